@@ -119,7 +119,7 @@ test('prompt and hotwords may change after the first audio and are acknowledged 
   await eventually(() =>
     assert.deepEqual(answers(), [...Array.from({ length: 4 }, () => 'invalid_config'), 'ASR process started']),
   )
-  t.deepEqual(pipelines.of(live.id).expected.at(-1), { prompt: '', hotwords: ['Babbage'] })
+  t.deepEqual(pipelines.of(live.id).vocabularies.at(-1), { prompt: '', hotwords: ['Babbage'] })
 })
 
 test('audio that arrives before the model is ready is transcribed [R141]', async (t) => {

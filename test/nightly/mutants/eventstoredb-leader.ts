@@ -75,7 +75,7 @@ export const eventStoreDbLeaderMutants: ReadonlyArray<Mutant> = [
     file: 'infrastructure/eventstoredb/nodes/discovery.ts',
     before: 'return [...resolved, first]',
     after: 'return resolved',
-    rows: ['the leader of one node'], test: EVENTSTOREDB_DISCOVERY,
+    rows: ['discovery finds the leader of the cluster: one node'], test: EVENTSTOREDB_DISCOVERY,
   },
   {
     file: 'infrastructure/eventstoredb/nodes/discovery.ts',

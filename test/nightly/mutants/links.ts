@@ -28,7 +28,7 @@ export const linkMutants: ReadonlyArray<Mutant> = [
     file: 'infrastructure/internal/server.ts',
     before: 'if (target.incarnation !== self.incarnation) return 409',
     after: '',
-    rows: ['another incarnation refuses a link and an end'], test: CONTRACT_LINKS,
+    rows: ['another incarnation refuses a link and a request to end a session'], test: CONTRACT_LINKS,
   },
   {
     file: 'infrastructure/internal/link-end.ts',

@@ -19,7 +19,7 @@ export const mongoMutants: ReadonlyArray<Mutant> = [
     file: 'infrastructure/mongodb/documents.ts',
     before: '{ $not: { $gt: token } }',
     after: '{ $not: { $gt: token + 1e9 } }',
-    rows: ['a lower token does not move a checkpoint of a higher one, and positions guard its documents'],
+    rows: ['a writer with a lower token does not move the checkpoint of a writer with a higher token'],
     test: CONTRACT_MONGODB_DOCUMENTS,
   },
   {

@@ -16,7 +16,7 @@ export const onnxMutants: ReadonlyArray<Mutant> = [
     file: 'infrastructure/onnx/decoding.ts',
     before: 'row.sum / row.logprobs.length',
     after: 'row.sum / row.tokens.length',
-    rows: ["tokens and scores are the reference's"], test: EXACTNESS,
+    rows: ["tokens and scores equal the reference"], test: EXACTNESS,
   },
   {
     file: 'infrastructure/onnx/decoding.ts',
@@ -116,7 +116,7 @@ export const onnxMutants: ReadonlyArray<Mutant> = [
     file: 'infrastructure/onnx/whisper/whisper-runner.ts',
     before: 'const TRAILING_SILENCE = 0.5',
     after: 'const TRAILING_SILENCE = 0',
-    rows: ["tokens and scores are the reference's"], test: EXACTNESS,
+    rows: ["tokens and scores equal the reference"], test: EXACTNESS,
   },
   {
     file: 'infrastructure/onnx/whisper/whisper-runner.ts',

@@ -204,7 +204,7 @@ export const sqliteMutants: ReadonlyArray<Mutant> = [
     file: 'infrastructure/sqlite/documents/documents-worker.ts',
     before: ' AND excluded.token >= token',
     after: '',
-    rows: ['a lower token does not move a checkpoint of a higher one, and positions guard its documents'],
+    rows: ['a writer with a lower token does not move the checkpoint of a writer with a higher token'],
     test: CONTRACT_SQLITE_DOCUMENTS,
   },
   {

@@ -6,7 +6,9 @@ export interface Footprint {
   readonly own: number
   /** Memory of its children in megabytes. */
   readonly children: number
+  /** Number of open files and sockets of the process. */
   readonly descriptors: number
+  /** Number of its children. */
   readonly processes: number
 }
 
@@ -35,6 +37,7 @@ export const footprintOf = (pid: number): Footprint => {
 const median = (values: ReadonlyArray<number>): number =>
   values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN
 
+/** Medians of one member in the second and in the last quarter of a run. The first quarter is the warm-up. */
 type Growth = readonly [second: number, last: number]
 
 /** Returns the medians of one member in the second and in the last quarter of the samples. */
@@ -61,10 +64,11 @@ export const sampleFootprints = async (
   return samples
 }
 
-/** More than the 5 % a day of F21, because a short run still warms up. */
+/** The service may grow by 5 % a day. A short test run may grow by more, because the process still warms up. */
 const MAX_GROWTH = 1.1
 /** Memory grows and shrinks in steps of this size. */
 const STEP_MB = 12
 
+/** Returns whether the last quarter is at most as large as the second quarter, within the tolerance. */
 export const isFlat = ([second, last]: Growth): boolean => last <= second * MAX_GROWTH + STEP_MB
 export const describeGrowth = ([second, last]: Growth): string => `${second.toFixed(0)} → ${last.toFixed(0)}`

@@ -45,5 +45,5 @@ export const createSearch = (secrets: Readonly<Record<string, string>>): ((bytes
       return [...new Set(texts)].map((text) => [`${name} ${form}`, Buffer.from(text, encoding)] as const)
     }),
   )
-  return (bytes) => [...new Set(needles.filter(([, needle]) => bytes.includes(needle)).map(([found]) => found))]
+  return (bytes) => [...new Set(needles.filter(([, needle]) => bytes.includes(needle)).map(([label]) => label))]
 }

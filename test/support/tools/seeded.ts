@@ -4,22 +4,22 @@ import type { ExecutionContext } from 'ava'
 /** Creates a generator of numbers from 0 to below 1. Equal seeds give equal numbers. */
 export const createRandom = (seed: string): (() => number) => {
   let block = Buffer.alloc(0)
-  let [blocks, at] = [0, 0]
+  let [blocks, offset] = [0, 0]
   return () => {
-    if (at === block.length) {
+    if (offset === block.length) {
       block = hash('sha256', `${seed} ${blocks}`, 'buffer')
       blocks += 1
-      at = 0
+      offset = 0
     }
-    at += 4
-    return block.readUInt32BE(at - 4) / 2 ** 32
+    offset += 4
+    return block.readUInt32BE(offset - 4) / 2 ** 32
   }
 }
 
 /** The random numbers of a test. */
 export interface Chance {
   readonly seed: string
-  /** Creates the generator of this name. Concurrent parts of a test need their own, so their numbers do not mix. */
+  /** Creates the generator of this name. Each concurrent part of a test needs its own generator. */
   readonly random: (name: string) => () => number
 }
 

@@ -3,7 +3,10 @@ import * as E from 'fp-ts/lib/Either.js'
 import { fold } from '../../../domain/shared/decider.ts'
 import type { Decider } from '../../../domain/shared/decider.ts'
 
-/** Given these events, when this command is decided, then these events follow, or nothing, or a refusal. */
+/**
+ * Tests a decider in three steps. Given the events of the past, when a command is decided, then the decision is new
+ * events, nothing, or a refusal.
+ */
 export const specify = <State, Command, Event, Refusal>(
   t: ExecutionContext,
   decider: Decider<State, Command, Event, Refusal>,

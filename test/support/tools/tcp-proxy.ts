@@ -90,7 +90,7 @@ export const openHttpProxy = async (url: string) => {
   return {
     ...proxy,
     url: `http://${proxy.address}`,
-    /** Method and path of the requests so far, by connection. */
+    /** Method and path of each request so far, in the order of the connections. */
     requests: (): ReadonlyArray<string> =>
       proxy.received().flatMap((bytes) => bytes.toString('latin1').match(REQUEST_LINE) ?? []),
   }

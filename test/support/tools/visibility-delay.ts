@@ -18,6 +18,6 @@ export const visibilityDelay = async (
   return performance.now() - since
 }
 
-/** Returns the smallest value that is not exceeded by the share (0 to 1) of all values. */
+/** Returns a percentile. `share` is from 0 to 1: 0.95 returns the value that 95 % of the values do not exceed. */
 export const percentile = (values: ReadonlyArray<number>, share: number): number =>
   values.toSorted((a, b) => a - b)[Math.max(0, Math.ceil(values.length * share) - 1)] ?? NaN

@@ -9,7 +9,7 @@ import type { ServingNode } from './node.ts'
 import { startRelay, type Relay } from './cluster/relay.ts'
 import { startServer, type RunningServer, type ServerOptions } from './server.ts'
 
-/** A node with the methods of a real node of the tests, and with `isolate`, which a real node lacks. */
+/** A node with the methods of a real node in tests (EventStoreNode), and with `isolate`, which a real node lacks. */
 export interface DoubleNode extends Omit<EventStoreNode, 'restarts'> {
   /** The connection string of this node only. */
   readonly url: string

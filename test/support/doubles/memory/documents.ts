@@ -7,11 +7,11 @@ import type { Position } from '../../../../application/ports/event-store.ts'
 
 interface Stored {
   readonly position: Position
-  /** Undefined: removed. The position still guards the document. */
+  /** Undefined when the document was removed. Its position stays, so an older change cannot restore the document. */
   readonly document: Document | undefined
 }
 
-/** A checkpoint, the token of its last writer, and the progress published next to it. */
+/** A checkpoint, the lease token of its last writer, and the published progress. */
 interface StoredCheckpoint {
   readonly checkpoint: Checkpoint
   readonly token: number
@@ -48,6 +48,7 @@ export const createMemoryDocuments = (): Documents => {
   const checkpoints = new Map<string, StoredCheckpoint>()
   /** Counts the discards and promotions of each collection name. */
   const generations = new Map<string, number>()
+  /** Returns a text that changes whenever another collection gets the name. */
   const placeOf = (name: string): string => `${name} ${generations.get(name) ?? 0}`
   const move = (name: string): void => void generations.set(name, (generations.get(name) ?? 0) + 1)
 

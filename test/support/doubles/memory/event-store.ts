@@ -11,6 +11,7 @@ import type {
 
 interface Row {
   readonly event: StoredEvent
+  /** Time of the append, in milliseconds since 1970. */
   readonly at: number
 }
 
@@ -137,7 +138,7 @@ export const createMemoryEventStore = (): EventStore & { readonly allEvents: () 
       signal.addEventListener('abort', wake)
     })
 
-  /** Sends as few messages as the contract allows: no checkpoints, and at the end the position of the last event. */
+  /** Sends as few messages as the contract allows: the events, and a `caught-up` message at the end of the log. */
   const subscribe: EventStore['subscribe'] = async function* (
     from,
     prefixes,

@@ -22,7 +22,9 @@ const randomText = (bytes: number): string => randomBytes(bytes).toString('base6
  */
 export const createMemoryKeyring = (isReachable = (): boolean => true): Keyring => {
   const keys = new Map<string, 'present' | 'erased'>()
+  /** Keys that a sealed member names but that the keyring does not have. */
   const missing = new Set<string>()
+  /** Streams that contain an envelope which was not sealed for them. */
   const foreign = new Set<string>()
   const sealed = new Map<string, Sealed>()
 
@@ -45,11 +47,11 @@ export const createMemoryKeyring = (isReachable = (): boolean => true): Keyring 
       missing.add(key)
       return E.left({ _tag: 'KeyMissing', key })
     }
-    const made = sealed.get(c)
-    const isSame =
-      made !== undefined && made.stream === stream &&
-      made.envelope.k === k && made.envelope.m === m && made.envelope.iv === iv
-    return isSame ? E.right(made.text) : refuse()
+    const original = sealed.get(c)
+    const isOriginal =
+      original !== undefined && original.stream === stream &&
+      original.envelope.k === k && original.envelope.m === m && original.envelope.iv === iv
+    return isOriginal ? E.right(original.text) : refuse()
   }
 
   return {

@@ -22,6 +22,7 @@ export interface MemoryLive {
   status: LiveStatus
   cause: EndCause | undefined
   attached: boolean
+  /** Number of senders that have attached so far. */
   epoch: number
   /** The point where its source continues. */
   point: SourcePoint
@@ -170,7 +171,7 @@ export const createMemoryLifecycle = (): MemoryLifecycle => {
     },
     resolveToken: (token, liveId) => async () => {
       if (isUnavailable) return E.left({ _tag: 'DocumentsUnavailable', reason: 'unavailable' })
-      const live = [...lives.values()].find((one) => one.senderToken === token || one.listenerToken === token)
+      const live = [...lives.values()].find((each) => each.senderToken === token || each.listenerToken === token)
       if (live === undefined || (liveId !== null && live.id !== liveId)) return E.right(O.none)
       const role = live.senderToken === token ? 'sender' : 'listener'
       return E.right(O.some({ liveId: live.id, role, status: live.status }))

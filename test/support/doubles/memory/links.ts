@@ -125,7 +125,7 @@ export const createMemoryLinks = ({ timers }: { readonly timers: Timers }): Memo
     const [near, far] = [sideOf(own, other, up), sideOf(other, own, down)]
     const link = {
       from, to, liveId, near, finish,
-      /** Starts the time after which a held link ends. */
+      /** Starts the timer that ends the link if its messages are still held. */
       watch: (): void => {
         stopWatching()
         stopWatching = timers.after(other.closed === null ? DIAL_MS : SILENCE_MS, () => {
@@ -133,7 +133,7 @@ export const createMemoryLinks = ({ timers }: { readonly timers: Timers }): Memo
         })
       },
       leave: (name: string): void => (name === from ? near : far).close(),
-      /** This end is not notified any more. */
+      /** Stops the notifications to this end. */
       mute: (name: string): void => void ((name === from ? own : other).closed = null),
     }
     links.add(link)

@@ -1,5 +1,5 @@
 import { BSON } from 'mongodb'
-import { each, notImplemented, ServerError } from './errors.ts'
+import { runBulk, notImplemented, ServerError } from './errors.ts'
 import { explained } from './explain.ts'
 import { checkFilter, demanded, matches, projected, sorted } from './match.ts'
 import type { Storage, View } from './storage.ts'
@@ -12,7 +12,7 @@ export interface Call {
   readonly database: string
   readonly namespace: string
   readonly command: BSON.Document
-  /** The data that it reads. */
+  /** The state of the data that the command reads. */
   readonly view: View
   /** The time of the member that received it. */
   readonly now: Date
@@ -26,6 +26,7 @@ interface Command {
   readonly run: (call: Call) => BSON.Document
 }
 
+/** The number of documents that MongoDB returns first when a command names no batch size. */
 const FIRST_BATCH = 101
 const OK = { ok: 1 }
 
@@ -33,14 +34,14 @@ let lastCursor = 0
 
 const listOf = (value: unknown): ReadonlyArray<BSON.Document> => (Array.isArray(value) ? value : [])
 
-/** Returns the first documents, and a cursor for the others. */
-const answered = (
+/** Answers with the first documents, and with a cursor for the others. */
+const cursorAnswer = (
   { cursors, namespace }: Pick<Call, 'cursors' | 'namespace'>,
   found: ReadonlyArray<BSON.Document>,
   size: number,
-  single = false,
+  isSingle = false,
 ): BSON.Document => {
-  const rest = single ? [] : found.slice(size)
+  const rest = isSingle ? [] : found.slice(size)
   if (rest.length > 0) cursors.set(++lastCursor, rest)
   return {
     cursor: {
@@ -72,7 +73,7 @@ const foundBy = (call: Call): ReadonlyArray<BSON.Document> => {
 const find = (call: Call): BSON.Document => {
   const { projection = {}, batchSize, singleBatch } = call.command
   const found = foundBy(call).map((document) => projected(document, projection))
-  return answered(call, found, Number(batchSize ?? FIRST_BATCH), singleBatch === true)
+  return cursorAnswer(call, found, Number(batchSize ?? FIRST_BATCH), singleBatch === true)
 }
 
 const getMore = ({ cursors, database, command }: Call): BSON.Document => {
@@ -102,7 +103,7 @@ const explain = (call: Call): BSON.Document => {
 
 const insert = ({ storage, namespace, command }: Call): BSON.Document => {
   let n = 0
-  const errors = each(listOf(command['documents']), command['ordered'], (document) => {
+  const errors = runBulk(listOf(command['documents']), command['ordered'], (document) => {
     storage.insert(namespace, '_id' in document ? document : { _id: new BSON.ObjectId(), ...document })
     n += 1
   })
@@ -136,11 +137,11 @@ const update = (call: Call): BSON.Document => {
   let n = 0
   let nModified = 0
   const upserted: Array<BSON.Document> = []
-  const errors = each(listOf(call.command['updates']), call.command['ordered'], (one, index) => {
-    const unknown = Object.keys(one).find((name) => !UPDATE_MEMBERS.includes(name))
+  const errors = runBulk(listOf(call.command['updates']), call.command['ordered'], (entry, index) => {
+    const unknown = Object.keys(entry).find((name) => !UPDATE_MEMBERS.includes(name))
     if (unknown !== undefined) throw notImplemented(`the member ${unknown} of an update`)
-    if (one['multi'] === true) throw notImplemented('updates of many documents')
-    const { before, after } = updateOne(call, one['q'], one['u'], one['upsert'] === true)
+    if (entry['multi'] === true) throw notImplemented('updates of many documents')
+    const { before, after } = updateOne(call, entry['q'], entry['u'], entry['upsert'] === true)
     if (after === null) return
     n += 1
     if (before === null) upserted.push({ index, _id: after['_id'] })
@@ -153,11 +154,11 @@ const DELETE_MEMBERS = ['q', 'limit']
 
 const remove = (call: Call): BSON.Document => {
   let n = 0
-  const errors = each(listOf(call.command['deletes']), call.command['ordered'], (one) => {
-    const unknown = Object.keys(one).find((name) => !DELETE_MEMBERS.includes(name))
+  const errors = runBulk(listOf(call.command['deletes']), call.command['ordered'], (entry) => {
+    const unknown = Object.keys(entry).find((name) => !DELETE_MEMBERS.includes(name))
     if (unknown !== undefined) throw notImplemented(`the member ${unknown} of a delete`)
-    if (one['limit'] !== 1) throw notImplemented('deletes of many documents')
-    const [found] = select(call, one['q'])
+    if (entry['limit'] !== 1) throw notImplemented('deletes of many documents')
+    const [found] = select(call, entry['q'])
     if (found === undefined) return
     call.storage.remove(call.namespace, found['_id'])
     n += 1
@@ -169,8 +170,8 @@ const findAndModify = (call: Call): BSON.Document => {
   const { query = {}, update: change, upsert, new: wantsNew } = call.command
   if (change === undefined || call.command['remove'] === true) throw notImplemented('findAndModify without an update')
   const { before, after } = updateOne(call, query, change, upsert === true)
-  const made = before === null && after !== null ? { upserted: after['_id'] } : {}
-  const lastErrorObject = { n: after === null ? 0 : 1, updatedExisting: before !== null, ...made }
+  const upserted = before === null && after !== null ? { upserted: after['_id'] } : {}
+  const lastErrorObject = { n: after === null ? 0 : 1, updatedExisting: before !== null, ...upserted }
   return { lastErrorObject, value: wantsNew === true ? after : before, ...OK }
 }
 
@@ -179,12 +180,14 @@ const createIndexes = ({ storage, namespace, command }: Call): BSON.Document => 
   for (const { key, name, unique = false, ...others } of listOf(command['indexes'])) {
     const [option] = Object.keys(others)
     if (option !== undefined) throw notImplemented(`the index option ${option}`)
-    const same = JSON.stringify(key)
-    const known = storage.indexes(namespace).find((index) => index.name === name || JSON.stringify(index.key) === same)
-    if (known === undefined) storage.addIndex(namespace, { key: { ...key }, name, unique: unique === true })
-    else if (known.name !== name)
-      throw new ServerError(85, 'IndexOptionsConflict', `Index already exists with a different name: ${known.name}`)
-    else if (JSON.stringify(known.key) !== same)
+    const keyText = JSON.stringify(key)
+    const existing = storage
+      .indexes(namespace)
+      .find((index) => index.name === name || JSON.stringify(index.key) === keyText)
+    if (existing === undefined) storage.addIndex(namespace, { key: { ...key }, name, unique: unique === true })
+    else if (existing.name !== name)
+      throw new ServerError(85, 'IndexOptionsConflict', `Index already exists with a different name: ${existing.name}`)
+    else if (JSON.stringify(existing.key) !== keyText)
       throw new ServerError(
         86,
         'IndexKeySpecsConflict',
@@ -207,7 +210,7 @@ const dropIndexes = ({ storage, namespace, command }: Call): BSON.Document => {
 const listIndexes = (call: Call): BSON.Document => {
   const indexes = call.storage.indexes(call.namespace)
   if (indexes.length === 0) throw new ServerError(26, 'NamespaceNotFound', `ns does not exist: ${call.namespace}`)
-  return answered(
+  return cursorAnswer(
     call,
     indexes.map(({ name, key, unique }) => ({ v: 2, key, name, ...(unique && name !== '_id_' ? { unique } : {}) })),
     FIRST_BATCH,
@@ -222,7 +225,7 @@ const listCollections = (call: Call): BSON.Document => {
     .map((name) => ({ name: name.slice(start.length), type: 'collection' }))
   const filter = call.command['filter'] ?? {}
   checkFilter(filter)
-  return answered(call, names.filter((entry) => matches(entry, filter)), FIRST_BATCH)
+  return cursorAnswer(call, names.filter((entry) => matches(entry, filter)), FIRST_BATCH)
 }
 
 const drop = ({ storage, namespace }: Call): BSON.Document => {

@@ -26,7 +26,7 @@ export const weaknessOf = (name: string, command: BSON.Document): WeakWrite | nu
   return { collection: `${command['$db']}.${collection}`, command: name, concern: JSON.stringify(concern) }
 }
 
-/** The refusal of a weak write. A real server performs it, but the product must not send it. */
+/** The refusal of a weak write. A real server performs such a write, but the product must not send it. */
 export const refusalOf = ({ concern }: WeakWrite): ServerError =>
   new ServerError(
     100,

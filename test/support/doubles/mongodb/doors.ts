@@ -26,6 +26,7 @@ interface DoorsOptions {
   readonly size: number
   /** The state of the network at the member, for all clients. */
   readonly lineOf: (member: number) => Line
+  /** Called with each request of a client. */
   readonly take: (connection: Connection, request: Request) => void
 }
 
@@ -37,7 +38,7 @@ const listening = async (listener: Server, port: number): Promise<number> => {
 
 /**
  * Creates doors: sets of ports of the members, one for each client that a test cuts off separately. A client learns
- * only the ports of its door, as from a server with horizons. A silent line holds all data until it is open.
+ * only the ports of its door, as with the split horizons of MongoDB. A silent line holds all data until it is open.
  */
 export const createDoors = ({ size, lineOf, take }: DoorsOptions) => {
   const doors = new Map<string, ReadonlyArray<Entrance>>()
@@ -98,11 +99,11 @@ export const createDoors = ({ size, lineOf, take }: DoorsOptions) => {
   return {
     /** Returns the ports of a door. Creates the door if it does not exist. */
     ports: async (door: string, ports: ReadonlyArray<number> = []): Promise<ReadonlyArray<number>> => {
-      const known = doors.get(door)
-      const entrances = known ?? Array.from({ length: size }, (_, member): Entrance =>
+      const existing = doors.get(door)
+      const entrances = existing ?? Array.from({ length: size }, (_, member): Entrance =>
         ({ member, sockets: new Set(), port: ports[member] ?? 0, listener: null, line: 'open' }))
       doors.set(door, entrances)
-      if (known === undefined) await Promise.all(entrances.map((entrance) => open(door, entrance)))
+      if (existing === undefined) await Promise.all(entrances.map((entrance) => open(door, entrance)))
       return entrances.map(({ port }) => port)
     },
     cut: async (door: string, line: Line, members: ReadonlyArray<number>): Promise<void> => {

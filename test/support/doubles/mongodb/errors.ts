@@ -4,6 +4,7 @@ import type { BSON } from 'mongodb'
 export class ServerError extends Error {
   readonly code: number
   readonly codeName: string
+  /** Further members of the answer. */
   readonly more: BSON.Document
 
   constructor(code: number, codeName: string, message: string, more: BSON.Document = {}) {
@@ -41,7 +42,7 @@ export const failure = (
 })
 
 /** Runs the items of a bulk write and collects the errors. If `ordered`, the first error stops the bulk write. */
-export const each = <A,>(
+export const runBulk = <A,>(
   items: ReadonlyArray<A>,
   ordered: unknown,
   run: (item: A, index: number) => void,

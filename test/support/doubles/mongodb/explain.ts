@@ -3,11 +3,16 @@ import { notImplemented } from './errors.ts'
 import { isExpression, matches, sorted, valueAt } from './match.ts'
 import type { Index } from './storage.ts'
 
+/** MongoDB scans an index once for each listed value only up to this number of scans. */
+const MAX_MERGED_SCANS = 200
+
 /** The counts of a plan, and the documents that it finds. */
 interface Execution {
   readonly stage: string
   readonly index: string | null
+  /** Number of index keys that the plan reads. */
   readonly keys: number
+  /** Number of documents that the plan reads. */
   readonly examined: number
   readonly found: ReadonlyArray<BSON.Document>
 }
@@ -27,7 +32,10 @@ const conditionsOn = (filter: BSON.Document, path: string): BSON.Document | null
   return isExpression(wanted) ? wanted : { $eq: wanted }
 }
 
-/** An index stores a missing member as null, so a comparison with null needs the document. */
+/**
+ * Returns whether the index alone can decide the conditions. An index stores a missing member as null, so a comparison
+ * with null needs the document.
+ */
 const isExact = (conditions: BSON.Document): boolean =>
   !('$eq' in conditions && conditions['$eq'] === null) &&
   !(Array.isArray(conditions['$in']) && conditions['$in'].includes(null))
@@ -39,7 +47,10 @@ const pointsOf = (conditions: BSON.Document | null): number | null => {
   return Array.isArray(conditions['$in']) ? conditions['$in'].length : null
 }
 
-/** How the index provides the order of the sort. `merge`: one scan for each listed value; null: not at all. */
+/**
+ * Returns the direction in which a scan of the index has the order of the sort. `merge`: several scans, one for each
+ * listed value, are merged. Null: no scan has this order.
+ */
 const orderBy = (index: Index, { filter, sort }: Query): 'forward' | 'backward' | 'merge' | null => {
   const paths = Object.keys(index.key)
   const points = paths.map((path) => pointsOf(conditionsOn(filter, path)))
@@ -50,7 +61,7 @@ const orderBy = (index: Index, { filter, sort }: Query): 'forward' | 'backward' 
   const directions = new Set(wanted.map((path) => Number(sort[path]) * Number(index.key[path])))
   if (directions.size !== 1) return null
   const scans = points.slice(0, start).reduce<number>((product, count) => product * (count ?? 1), 1)
-  if (scans > 200) return null
+  if (scans > MAX_MERGED_SCANS) return null
   if (scans > 1) return 'merge'
   return directions.has(1) ? 'forward' : 'backward'
 }
@@ -76,7 +87,7 @@ const byCollection = (documents: ReadonlyArray<BSON.Document>, query: Query): Ex
   return { stage: 'COLLSCAN', index: null, keys: 0, examined: documents.length, found }
 }
 
-/** Null: the index does not help. */
+/** Executes the query with the index; null when the index is of no use for the query. */
 const byIndex = (documents: ReadonlyArray<BSON.Document>, index: Index, query: Query): Execution | null => {
   const paths = Object.keys(index.key)
   const order = orderBy(index, query)

@@ -79,8 +79,8 @@ const refuse = (connection: Connection, request: Request, error: ServerError): v
 }
 
 /**
- * Answers `hello` at once, or when the state differs from the one that the client knows. A client that allows it gets
- * further answers at each change.
+ * Answers `hello` at once, or when the state differs from the state that the client knows. A client that allows several
+ * answers gets a further answer at each change.
  */
 const greet = (connection: Connection, request: Request): void => {
   const { member, hosts, socket } = connection
@@ -115,9 +115,9 @@ const serve = (connection: Connection, request: Request): void => {
   }
   const settle = once<boolean | null>(awaitsMajorityMs, null, (isRolledBack) => {
     waiting = waiting.filter((other) => other !== pending)
-    const done = isRolledBack === null ? { ...document, writeConcernError: LATE_MAJORITY } : document
+    const reply = isRolledBack === null ? { ...document, writeConcernError: LATE_MAJORITY } : document
     if (isRolledBack === true) refuse(connection, request, INTERRUPTED)
-    else respond(connection, request, done)
+    else respond(connection, request, reply)
   })
   const pending = { member, settle }
   waiting = [...waiting, pending]
@@ -143,7 +143,7 @@ const hold = (connection: Connection, request: Request): void => {
 const take = (connection: Connection, request: Request): void => {
   const { socket, member } = connection
   const [name = ''] = Object.keys(request.command)
-  const done = (): BSON.Document => answer(request.command, set.seat(member)).document
+  const execute = (): BSON.Document => answer(request.command, set.seat(member)).document
   switch (set.state().primary === member ? faults.next(name) : undefined) {
     case undefined:
       return serveOrGreet(connection, request)
@@ -154,15 +154,15 @@ const take = (connection: Connection, request: Request): void => {
     case 'drop-before':
       return void socket.destroy()
     case 'drop-after':
-      done()
+      execute()
       return void socket.destroy()
     case 'not-primary':
       return refuse(connection, request, new ServerError(10107, 'NotWritablePrimary', 'not primary'))
     case 'empty':
-      done()
+      execute()
       return respond(connection, request, { ok: 1 })
     case 'garbled': {
-      const reply = replyTo(request, done())
+      const reply = replyTo(request, execute())
       // The length stays valid, because a wrong length makes the driver loop forever (mongodb 7.9).
       reply.fill(0xff, request.isQuery ? 40 : 25)
       return void socket.write(reply)

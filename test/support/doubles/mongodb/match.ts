@@ -65,10 +65,10 @@ const equals = (value: unknown, wanted: unknown): boolean =>
 
 /** The texts of a list as a set. Long lists would be slow without it; a real server uses an index. */
 const textsOf = (() => {
-  const known = new WeakMap<ReadonlyArray<unknown>, ReadonlySet<unknown>>()
+  const cache = new WeakMap<ReadonlyArray<unknown>, ReadonlySet<unknown>>()
   return (list: ReadonlyArray<unknown>): ReadonlySet<unknown> => {
-    const texts = known.get(list) ?? new Set(list.filter((item) => typeof item === 'string'))
-    known.set(list, texts)
+    const texts = cache.get(list) ?? new Set(list.filter((item) => typeof item === 'string'))
+    cache.set(list, texts)
     return texts
   }
 })()

@@ -64,7 +64,7 @@ export const createReplicaSet = ({ storage, size, file, settle, changed }: SetOp
   let isDue = false
   let steppedDown: number | null = null
 
-  const at = (index: number): Member => {
+  const memberAt = (index: number): Member => {
     const member = members[index]
     if (member === undefined) throw new Error(`unknown member ${index}`)
     return member
@@ -77,14 +77,17 @@ export const createReplicaSet = ({ storage, size, file, settle, changed }: SetOp
     changed()
   }
 
-  /** Applies the connections of the members: whether the writes of the primary have a majority. */
+  /**
+   * Applies a change of the connections. A disconnected member gets a branch of the data. The writes of the primary
+   * have a majority while enough members are connected.
+   */
   const review = (): void => {
     for (const [index, member] of members.entries()) {
       if (isInTouch(member)) member.own = null
       else if (index !== primary) member.own ??= branchOf(storage)
     }
     if (primary !== null) {
-      if (isInTouch(at(primary)) && members.filter(isInTouch).length >= quorum) {
+      if (isInTouch(memberAt(primary)) && members.filter(isInTouch).length >= quorum) {
         storage.catchUp()
         settle(primary, false)
       } else storage.cutOff()
@@ -94,7 +97,7 @@ export const createReplicaSet = ({ storage, size, file, settle, changed }: SetOp
 
   /** Removes writes without a majority from the set. A primary that is still reachable keeps them in its branch. */
   const partFrom = (index: number, isStillThere: boolean): void => {
-    const member = at(index)
+    const member = memberAt(index)
     member.own = isStillThere ? branchOf(storage) : null
     member.claims = isStillThere ? term : null
     if (storage.isAhead()) storage.rollBack()
@@ -103,13 +106,13 @@ export const createReplicaSet = ({ storage, size, file, settle, changed }: SetOp
 
   const elect = (): void => {
     const old = primary
-    isDue = old === null || !isInTouch(at(old))
+    isDue = old === null || !isInTouch(memberAt(old))
     if (!isDue) return
-    const [next] = [...members.keys()].filter((index) => index !== old && isInTouch(at(index)))
+    const [next] = [...members.keys()].filter((index) => index !== old && isInTouch(memberAt(index)))
       // A member that just stepped down is the last choice.
       .toSorted((a, b) => Number(a === steppedDown) - Number(b === steppedDown))
     if (next === undefined || members.filter(isInTouch).length < quorum) return
-    if (old !== null) partFrom(old, !at(old).isStopped)
+    if (old !== null) partFrom(old, !memberAt(old).isStopped)
     primary = next
     term += 1
     isDue = false
@@ -134,8 +137,8 @@ export const createReplicaSet = ({ storage, size, file, settle, changed }: SetOp
   }
 
   /** Reconnects a member. Its own writes are lost. */
-  const back = (index: number): void => {
-    const member = at(index)
+  const reconnect = (index: number): void => {
+    const member = memberAt(index)
     member.isCutOff = false
     if (member.claims !== null) settle(index, true)
     member.claims = null
@@ -143,46 +146,47 @@ export const createReplicaSet = ({ storage, size, file, settle, changed }: SetOp
     if (isDue) elect()
   }
 
+  /** Handles a member that became unreachable. */
   const lose = (index: number, electionMs: number): void => {
     review()
     if (index === primary) electLater(electionMs)
   }
 
   const thaw = (index: number, claimMs: number): void => {
-    const member = at(index)
+    const member = memberAt(index)
     member.isFrozen = false
-    if (member.claims === null) return back(index)
+    if (member.claims === null) return reconnect(index)
     member.isCutOff = true
     review()
-    setTimeout(() => back(index), claimMs)
+    setTimeout(() => reconnect(index), claimMs)
   }
 
-  const turn = (what: Turn): void => {
-    switch (what.turn) {
+  const turn = (change: Turn): void => {
+    switch (change.turn) {
       case 'step-down':
-        return stepDown(what.electionMs)
+        return stepDown(change.electionMs)
       case 'depose': {
         if (primary === null) return undefined
-        at(primary).isCutOff = true
-        return lose(primary, what.electionMs)
+        memberAt(primary).isCutOff = true
+        return lose(primary, change.electionMs)
       }
       case 'rejoin':
         return members.forEach((member, index) => {
-          if (member.isCutOff) back(index)
+          if (member.isCutOff) reconnect(index)
         })
       case 'freeze':
-        at(what.member).isFrozen = true
-        return lose(what.member, what.electionMs)
+        memberAt(change.member).isFrozen = true
+        return lose(change.member, change.electionMs)
       case 'thaw':
-        return thaw(what.member, what.claimMs)
+        return thaw(change.member, change.claimMs)
       case 'stop':
-        at(what.member).isStopped = true
-        return lose(what.member, what.electionMs)
+        memberAt(change.member).isStopped = true
+        return lose(change.member, change.electionMs)
       case 'start':
-        at(what.member).isStopped = false
-        return back(what.member)
+        memberAt(change.member).isStopped = false
+        return reconnect(change.member)
       case 'skew':
-        at(what.member).skewMs = what.ms
+        memberAt(change.member).skewMs = change.ms
     }
   }
 
@@ -191,7 +195,7 @@ export const createReplicaSet = ({ storage, size, file, settle, changed }: SetOp
     turn,
     cutOff: (): void => {
       if (primary === null) return
-      at(primary).isCutOff = true
+      memberAt(primary).isCutOff = true
       review()
     },
     catchUp: (): void => turn({ turn: 'rejoin' }),
@@ -201,11 +205,11 @@ export const createReplicaSet = ({ storage, size, file, settle, changed }: SetOp
       storage.rollBack()
       settle(primary, true)
       term += 1
-      at(primary).isCutOff = false
+      memberAt(primary).isCutOff = false
       review()
     },
     seat: (index: number): Seat => {
-      const { own, claims, version, skewMs } = at(index)
+      const { own, claims, version, skewMs } = memberAt(index)
       return {
         storage: own ?? storage,
         leads: claims ?? (primary === index ? term : null),
@@ -215,10 +219,10 @@ export const createReplicaSet = ({ storage, size, file, settle, changed }: SetOp
       }
     },
     /** The state of the network at a member, for all doors. */
-    line: (index: number) => (at(index).isStopped ? 'closed' : at(index).isFrozen ? 'silent' : 'open'),
+    line: (index: number) => (memberAt(index).isStopped ? 'closed' : memberAt(index).isFrozen ? 'silent' : 'open'),
     state: () => ({
       primary, term,
-      deposed: [...members.keys()].filter((index) => at(index).claims !== null),
+      deposed: [...members.keys()].filter((index) => memberAt(index).claims !== null),
     }),
   } as const
 }

@@ -11,6 +11,7 @@ interface ServerOptions {
   readonly isReplicaSet: boolean
   /** Perform writes without majority or journal. */
   readonly isLenient: boolean
+  /** Records a weak write. */
   readonly note: (write: WeakWrite) => void
 }
 
@@ -30,7 +31,7 @@ const ANYWHERE = ['ping', 'endSessions', 'killCursors', 'getMore']
 export const createServer = ({ isReplicaSet, isLenient, note }: ServerOptions): AnswerTo => {
   const cursors = new Map<number, ReadonlyArray<BSON.Document>>()
 
-  /** The retryable write of a command, if it is one. */
+  /** Returns the session and the number of a retryable write; null for every other command. */
   const retryableOf = (
     command: BSON.Document,
     writes: boolean,
@@ -73,21 +74,21 @@ export const createServer = ({ isReplicaSet, isLenient, note }: ServerOptions): 
   }
 
   const run = (name: string, command: BSON.Document, seat: Seat): BSON.Document => {
-    const known = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined
-    if (known === undefined) throw new ServerError(59, 'CommandNotFound', `no such command: '${name}'`)
+    const definition = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined
+    if (definition === undefined) throw new ServerError(59, 'CommandNotFound', `no such command: '${name}'`)
     const unknown = Object.keys(command).find(
-      (field) => field !== name && !COMMON.includes(field) && !known.takes.includes(field),
+      (field) => field !== name && !COMMON.includes(field) && !definition.takes.includes(field),
     )
     if (unknown !== undefined)
       throw new ServerError(40415, 'Location40415', `BSON field '${name}.${unknown}' is an unknown field.`)
-    if (known.writes !== undefined) checkWrite(name, command, seat)
-    const retryable = retryableOf(command, known.writes === 'documents')
+    if (definition.writes !== undefined) checkWrite(name, command, seat)
+    const retryable = retryableOf(command, definition.writes === 'documents')
     const earlier = earlierReply(retryable, seat)
     if (earlier !== null) return earlier
     const database = String(command['$db'])
-    const view = known.writes !== undefined ? 'local' : viewAt(name, command, seat)
+    const view = definition.writes !== undefined ? 'local' : viewAt(name, command, seat)
     const { storage } = seat
-    const reply = known.run({
+    const reply = definition.run({
       storage,
       cursors,
       database,
@@ -105,8 +106,8 @@ export const createServer = ({ isReplicaSet, isLenient, note }: ServerOptions): 
     try {
       const document = run(name, command, seat)
       // A write without effect waits too, because data that only the primary has may have decided it.
-      const isKept = COMMANDS[name]?.writes !== undefined && waitsForMajority(command) && seat.storage.isAhead()
-      return { document, awaitsMajorityMs: isKept ? Number(command['writeConcern']['wtimeout'] ?? 0) : null }
+      const waits = COMMANDS[name]?.writes !== undefined && waitsForMajority(command) && seat.storage.isAhead()
+      return { document, awaitsMajorityMs: waits ? Number(command['writeConcern']['wtimeout'] ?? 0) : null }
     } catch (error) {
       if (!(error instanceof ServerError)) throw error
       if (seat.leads !== null) seat.storage.commit(null)

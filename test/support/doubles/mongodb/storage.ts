@@ -9,7 +9,7 @@ export interface Index {
   readonly unique: boolean
 }
 
-/** A change of a collection. `namespace`: `database.collection`. */
+/** A change of a collection. `namespace`: `database.collection`; `dropped`: the name of a dropped index. */
 type Change =
   | { readonly namespace: string; readonly put: BSON.Document }
   | { readonly namespace: string; readonly remove: unknown }
@@ -84,9 +84,9 @@ const copyOf = (collections: Collections): Map<string, Collection> =>
 
 /** Collections in memory, by `database.collection`. The changes of a command are in the log before its answer. */
 const createStorage = (
-  collections: Map<string, Collection>, retryables: Map<string, Retryable>, log: Log, alone: Replicated | null = null,
+  collections: Map<string, Collection>, retryables: Map<string, Retryable>, log: Log, initial: Replicated | null = null,
 ) => {
-  let replicated = alone
+  let replicated = initial
   let lagging: Collections | null = null
   let changes: Array<Change> = []
 
@@ -123,9 +123,9 @@ const createStorage = (
     return offset
   }
 
-  const seen = (view: View): Collections => {
-    const ofMost = replicated?.collections ?? collections
-    return { local: collections, majority: ofMost, secondary: lagging ?? ofMost }[view]
+  const collectionsIn = (view: View): Collections => {
+    const ofMajority = replicated?.collections ?? collections
+    return { local: collections, majority: ofMajority, secondary: lagging ?? ofMajority }[view]
   }
 
   const copied = (): Replicated =>
@@ -158,10 +158,10 @@ const createStorage = (
   return {
     names: (): ReadonlyArray<string> => [...collections.keys()],
     documents: (namespace: string, view: View): ReadonlyArray<BSON.Document> => [
-      ...(seen(view).get(namespace)?.documents.values() ?? []),
+      ...(collectionsIn(view).get(namespace)?.documents.values() ?? []),
     ],
     byId: (namespace: string, id: unknown, view: View): BSON.Document | undefined =>
-      seen(view).get(namespace)?.documents.get(keyOf(id)),
+      collectionsIn(view).get(namespace)?.documents.get(keyOf(id)),
     indexes: (namespace: string): ReadonlyArray<Index> => [...(collections.get(namespace)?.indexes.values() ?? [])],
     insert: (namespace: string, document: BSON.Document): void => {
       if (collectionOf(namespace).documents.has(keyOf(document['_id'])))
@@ -240,6 +240,6 @@ export const openStorage = (file: string): Storage => {
 export const branchOf = (storage: Storage): Storage => {
   const { collections, retryables, length } = storage.copied()
   const before = storage.replicated()
-  const ofMost = before === null ? storage.copied() : { ...before, collections: copyOf(before.collections) }
-  return createStorage(new Map(collections), new Map(retryables), countingLog(length), ofMost)
+  const ofMajority = before === null ? storage.copied() : { ...before, collections: copyOf(before.collections) }
+  return createStorage(new Map(collections), new Map(retryables), countingLog(length), ofMajority)
 }

@@ -25,10 +25,10 @@ const languageIn = (words: ReadonlyArray<ScriptedWord>, samples: Int16Array): Hy
     code,
     length: spoken.reduce((sum, { from, to }) => sum + to - from, 0),
   }))
-  const all = lengths.reduce((sum, { length }) => sum + length, 0)
+  const total = lengths.reduce((sum, { length }) => sum + length, 0)
   const [most] = lengths.toSorted((a, b) => b.length - a.length)
   const language =
-    most === undefined ? { code: 'en', probability: 0.2 } : { code: most.code, probability: most.length / all }
+    most === undefined ? { code: 'en', probability: 0.2 } : { code: most.code, probability: most.length / total }
   return { segments: [], avgLogprob: 0, noSpeechProb: 0, compressionRatio: 0, language }
 }
 

@@ -12,7 +12,7 @@ export interface ScriptedPipeline {
   readonly task: Parameters<CreatePipeline>[0]['task']
   readonly settings: () => EngineSettings
   /** The vocabularies so far, oldest first. */
-  readonly expected: ReadonlyArray<Vocabulary>
+  readonly vocabularies: ReadonlyArray<Vocabulary>
   readonly pushed: ReadonlyArray<Int16Array>
   readonly samples: () => number
   readonly partial: (segment: number, text: string) => void
@@ -23,7 +23,7 @@ export interface ScriptedPipeline {
   readonly load: (failure?: ModelLoadFailed) => void
   /** Removes this many seconds of audio from the backlog. */
   readonly consume: (seconds: number) => void
-  /** Sets the number of samples that are in finals or contained no words. */
+  /** Sets `settledSamples`: the number of samples that are in finals or contain no words. */
   readonly settle: (samples: number) => void
   /** The time limits of all calls of `finish`, in milliseconds. */
   readonly finishes: ReadonlyArray<number>
@@ -62,7 +62,7 @@ export const createScriptedPipelines = (script: PipelineScript = {}): ScriptedPi
 
   const create: CreatePipeline = (options) => {
     const { liveId, nextSegment, settings: initialSettings, events } = options
-    const expected: Vocabulary[] = options.vocabulary === undefined ? [] : [options.vocabulary]
+    const vocabularies: Vocabulary[] = options.vocabulary === undefined ? [] : [options.vocabulary]
     let settings = initialSettings
     let aborted = false
     let consumed = 0
@@ -78,7 +78,7 @@ export const createScriptedPipelines = (script: PipelineScript = {}): ScriptedPi
       language: options.language,
       task: options.task,
       settings: () => settings,
-      expected,
+      vocabularies,
       pushed,
       samples,
       partial: (segment, text) => events.partial(segmentOf(segment, text)),
@@ -101,7 +101,7 @@ export const createScriptedPipelines = (script: PipelineScript = {}): ScriptedPi
     all.push(pipeline)
     if (loads) pipeline.load()
     return {
-      setVocabulary: (vocabulary) => void expected.push(vocabulary),
+      setVocabulary: (vocabulary) => void vocabularies.push(vocabulary),
       configure: (next) => {
         settings = next
       },

@@ -2,7 +2,11 @@ import type { Beginning, TranscribedWord, Hypothesis } from '../../../../applica
 import { FIRST_VALUE, runsOf, SAMPLE_RATE, samplesOf } from './script.ts'
 import type { Run, ScriptedWord } from './script.ts'
 
-/** What a token stands for. Every word of a script has one token of each kind. */
+/**
+ * The kinds of tokens. Every word of a script has one token of each kind. `word`: the whole word. `half`: the beginning
+ * of a word that the end of the audio cuts off. `rest`: the part after `half`. `misheard`: the wrong text of a draft.
+ * `torn`: a word that is incomplete elsewhere in the audio.
+ */
 const KINDS = ['word', 'punctuation', 'half', 'rest', 'misheard', 'torn'] as const
 type Kind = (typeof KINDS)[number]
 
@@ -12,7 +16,7 @@ const indexOf = (token: number): number => Math.floor(token / KINDS.length)
 const kindOf = (token: number): Kind => KINDS[token % KINDS.length] ?? 'word'
 
 const PUNCTUATION = /[\p{P}]+$/u
-/** Shorter sounds are not transcribed. */
+/** A shorter incomplete sound is not transcribed. */
 const MIN_AUDIBLE_SAMPLES = samplesOf(0.1)
 const [HIGH_PROBABILITY, LOW_PROBABILITY] = [0.9, 0.1]
 
@@ -40,17 +44,17 @@ const isWhole = ({ word, from, to }: Sound): boolean => to - from === samplesOf(
 
 const punctuationOf = ({ text }: ScriptedWord): string | null => PUNCTUATION.exec(text)?.[0] ?? null
 
-/** The part of a word that follows its tokens in the prefix (`known`). */
+/** The part of a word that follows its tokens in the prefix. `prefixKinds`: the kinds of these tokens. */
 const continuationOf = (
   sound: Sound,
-  known: ReadonlyArray<Kind>,
+  prefixKinds: ReadonlyArray<Kind>,
   wordWith: WordWith,
 ): ReadonlyArray<TranscribedWord> => {
   const { word, to } = sound
   const punctuation = punctuationOf(word)
-  if (known.includes('half'))
-    return isWhole(sound) && !known.includes('rest') ? [wordWith(`~${word.text}`, 'rest')] : []
-  if (punctuation === null || known.includes('punctuation')) return []
+  if (prefixKinds.includes('half'))
+    return isWhole(sound) && !prefixKinds.includes('rest') ? [wordWith(`~${word.text}`, 'rest')] : []
+  if (punctuation === null || prefixKinds.includes('punctuation')) return []
   return [{ ...wordWith(punctuation, 'punctuation'), start: to / SAMPLE_RATE }]
 }
 
@@ -62,12 +66,16 @@ const partOf = ({ word, from, to, isAtEnd }: Sound, wordWith: WordWith): Readonl
   return [wordWith(` ${word.text.slice(0, letters)}~`, 'half')]
 }
 
-/** Transcribes one sound. `known`: the kinds of its tokens in the prefix. */
-const wordsOf = (sound: Sound, known: ReadonlyArray<Kind>, isDraft: boolean): ReadonlyArray<TranscribedWord> => {
+/** Transcribes one sound. `prefixKinds`: the kinds of its tokens in the prefix. */
+const wordsOf = (
+  sound: Sound,
+  prefixKinds: ReadonlyArray<Kind>,
+  isDraft: boolean,
+): ReadonlyArray<TranscribedWord> => {
   const { word } = sound
   const isMisheard = isDraft && word.misheard !== undefined
   const wordWith = wordWithOf(sound, isMisheard)
-  if (known.length > 0) return continuationOf(sound, known, wordWith)
+  if (prefixKinds.length > 0) return continuationOf(sound, prefixKinds, wordWith)
   if (!isWhole(sound)) return partOf(sound, wordWith)
   if (isMisheard) return [wordWith(` ${word.misheard}`, 'misheard')]
   const kinds: ReadonlyArray<Kind> = punctuationOf(word) === null ? ['word'] : ['word', 'punctuation']
@@ -92,21 +100,21 @@ export const hypothesisAfter = (
   })
   const sounding = sounds.map(({ index }) => index)
   const kinds = Map.groupBy(prefix, indexOf)
-  const known = [...kinds.keys()]
-  const [firstKnown = Infinity, lastKnown = -1] = [known[0], known.at(-1)]
-  const begins = known[0] ?? sounds.find(({ from }) => from > 0)?.index ?? Infinity
+  const inPrefix = [...kinds.keys()]
+  const [first = Infinity, last = -1] = [inPrefix[0], inPrefix.at(-1)]
+  const begins = inPrefix[0] ?? sounds.find(({ from }) => from > 0)?.index ?? Infinity
 
-  const isSkipped = (index: number): boolean => index > firstKnown && index < lastKnown && !known.includes(index)
+  const isSkipped = (index: number): boolean => index > first && index < last && !inPrefix.includes(index)
   // Audio that was never sent leaves a gap in the sounds too, so only whole words count.
   const hasGap = sounds.some(({ index, word, from, to }) => isSkipped(index) && to - from >= samplesOf(word.seconds))
-  if (hasGap) throw new Error(`the prefix ${known.join(' ')} has gaps: ${sounding.join(' ')}`)
-  if (known.some((index) => !sounding.includes(index)))
-    throw new Error(`the prefix ${known.join(' ')} does not sound in ${sounding.join(' ')}`)
+  if (hasGap) throw new Error(`the prefix ${inPrefix.join(' ')} has gaps: ${sounding.join(' ')}`)
+  if (inPrefix.some((index) => !sounding.includes(index)))
+    throw new Error(`the prefix ${inPrefix.join(' ')} does not sound in ${sounding.join(' ')}`)
   const contextEnd = indexOf(context.at(-1) ?? -1)
   if (contextEnd >= begins) throw new Error(`the context ends with ${contextEnd}, the audio begins with ${begins}`)
 
   const transcribed = sounds
-    .filter(({ index }) => index >= lastKnown)
+    .filter(({ index }) => index >= last)
     .flatMap((sound) => wordsOf(sound, (kinds.get(sound.index) ?? []).map(kindOf), isDraft))
   const text = transcribed.map((word) => word.text).join('')
   const span = { start: transcribed[0]?.start ?? 0, end: transcribed.at(-1)?.end ?? 0 }

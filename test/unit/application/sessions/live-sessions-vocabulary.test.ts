@@ -8,7 +8,7 @@ test('the vocabulary of a config applies from the first pass and is recorded [B4
   const live = lifecycle.add()
   const session = await attach(live.id)
   t.is(session.configure({ max_chars: 40 }, { prompt: 'Ada speaks.', hotwords: ['Babbage'] }), 'ok')
-  t.deepEqual(pipelines.of(live.id).expected, [{ prompt: 'Ada speaks.', hotwords: ['Babbage'] }])
+  t.deepEqual(pipelines.of(live.id).vocabularies, [{ prompt: 'Ada speaks.', hotwords: ['Babbage'] }])
   await eventually(() => assert.deepEqual(live.vocabularies, [{ prompt: 'Ada speaks.', hotwords: ['Babbage'] }]))
 })
 
@@ -22,7 +22,7 @@ test('after the first audio a config may only change prompt and hotwords [B44]',
   t.is(session.configure({ max_chars: 40 }, { hotwords: ['Babbage'] }), 'config_too_late')
   t.is(session.configure({ words: true }), 'config_too_late')
   t.is(session.configure({}, { hotwords: ['Babbage'] }), 'ok')
-  t.deepEqual(pipelines.of(live.id).expected, [
+  t.deepEqual(pipelines.of(live.id).vocabularies, [
     { prompt: 'Ada speaks.', hotwords: [] },
     { prompt: 'Ada speaks.', hotwords: ['Babbage'] },
   ])
@@ -37,7 +37,7 @@ test('an auto-started source gets the vocabulary too [B44]', async (t) => {
   const session = await attach(live.id)
   t.is(session.configure({ max_chars: 5 }), 'config_too_late')
   t.is(session.configure({}, { hotwords: ['Babbage'] }), 'ok')
-  t.deepEqual(pipelines.of(live.id).expected.at(-1), { prompt: '', hotwords: ['Babbage'] })
+  t.deepEqual(pipelines.of(live.id).vocabularies.at(-1), { prompt: '', hotwords: ['Babbage'] })
 })
 
 test('of many changes within a second the log gets the first and the last, without repeats [B44]', async (t) => {
@@ -45,7 +45,7 @@ test('of many changes within a second the log gets the first and the last, witho
   const live = lifecycle.add()
   const session = await attach(live.id)
   for (let i = 0; i < 20; i += 1) session.configure({}, { prompt: `${i}` })
-  t.is(pipelines.of(live.id).expected.length, 20, 'each change applies at once')
+  t.is(pipelines.of(live.id).vocabularies.length, 20, 'each change applies at once')
   await eventually(() => assert.deepEqual(live.vocabularies, [{ prompt: '0' }]))
   await eventually(() => {
     timers.advance(1000)

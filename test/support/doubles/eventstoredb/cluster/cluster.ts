@@ -14,7 +14,7 @@ export interface Delays {
   readonly refusalAfterFreeze: number
   /** Time until a leader is elected after the quorum is back. */
   readonly electionAfterReturn: number
-  /** How long a replaced leader reports to be the leader before it ends. */
+  /** Time for which a replaced leader still reports to be the leader before it ends. */
   readonly claim: number
   /** Time until a follower abandons an append that it forwarded without a leader. */
   readonly forwarding: number
@@ -31,7 +31,7 @@ export const REAL_DELAYS: Delays = {
   forwarding: 5000,
 }
 
-/** Why a node is absent. A `cut` node is reachable by clients only. */
+/** The reason for the absence of a node. A `cut` node is reachable by clients only. */
 export type Absence = 'killed' | 'frozen' | 'cut'
 
 /** The state of one node. */
@@ -233,7 +233,7 @@ export const createCluster = ({ file, ports, delays, onEnd }: ClusterParts): Clu
     nodes: nodes.map((node) => ({
       view: node.replica,
       log,
-      admit: (wish) => admit(node, wish),
+      admit: (needs) => admit(node, needs),
       members: () => members(node),
       resign: () => resign(node),
     })),

@@ -28,12 +28,12 @@ export const startRelay = async (target: number): Promise<Relay> => {
   const server = createServer((outer) => {
     const inner = connect(target, '127.0.0.1')
     pairs.set(outer, inner)
-    for (const [one, other] of [[outer, inner], [inner, outer]] as const)
-      one
+    for (const [socket, opposite] of [[outer, inner], [inner, outer]] as const)
+      socket
         .setNoDelay()
         .on('error', () => undefined)
         .on('close', () => {
-          other.destroy()
+          opposite.destroy()
           pairs.delete(outer)
         })
     if (!isFrozen) pass(outer, inner)

@@ -24,9 +24,9 @@ type Verdict =
 const judgeByMemory = (log: EventLog, stream: string, events: ReadonlyArray<ProposedEvent>): Verdict => {
   let last: bigint | null = null
   for (const [index, { id }] of events.entries()) {
-    const known = log.remembered(id)
-    if (known?.stream !== stream) return index === 0 ? { kind: 'write' } : { kind: 'refused' }
-    last = known.revision
+    const remembered = log.remembered(id)
+    if (remembered?.stream !== stream) return index === 0 ? { kind: 'write' } : { kind: 'refused' }
+    last = remembered.revision
   }
   return last === null ? { kind: 'write' } : { kind: 'stored', last }
 }
@@ -43,8 +43,9 @@ const judgeByRevision = (
   if (expected > current) return { kind: 'refused' }
   for (const [index, { id }] of events.entries()) {
     const revision = expected + 1n + BigInt(index)
-    const known = log.remembered(id)
-    if (log.at(stream, revision)?.id === id || (known?.stream === stream && known.revision === revision)) continue
+    const remembered = log.remembered(id)
+    const isRemembered = remembered?.stream === stream && remembered.revision === revision
+    if (log.at(stream, revision)?.id === id || isRemembered) continue
     return index === 0 && expected === -1n && log.isDeleted(stream) ? { kind: 'write' } : { kind: 'refused' }
   }
   return events.length === 0 ? { kind: 'write' } : { kind: 'stored', last: expected + BigInt(events.length) }
@@ -56,7 +57,7 @@ const judge = (log: EventLog, stream: string, expected: Expected, events: Readon
   return judgeByRevision(log, stream, expected === 'no_stream' ? -1n : expected, events)
 }
 
-/** Keeps deleted events hidden: the server adds the limit `$tb` to the metadata. */
+/** Keeps deleted events hidden: the server adds the limit `$tb` (truncate before) to the metadata. */
 const undelete = (log: EventLog, stream: string, first: bigint): void => {
   const metadata = JSON.parse(log.metadata(stream)) as Readonly<Record<string, unknown>>
   log.write(`$$${stream}`, log.last(`$$${stream}`) + 1n, [
@@ -104,12 +105,12 @@ export const append = (
   }
 }
 
-/** Deletes a stream. `forEver`: it becomes a tombstone. */
-export const removeStream = (log: EventLog, stream: string, expected: Expected, forEver: boolean): AppendAnswer => {
+/** Deletes a stream. `isPermanent`: it becomes a tombstone. */
+export const removeStream = (log: EventLog, stream: string, expected: Expected, isPermanent: boolean): AppendAnswer => {
   if (log.isTombstoned(stream)) return { kind: 'tombstoned' }
   const actual = log.last(stream)
   if (actual < 0n || (typeof expected === 'bigint' && expected !== actual)) return { kind: 'wrong-version', actual }
-  const position = forEver
+  const position = isPermanent
     ? log.write(stream, LAST_REVISION, [systemEvent('$streamDeleted', '')])
     : log.write(`$$${stream}`, log.last(`$$${stream}`) + 1n, [metadataEvent(`{"$tb":${LAST_REVISION}}`)])
   return { kind: 'done', revision: actual, position }

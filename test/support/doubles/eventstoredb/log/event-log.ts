@@ -10,6 +10,7 @@ const REMEMBERED_IDS = 50_000
 export interface LogRecord extends ProposedEvent {
   readonly stream: string
   readonly revision: bigint
+  /** Milliseconds since 1970. */
   readonly at: number
   /** The commit position and the prepare position. */
   readonly position: number
@@ -78,7 +79,7 @@ export const SCAVENGE_POINTS = '$scavengePoints'
 const isMetadata = (stream: string): boolean => stream.startsWith('$$')
 
 /** Only the newest metadata of a stream is readable. */
-const NEWEST_ALONE: StreamLimits = { maxCount: 1, maxAgeMs: null, truncateBefore: 0n }
+const NEWEST_ONLY: StreamLimits = { maxCount: 1, maxAgeMs: null, truncateBefore: 0n }
 
 const limitsOf = (metadata: string): StreamLimits => {
   const member = (name: string): string | undefined => new RegExp(`"\\$${name}":\\s*(\\d+)`).exec(metadata)?.[1]
@@ -99,15 +100,15 @@ export const createReplica = (): Replica => {
   let end = 0
   let scavengedTo = 0
 
-  const of = (stream: string): ReadonlyArray<LogRecord> => streams.get(stream) ?? []
-  const metadata = (stream: string): string => Buffer.from(of(`$$${stream}`).at(-1)?.data ?? []).toString()
+  const recordsOf = (stream: string): ReadonlyArray<LogRecord> => streams.get(stream) ?? []
+  const metadata = (stream: string): string => Buffer.from(recordsOf(`$$${stream}`).at(-1)?.data ?? []).toString()
   const isTombstoned = (stream: string): boolean =>
     tombstoned.has(stream) || (isMetadata(stream) && tombstoned.has(stream.slice(2)))
-  const last = (stream: string): bigint => of(stream).at(-1)?.revision ?? -1n
+  const last = (stream: string): bigint => recordsOf(stream).at(-1)?.revision ?? -1n
 
   /** Returns a predicate: whether a record is within the limits of its stream. */
   const isWithinLimits = (stream: string, now: number): ((record: LogRecord) => boolean) => {
-    const { maxCount, maxAgeMs, truncateBefore } = isMetadata(stream) ? NEWEST_ALONE : limitsOf(metadata(stream))
+    const { maxCount, maxAgeMs, truncateBefore } = isMetadata(stream) ? NEWEST_ONLY : limitsOf(metadata(stream))
     const first = maxCount === null ? 0n : last(stream) - BigInt(maxCount) + 1n
     return ({ revision, at }) =>
       revision >= first && revision >= truncateBefore && (maxAgeMs === null || at >= now - maxAgeMs)
@@ -133,19 +134,19 @@ export const createReplica = (): Replica => {
     scavengedTo = to
   }
 
-  const add = ({ stream, revision, at, events, begin, end: behind }: WriteInLog, isRecent: boolean): number => {
-    const known = streams.get(stream) ?? []
-    streams.set(stream, known)
+  const add = ({ stream, revision, at, events, begin, end: after }: WriteInLog, isRecent: boolean): number => {
+    const ofStream = streams.get(stream) ?? []
+    streams.set(stream, ofStream)
     events.forEach((event, index) => {
-      const next = index === events.length - 1 ? behind : begin + index + 1
+      const next = index === events.length - 1 ? after : begin + index + 1
       const record = { ...event, stream, revision: revision + BigInt(index), at, position: begin + index, next }
       records.push(record)
       if (revision === LAST_REVISION) tombstoned.add(stream)
-      else known.push(record)
+      else ofStream.push(record)
       if (isRecent) rememberedIds.set(event.id, record)
     })
     while (rememberedIds.size > REMEMBERED_IDS) rememberedIds.delete(rememberedIds.keys().next().value ?? '')
-    end = behind
+    end = after
     if (stream === SCAVENGE_POINTS) scavenge(begin, at)
     for (const listener of listeners) listener()
     return events.length === 0 ? begin : begin + events.length - 1
@@ -166,7 +167,7 @@ export const createReplica = (): Replica => {
     },
     last,
     at: (stream, revision) => {
-      const all = of(stream)
+      const all = recordsOf(stream)
       const likely = all[Number(revision - (all[0]?.revision ?? 0n))]
       return likely?.revision === revision ? likely : all.find((record) => record.revision === revision)
     },
@@ -174,7 +175,7 @@ export const createReplica = (): Replica => {
     isTombstoned,
     isDeleted: (stream) => limitsOf(metadata(stream)).truncateBefore === LAST_REVISION,
     metadata,
-    visible: (stream) => of(stream).filter(isWithinLimits(stream, Date.now())),
+    visible: (stream) => recordsOf(stream).filter(isWithinLimits(stream, Date.now())),
     onWrite: (listener) => {
       listeners.add(listener)
       return () => void listeners.delete(listener)
@@ -194,8 +195,8 @@ export const openEventLog = (path: string, onWritten: (write: WriteInLog) => voi
     add(write, false)
     onWritten(write)
   }
-  const write = (what: Omit<Write, 'at'>): number => {
-    const written = file.add({ ...what, at: Date.now() })
+  const write = (proposed: Omit<Write, 'at'>): number => {
+    const written = file.add({ ...proposed, at: Date.now() })
     const position = add(written, true)
     onWritten(written)
     return position

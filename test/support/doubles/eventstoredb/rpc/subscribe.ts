@@ -62,7 +62,7 @@ interface Plan {
   readonly matches: Matches
   /** The maximum of searched records per page. */
   readonly window: number
-  /** The records between two checkpoints; null: no filter. */
+  /** The number of searched records between two checkpoints; null: no filter, so no checkpoints. */
   readonly interval: number | null
   /** A subscription to a stream catches up only when the stream has an event. */
   readonly mayCatchUp: () => boolean
@@ -135,12 +135,12 @@ export const subscribe = async (call: ReadCall, log: LogView, options: ReadReq.O
   call.on('cancelled', stop)
   call.on('close', stop)
   const isOver = (): boolean => call.cancelled || call.destroyed
-  const more = (): Promise<void> =>
+  const nextWrite = (): Promise<void> =>
     new Promise((resolve) => {
       wake = resolve
     })
 
-  /** The records searched after the last checkpoint. */
+  /** The number of records searched after the last checkpoint. */
   let searched = 0
   const checkpointWhenDue = async ({ commit, prepare }: LogPosition): Promise<void> => {
     if (interval === null || searched < interval) return
@@ -149,24 +149,24 @@ export const subscribe = async (call: ReadCall, log: LogView, options: ReadReq.O
   }
   /** Sends the events of the log. Returns the position after them. */
   const catchUp = async (): Promise<LogPosition> => {
-    let at = start
+    let position = start
     while (!isOver()) {
-      const page = readPage(log, at, plan)
+      const page = readPage(log, position, plan)
       for (const record of page.found) await sendAnswer(call, eventResponse(record))
       searched += page.searched
       const last = page.found.at(-1)
-      if (!page.isEnd) await checkpointWhenDue(last === undefined ? at : positionOf(last))
+      if (!page.isEnd) await checkpointWhenDue(last === undefined ? position : positionOf(last))
       else if (mayCatchUp()) return page.next
-      else if (page.searched === 0) await more()
-      at = page.next
+      else if (page.searched === 0) await nextWrite()
+      position = page.next
     }
-    return at
+    return position
   }
-  const live = async (from: number): Promise<void> => {
+  const follow = async (from: number): Promise<void> => {
     let next = from
     while (!isOver()) {
       const record = log.records[log.indexAt(next)]
-      if (record === undefined) await more()
+      if (record === undefined) await nextWrite()
       else {
         next = record.next
         searched += 1
@@ -179,5 +179,5 @@ export const subscribe = async (call: ReadCall, log: LogView, options: ReadReq.O
   await sendAnswer(call, confirmation())
   const { commit } = await catchUp()
   await sendAnswer(call, caughtUp())
-  await live(Math.min(commit, log.end()))
+  await follow(Math.min(commit, log.end()))
 }

@@ -148,7 +148,7 @@ const EXPECTED_NUMBERS = { any: -2n, no_stream: -1n, stream_exists: -4n }
 const removal =
   <Request extends DeleteReq | TombstoneReq, Response>(
     { node: { log, admit } }: CallParts,
-    forEver: boolean,
+    isPermanent: boolean,
     answer: (position: number) => Response,
   ) =>
   async (call: ServerUnaryCall<Request, Response>, callback: sendUnaryData<Response>): Promise<void> => {
@@ -157,7 +157,7 @@ const removal =
     const options = call.request.getOptions()
     const stream = nameOf(options?.getStreamIdentifier())
     const expected = expectedOf(options)
-    const removed = removeStream(log, stream, expected, forEver)
+    const removed = removeStream(log, stream, expected, isPermanent)
     if (removed.kind === 'tombstoned') return callback(tombstonedFailure(stream))
     if (removed.kind === 'wrong-version')
       return callback(

@@ -1,6 +1,6 @@
 /**
- * Replaces everything that differs between runs: ids, short names and positions by numbers in order of appearance, and
- * times by a word.
+ * Replaces the text that differs between runs. Ids, random parts of stream names and positions become numbers in the
+ * order of their appearance. Times become a word.
  */
 export const normalise = (transcript: string): ReadonlyArray<string> => {
   const seen = new Map<string, string>()

@@ -64,4 +64,5 @@ export const reading =
     return seen
   }
 
+/** Returns a random part for the name of a stream. */
 export const short = (): string => randomUUID().slice(0, 8)

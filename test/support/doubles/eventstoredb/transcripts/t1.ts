@@ -13,7 +13,7 @@ import { event, openSession, orNothing } from './session.ts'
 const { client, connect, show, print } = openSession()
 const stream = `acct-${randomUUID()}`
 const ids: ReadonlyArray<string> = Array.from({ length: 12 }, () => randomUUID())
-const known = (index: number, n: unknown = index) => event(n, ids[index] === undefined ? {} : { id: ids[index] })
+const eventWithId = (index: number, n: unknown = index) => event(n, ids[index] === undefined ? {} : { id: ids[index] })
 const account = { credentials: { username: 'admin', password: 'changeit' } }
 
 /** Appends events to the stream. The numbers select their ids. */
@@ -25,7 +25,7 @@ const append = (
   show(label, () =>
     client.appendToStream(
       stream,
-      indices.map((index) => known(index)),
+      indices.map((index) => eventWithId(index)),
       { expectedRevision },
     ),
   )
@@ -68,11 +68,13 @@ await append('16 reordered: rev 2n [4,3]', 2n, 4, 3)
 await append('17 spanning two writes: rev 2n [3,4,5]', 2n, 3, 4, 5)
 await append('18 ANY [4,7] (first id known, second new)', ANY, 4, 7)
 await append('19 ANY [7,4] (first id new, second known)', ANY, 7, 4)
-await appendTo('20 same id, other data, rev 2n', stream, [known(3, 'other'), known(4)], { expectedRevision: 2n })
-await appendTo('21 id duplicated inside one batch ANY', `dup-${randomUUID()}`, [known(8, 1), known(8, 2)], {
+await appendTo('20 same id, other data, rev 2n', stream, [eventWithId(3, 'other'), eventWithId(4)], {
+  expectedRevision: 2n,
+})
+await appendTo('21 id duplicated inside one batch ANY', `dup-${randomUUID()}`, [eventWithId(8, 1), eventWithId(8, 2)], {
   expectedRevision: ANY,
 })
-await appendTo('22 same id in another stream, NO_STREAM', `other-${randomUUID()}`, [known(3)], {
+await appendTo('22 same id in another stream, NO_STREAM', `other-${randomUUID()}`, [eventWithId(3)], {
   expectedRevision: NO_STREAM,
 })
 await show('23 rev 6 last + [9,10] then longer retry', async () => [await lastRevision()])
@@ -113,7 +115,10 @@ await appendTo('44 credentials -> unary append, throwing client, wrong 2n', stre
   expectedRevision: 2n,
   ...account,
 })
-await appendTo('45 unary append same ids rev 2n', stream, [known(3), known(4)], { expectedRevision: 2n, ...account })
+await appendTo('45 unary append same ids rev 2n', stream, [eventWithId(3), eventWithId(4)], {
+  expectedRevision: 2n,
+  ...account,
+})
 await appendTo('46 unary append NO_STREAM first', `un-${randomUUID()}`, [event(1)], {
   expectedRevision: NO_STREAM,
   ...account,

@@ -35,7 +35,7 @@ const all = async (options: ReadAllOptions = {}): Promise<ReadonlyArray<AllStrea
   return found
 }
 const names = new Map([[0n, 'start']])
-/** The names of positions: the event at each position. */
+/** Names each position after its event. */
 const learnPositions = async (): Promise<void> => {
   for (const each of await all()) names.set(each.event?.position.commit ?? 0n, nameOf(each))
 }
@@ -57,10 +57,10 @@ const listen = (from: From, filter: { readonly prefixes: string[]; readonly maxS
     .on('data', (each) => messages.push([nameOf(each)]))
     .on('caughtUp', () => messages.push(['caughtUp']))
     .on('error', ({ constructor, message }: Error) => messages.push([`${constructor.name} ${message}`]))
-  const until = (what: string): Promise<void> =>
+  const until = (start: string): Promise<void> =>
     eventually(() => {
-      if (!messages.some(([each]) => each.startsWith(what) || each.includes('Error')))
-        throw new Error(`waits for ${what}, received ${JSON.stringify(messages.map(([each]) => each))}`)
+      if (!messages.some(([each]) => each.startsWith(start) || each.includes('Error')))
+        throw new Error(`waits for ${start}, received ${JSON.stringify(messages.map(([each]) => each))}`)
     })
   return {
     until,
@@ -111,10 +111,10 @@ const { commit } = await add('place', 2)
 const PLACES: ReadonlyArray<readonly [string, Position]> = [
   ['of an event', { commit, prepare: commit }],
   ['inside an event', { commit: commit + 5n, prepare: commit + 5n }],
-  ['behind the end', { commit: commit + 99_999n, prepare: commit + 99_999n }],
+  ['after the end', { commit: commit + 99_999n, prepare: commit + 99_999n }],
   ['of an event, prepare 0', { commit, prepare: 0n }],
   ['of an event, prepare before', { commit, prepare: before.commit }],
-  ['of an event, prepare behind', { commit, prepare: commit + 1n }],
+  ['of an event, prepare after', { commit, prepare: commit + 1n }],
 ]
 for (const [label, fromPosition] of PLACES) {
   const read = async (options: ReadAllOptions) => (await all({ maxCount: 2, fromPosition, ...options })).map(nameOf)
@@ -198,22 +198,23 @@ await client.deleteStream('gone', account)
 await client.tombstoneStream('tomb', account)
 await client.deleteStream('back', account)
 await add('back', 3)
-const behindAll = await add('keep', 99)
-const behindAge = Date.now() + 1100
+const endOfKept = await add('keep', 99)
+const expiryTime = Date.now() + 1100
 for (const _ of count(Number(process.argv[3] ?? 0)))
   await client.appendToStream('fill', [event(0, { pad: 60_000 })], account)
 await eventually(() => {
-  if (Date.now() < behindAge) throw new Error('not old enough')
+  if (Date.now() < expiryTime) throw new Error('not old enough')
 })
 const http = new URL(process.argv[2]?.replace('esdb:', 'http:') ?? '')
 const answer = await fetch(new URL('/admin/scavenge?threshold=-1', http), { method: 'POST' })
 print(answer.status, answer.headers.get('content-type'), (await answer.text()).replace(/[0-9a-f-]{36}/, 'ID'))
 const ofScavenge = async (): Promise<ReadonlyArray<string>> =>
-  (await all({ fromPosition: behindAll }))
+  (await all({ fromPosition: endOfKept }))
     .filter((each) => each.event?.streamId.startsWith('$') === true)
     .map((each) => `${nameOf(each)} ${each.event?.type}`)
 await eventually(async () => {
-  if (!(await ofScavenge()).some((each) => each.startsWith('$scavenges@1'))) throw new Error('it goes on')
+  const hasEnded = (await ofScavenge()).some((each) => each.startsWith('$scavenges@1'))
+  if (!hasEnded) throw new Error('the scavenge is still running')
 })
 for (const each of (await ofScavenge()).toSorted()) print(each)
 print(
@@ -241,7 +242,7 @@ for (const stream of GONE) {
   await show(`${stream}: read`, reading(client, stream))
   await append(`${stream}: append with NO_STREAM`, stream, NO_STREAM)
 }
-await show('old: the append of what is gone, again', async () =>
+await show('old: a retry of the scavenged append', async () =>
   (await client.appendToStream('old', [first], { ...account, expectedRevision: NO_STREAM })),
 )
 process.exit(0)

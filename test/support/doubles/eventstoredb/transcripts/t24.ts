@@ -39,11 +39,11 @@ export const recordThreeNodes = async (
   nodes: ReadonlyArray<RecordedNode>,
   print: (line: string) => void,
 ): Promise<void> => {
-  const at = (node: number): RecordedNode => nodes[node] ?? fail(node)
-  const portOf = (node: number): number => Number(at(node).address.split(':')[1])
+  const nodeAt = (node: number): RecordedNode => nodes[node] ?? fail(node)
+  const portOf = (node: number): number => Number(nodeAt(node).address.split(':')[1])
   /** A node (default: itself) as the node `by` reports it. */
   const memberOf = async (by: number, of = by) => {
-    const { members } = JSON.parse((await at(by).ask('GET', '/gossip')).text) as Gossip
+    const { members } = JSON.parse((await nodeAt(by).ask('GET', '/gossip')).text) as Gossip
     return members.find(({ httpEndPointPort }) => httpEndPointPort === portOf(of)) ?? fail(of)
   }
   const stateOf = async (by: number, of = by): Promise<string> => {
@@ -53,14 +53,14 @@ export const recordThreeNodes = async (
   const leaderAmong = (some: ReadonlyArray<number>): Promise<number> =>
     eventually(async () => {
       for (const node of some) if ((await memberOf(node).catch(() => null))?.state === 'Leader') return node
-      throw new Error('none leads')
+      throw new Error('no node leads')
     }, { timeoutMs: 40_000 })
   const until = (check: () => Promise<boolean>, timeoutMs = 40_000): Promise<void> =>
     eventually(async () => {
       if (!(await check())) throw new Error('not yet')
     }, { timeoutMs })
 
-  const connect = (node: number) => EventStoreDBClient.connectionString(`${at(node).url}&keepAliveInterval=-1`)
+  const connect = (node: number) => EventStoreDBClient.connectionString(`${nodeAt(node).url}&keepAliveInterval=-1`)
   /** Runs a call with a new client, because a client that knows the leader moves to it. */
   const outcome = async (node: number, call: (client: EventStoreDBClient) => Promise<unknown>): Promise<string> => {
     const client = connect(node)
@@ -118,14 +118,15 @@ export const recordThreeNodes = async (
   print('== a leader and its followers')
   const first = await leaderAmong([0, 1, 2])
   const others = [0, 1, 2].filter((node) => node !== first)
-  const [one = 0, two = 0] = others
-  for (const [node, role] of [[first, 'A'], [one, 'B'], [two, 'C']] as const) roles.set(portOf(node), role)
+  const [followerB = 0, followerC = 0] = others
+  for (const [node, role] of [[first, 'A'], [followerB, 'B'], [followerC, 'C']] as const) roles.set(portOf(node), role)
   await until(
-    async () => (await stateOf(first, one)) === 'Follower, alive' && (await stateOf(first, two)) === 'Follower, alive',
+    async () => (await stateOf(first, followerB)) === 'Follower, alive' &&
+      (await stateOf(first, followerC)) === 'Follower, alive',
   )
-  print(`of themselves: ${await stateOf(first)}; ${await stateOf(one)}; ${await stateOf(two)}`)
+  print(`of themselves: ${await stateOf(first)}; ${await stateOf(followerB)}; ${await stateOf(followerC)}`)
   await calls('leader', first)
-  await calls('follower', one)
+  await calls('follower', followerB)
 
   print('== the leader resigns')
   const feedOfFirst = await follow(first)
@@ -135,14 +136,14 @@ export const recordThreeNodes = async (
   // On a busy machine the resigned leader may be elected again, or its message is lost: it resigns again.
   while (second === first) {
     const { epochNumber } = await memberOf(first)
-    answered = (await at(first).ask('POST', '/admin/node/resign')).status
+    answered = (await nodeAt(first).ask('POST', '/admin/node/resign')).status
     const isElected = async (): Promise<boolean> =>
       (await memberOf(await leaderAmong([0, 1, 2]))).epochNumber > epochNumber
     await until(isElected, 10_000).catch(() => undefined)
     second = await leaderAmong([0, 1, 2])
   }
   print(`resign: ${answered}`)
-  const third = second === one ? two : one
+  const third = second === followerB ? followerC : followerB
   for (const [node, role] of [
     [second, 'new leader'],
     [third, 'other follower'],
@@ -168,7 +169,7 @@ export const recordThreeNodes = async (
   print('== the leader is frozen')
   const feedOfSecond = await follow(second)
   const epochFrozen = (await memberOf(second)).epochNumber
-  await at(second).freeze()
+  await nodeAt(second).freeze()
   // Whether the others consider it alive depends on their gossip.
   print(`at once the others say: ${(await memberOf(third, second)).state}`)
   print(`follower: append ${await append(third)}`)
@@ -180,7 +181,7 @@ export const recordThreeNodes = async (
       `of the old one the new leader says: ${await stateOf(fourth, second)}`,
   )
   print(`new leader: append ${await append(fourth)}`)
-  await at(second).thaw()
+  await nodeAt(second).thaw()
   const claim = await memberOf(second)
   const acknowledgement =
     (await append(second, { deadline: 3000, ...LEADER })) === 'OK' ? 'acknowledged' : 'not acknowledged'
@@ -188,14 +189,14 @@ export const recordThreeNodes = async (
     `thawed: it says of itself ${claim.state}; with its old epoch: ${claim.epochNumber === epochFrozen}; ` +
       `its append: ${acknowledgement}`,
   )
-  const { ask, hasEnded = () => ask('GET', '/info').then(() => false, () => true) } = at(second)
+  const { ask, hasEnded = () => ask('GET', '/info').then(() => false, () => true) } = nodeAt(second)
   await until(hasEnded)
-  await at(second).kill()
+  await nodeAt(second).kill()
   await until(() => Promise.resolve(feedOfSecond.hasFailed))
-  print(`then it ends; its feeds have told ${feedOfSecond.events} events and failed`)
+  print(`then it ends; its feeds have received ${feedOfSecond.events} events and failed`)
 
   // A service manager may have started the node again; in this script it stays down.
-  await at(second).kill()
+  await nodeAt(second).kill()
 
   print('== the quorum is lost')
   for (const [node, role] of [[fourth, 'leader'], [left, 'left']] as const) roles.set(portOf(node), role)
@@ -203,7 +204,7 @@ export const recordThreeNodes = async (
     async () => (await stateOf(fourth)) === 'Leader, alive' &&
       (await stateOf(fourth, left)) === 'Follower, alive',
   )
-  await at(left).freeze()
+  await nodeAt(left).freeze()
   print(
     `at once: readAll requiring the leader ${await readAll(fourth, LEADER)}; ` +
       `append ${await append(fourth, { deadline: 800 })}`,
@@ -211,7 +212,7 @@ export const recordThreeNodes = async (
   await until(async () => (await memberOf(fourth)).state === 'Unknown')
   print(`later: ${await stateOf(fourth)}; of the other ${await stateOf(fourth, left)}`)
   await calls('without quorum', fourth)
-  await at(left).thaw()
+  await nodeAt(left).thaw()
   await until(async () => (await append(fourth, { deadline: 2000 })) === 'OK')
   print('thawed: writes go on')
 
@@ -222,7 +223,7 @@ export const recordThreeNodes = async (
   await until(
     async () => (await stateOf(survivor)) === 'Follower, alive' && (await stateOf(survivor, last)) === 'Leader, alive',
   )
-  await at(last).kill()
+  await nodeAt(last).kill()
   print(`at once: append requiring the leader ${await append(survivor, LEADER)}`)
 }
 
