@@ -90,7 +90,7 @@ export const brokenLinksContract = (
     t.true(most > 8 * 1024 * 1024 && most < 10 * 1024 * 1024, `${most}`)
   })
 
-  on('an end is unreachable when its answer is late or the worker fails', async (t, world) => {
+  on('a request to end a session fails when its answer is late or the worker fails', async (t, world) => {
     const unanswered = Promise.withResolvers<null>()
     const endings = [() => Promise.reject(new Error('broken')), () => unanswered.promise]
     const worker = createWorker(undefined, () => endings.shift()?.() ?? Promise.resolve(null))

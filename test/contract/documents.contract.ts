@@ -3,7 +3,7 @@ import * as O from 'fp-ts/lib/Option.js'
 import type { Document, Documents } from '../../application/ports/documents.ts'
 import { BEGINNING } from '../../application/ports/event-store.ts'
 import { pagesContract } from './document-pages.contract.ts'
-import { at, commit, everything, ids, MODEL, put, remove } from './documents-support.ts'
+import { positionAt, commit, everything, ids, MODEL, put, remove } from './documents-support.ts'
 import { right } from './event-store-support.ts'
 import { checkpointAt, duty } from '../support/read-models/checkpoints.ts'
 import { tokensContract } from './tokens.contract.ts'
@@ -54,7 +54,7 @@ export const documentsContract = (
     }
     await commit(documents, [put('1', 1, document)], 1)
     t.deepEqual(await get(documents, '1'), document)
-    t.is((await right(documents.checkpoint(MODEL))).position, at(1))
+    t.is((await right(documents.checkpoint(MODEL))).position, positionAt(1))
   })
 
   on('a later put replaces the whole document', async (t, documents) => {
@@ -85,13 +85,14 @@ export const documentsContract = (
     await commit(documents, [put('1', 4, { id: 1, v: 4 })], 4)
     await commit(documents, changes, 3)
     t.deepEqual(await get(documents, '1'), { id: 1, v: 4 })
-    t.is((await right(documents.checkpoint(MODEL))).position, at(4))
+    t.is((await right(documents.checkpoint(MODEL))).position, positionAt(4))
   })
 
   on(
     'a checkpoint names the last considered event, and only a later checkpoint replaces it',
     async (t, documents) => {
-      const reached = (n: number) => ({ position: at(n), last: { stream: 'live-1', revision: n, id: `id ${n}` } })
+      const reached = (n: number) =>
+        ({ position: positionAt(n), last: { stream: 'live-1', revision: n, id: `id ${n}` } })
       for (const model of [MODEL, duty('chore')]) {
         for (const position of [3, 5, 4, 5]) await right(documents.commit(model, [], reached(position)))
         t.deepEqual(await right(documents.checkpoint(model)), reached(5))
@@ -114,7 +115,7 @@ export const documentsContract = (
   })
 
   on(
-    'find returns documents for any number of ids and leaves out unknown and removed ones',
+    'find returns documents for any number of ids and leaves out unknown and removed documents',
     async (t, documents) => {
       const find = async (wanted: ReadonlyArray<string>) =>
         Object.fromEntries(await right(documents.find('lives', wanted)))
@@ -141,7 +142,7 @@ export const documentsContract = (
   pagesContract(on)
 
   on(
-    'a scan returns each document once in byte order of the ids, without removed ones',
+    'a scan returns each document once in byte order of the ids, without removed documents',
     async (t, documents) => {
       const names = ['b', 'a', '10', '9', 'é', '🎙', '\uffee', 'gone']
       await commit(
@@ -162,14 +163,15 @@ export const documentsContract = (
         .toSorted((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)))
       t.deepEqual(
         scanned,
-        sorted.map((id) => ({ id, position: at(names.indexOf(id) + 1), document: { id, n: names.indexOf(id) } })),
+        sorted.map((id) =>
+          ({ id, position: positionAt(names.indexOf(id) + 1), document: { id, n: names.indexOf(id) } })),
       )
     },
   )
 
   on('a discarded read model leaves no trace, and other read models stay', async (t, documents) => {
     await commit(documents, [put('1', 1, { id: 1 })], 5)
-    await right(documents.commit(OTHER, [put('x', 1, { hash: 'h' }, 'live-tokens')], checkpointAt(at(4))))
+    await right(documents.commit(OTHER, [put('x', 1, { hash: 'h' }, 'live-tokens')], checkpointAt(positionAt(4))))
     await right(documents.discard(MODEL))
     await right(documents.discard({ projection: 'nobody', collection: 'nothing' }))
     await right(documents.ensure([LIVES]))
@@ -177,8 +179,8 @@ export const documentsContract = (
     t.deepEqual(await ids(documents, {}), [])
     await commit(documents, [put('1', 1, { id: 'again' })])
     t.deepEqual(await ids(documents, {}), ['again'], 'no position guard remains')
-    t.is((await right(documents.checkpoint(OTHER))).position, at(4))
-    await right(documents.commit(duty('chore'), [], checkpointAt(at(7))))
+    t.is((await right(documents.checkpoint(OTHER))).position, positionAt(4))
+    await right(documents.commit(duty('chore'), [], checkpointAt(positionAt(7))))
     await right(documents.discard(duty('chore')))
     t.is((await right(documents.checkpoint(duty('chore')))).position, BEGINNING)
     t.deepEqual(await right(documents.get('live-tokens', 'x')), O.some({ hash: 'h' }))
@@ -193,12 +195,12 @@ export const documentsContract = (
         documents.commit(
           STAGED,
           [put('1', version, { id: 1, version, userId: 1 }, staged.name)],
-          checkpointAt(at(version)),
+          checkpointAt(positionAt(version)),
         ),
       )
       await right(documents.promote(STAGED, MODEL))
       await right(documents.ensure([LIVES]))
-      t.is((await right(documents.checkpoint(MODEL))).position, at(version))
+      t.is((await right(documents.checkpoint(MODEL))).position, positionAt(version))
       t.is((await right(documents.checkpoint(STAGED))).position, BEGINNING)
       t.deepEqual(await right(documents.page('lives', { ...everything, filter: { userId: 1 } })), [
         { id: 1, version, userId: 1 },
@@ -211,10 +213,10 @@ export const documentsContract = (
 
   on('concurrent commits of different projections are all kept', async (t, documents) => {
     const commits = Array.from({ length: 100 }, (_, n) =>
-      right(documents.commit(duty(`p${n % 4}`), [put(String(n), n + 1, { id: n })], checkpointAt(at(n + 1)))),
+      right(documents.commit(duty(`p${n % 4}`), [put(String(n), n + 1, { id: n })], checkpointAt(positionAt(n + 1)))),
     )
     await Promise.all(commits)
     t.is((await ids(documents, {})).length, 100)
-    t.is((await right(documents.checkpoint(duty('p3')))).position, at(100))
+    t.is((await right(documents.checkpoint(duty('p3')))).position, positionAt(100))
   })
 }

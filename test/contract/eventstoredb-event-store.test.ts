@@ -25,7 +25,7 @@ const startLog = async (t: ExecutionContext): Promise<string> => {
   return url
 }
 
-// On a real server eventstoredb-server.test.ts runs the contract. Serial, because one double serves all tests.
+// On a real server eventstoredb-server.test.ts runs the contract. The tests are serial, because they share one double.
 if (double !== null)
   eventStoreContract(
     'eventstoredb',
@@ -36,7 +36,7 @@ if (double !== null)
     { run: test.serial },
   )
 
-/** Opens a log as the process that `claimed` describes, and closes it after the test. */
+/** Opens a log as an owner with the members of `claimed`, and closes it after the test. */
 const openAs = async (
   t: ExecutionContext,
   url: string,

@@ -45,7 +45,7 @@ export const leasesContract = (
   on('a lease is held from the start of its work to its stop, and the stop waits for the work', async (t, leases) => {
     const { held, work } = endless()
     let hasEnded = false
-    const seeking = leases.hold('duty:one', (lease) => work(lease).then(() => void (hasEnded = true)))
+    const request = leases.hold('duty:one', (lease) => work(lease).then(() => void (hasEnded = true)))
     const other = leases.hold('duty:two', endless().work)
     await until(() => leases.holders().filter(({ isOwn, holder }) => isOwn && holder === 'alpha').length === 2)
     t.deepEqual(
@@ -58,7 +58,7 @@ export const leasesContract = (
     t.is(held.length, 1)
     t.is(held[0]?.signal.aborted, false)
     t.throws(() => leases.hold('duty:one', work), { message: 'the lease duty:one is already requested' })
-    await seeking.stop()
+    await request.stop()
     t.deepEqual([held.length, held[0]?.signal.aborted, hasEnded], [1, true, true])
     await until(() => leases.holders().every((holder) => holder.name !== 'duty:one' || !holder.isOwn))
     await other.stop()
@@ -66,13 +66,13 @@ export const leasesContract = (
 
   on('work that ends or throws starts again until it is stopped', async (t, leases) => {
     let runs = 0
-    const seeking = leases.hold('duty:one', async ({ signal }) => {
+    const request = leases.hold('duty:one', async ({ signal }) => {
       t.false(signal.aborted)
       runs += 1
       if (runs % 2 === 0) throw new Error('broken')
     })
     await until(() => runs >= 4)
-    await seeking.stop()
+    await request.stop()
     const before = runs
     const again = leases.hold('duty:one', async () => void (runs += 1))
     await until(() => runs > before)
@@ -88,16 +88,16 @@ export const sharedLeasesContract = (
     const { opened: [alpha, beta], close } = await open()
     try {
       const [first, second] = [endless(), endless()]
-      const seeking = [alpha.hold('duty:one', first.work)]
+      const request = [alpha.hold('duty:one', first.work)]
       await until(() => first.held.length === 1)
-      seeking.push(beta.hold('duty:one', second.work))
+      request.push(beta.hold('duty:one', second.work))
       await until(() => beta.holders().some(({ holder, isOwn }) => holder === 'alpha' && !isOwn))
       t.is(second.held.length, 0)
-      await seeking[0]?.stop()
+      await request[0]?.stop()
       await until(() => second.held.length === 1)
       t.true(Number(second.held[0]?.token) > Number(first.held[0]?.token))
       t.is(second.held[0]?.signal.aborted, false)
-      await seeking[1]?.stop()
+      await request[1]?.stop()
     } finally {
       await close()
     }

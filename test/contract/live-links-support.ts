@@ -30,6 +30,7 @@ export interface LinksWorld {
 }
 
 export const WORKER: Self = { name: 'worker-1', incarnation: '0f6b6a2e-8a43-4f0e-8d59-0d7c2f3b6a11' }
+/** An earlier incarnation of the worker: the same name, but no running process. */
 export const NOBODY: Self = { name: 'worker-1', incarnation: '11111111-8a43-4f0e-8d59-0d7c2f3b6a11' }
 
 /** The messages that one end of a link received, and the reasons why it closed. */
@@ -83,7 +84,7 @@ export const open = (links: LiveLinks, peer: Peer, liveId = 7): Received<FromWor
   const received = nothingReceived<FromWorker>()
   const link = links.open(peer, liveId, {
     message: (message) => void received.messages.push(message),
-    closed: (why) => void received.ends.push(why),
+    closed: (reason) => void received.ends.push(reason),
   })
   return { ...received, link }
 }

@@ -142,7 +142,7 @@ export const liveLinksContract = (name: string, openWorld: (timers: Timers) => P
     t.is(near.ends.length, 1)
   })
 
-  on('another incarnation refuses a link and an end', async (t, { serve, links }) => {
+  on('another incarnation refuses a link and a request to end a session', async (t, { serve, links }) => {
     const worker = createWorker()
     const { peer } = await serve(WORKER, worker.handler)
     const near = open(links, { ...peer, incarnation: NOBODY.incarnation })
@@ -156,7 +156,7 @@ export const liveLinksContract = (name: string, openWorld: (timers: Timers) => P
     t.deepEqual(worker.ends, [])
   })
 
-  on('without an answering process the link closes once and an end is unreachable', async (t, { serve, links }) => {
+  on('without a process the link closes once and a request to end a session fails', async (t, { serve, links }) => {
     const { peer, close } = await serve(WORKER, createWorker().handler)
     await close()
     const near = open(links, peer)
@@ -169,7 +169,7 @@ export const liveLinksContract = (name: string, openWorld: (timers: Timers) => P
     t.is(near.ends.length, 1)
   })
 
-  on('an end returns the answer of its worker, also null', async (t, { serve, links }) => {
+  on('a request to end a session returns the answer of its worker, also null', async (t, { serve, links }) => {
     const ends: Array<EndMessage> = []
     const answers: Array<RelayedData | null> = [{ position: { text: 'x' } }, null]
     const worker = createWorker(undefined, async (message) => {

@@ -10,7 +10,7 @@ import { onEveryMongo } from './mongodb-support.ts'
 import { checkpointAt } from '../support/read-models/checkpoints.ts'
 
 const MODEL = { projection: 'lives', collection: 'lives' }
-const at = (n: number): Position => String(n).padStart(20, '0') as Position
+const positionAt = (n: number): Position => String(n).padStart(20, '0') as Position
 
 const LIVES = { name: 'lives', indexes: [['userId', 'id'], ['userId', 'status', 'id'], ['id']] }
 const STATUSES = ['pending', 'active', 'finished']
@@ -33,13 +33,13 @@ onEveryMongo((name, open) => {
     const documents = createMongoDocuments(connection)
     await right(documents.ensure([LIVES]))
     const puts = Array.from({ length: 300 }, (_, n): Change => ({
-      kind: 'put', collection: 'lives', id: String(n), position: at(1),
+      kind: 'put', collection: 'lives', id: String(n), position: positionAt(1),
       document: { id: n, userId: n % 3 === 0 ? 2 : 1, status: STATUSES[n % 4 % 3] ?? null },
     }))
     const removes = Array.from({ length: 100 }, (_, n): Change =>
-      ({ kind: 'remove', collection: 'lives', id: String(n), position: at(2) }))
-    await right(documents.commit(MODEL, puts, checkpointAt(at(1))))
-    await right(documents.commit(MODEL, removes, checkpointAt(at(2))))
+      ({ kind: 'remove', collection: 'lives', id: String(n), position: positionAt(2) }))
+    await right(documents.commit(MODEL, puts, checkpointAt(positionAt(1))))
+    await right(documents.commit(MODEL, removes, checkpointAt(positionAt(2))))
     const lives = connection.readModels.collection<StoredDocument>('lives_v1')
     for (const page of PAGES) {
       const { filter, options } = pageQuery(page)

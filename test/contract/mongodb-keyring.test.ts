@@ -47,12 +47,12 @@ onEveryMongo((name, open) => {
       const alice = await right(here.seal('user-1', plainMembers(['Alice'])))
       const bob = await right(here.seal('user-2', plainMembers(['Bob'])))
       t.deepEqual(await right(there.open(sealedMembers([...alice, ...bob]))), [E.right('Alice'), E.right('Bob')])
-      const lately = erasedLately(connection)
-      t.deepEqual(await lately(), E.right([]))
+      const recentlyErased = erasedLately(connection)
+      t.deepEqual(await recentlyErased(), E.right([]))
       await withSlowClock(() => right(here.erase(['user-1'])))
       const { stop } = followErasures({
         keyring: there,
-        erased: lately,
+        erased: recentlyErased,
         needed: () => [],
         timers: systemTimers,
         monotonic: () => performance.now(),
@@ -81,11 +81,11 @@ onEveryMongo((name, open) => {
       // Simulates a date written by an older version or by a primary with a slow clock.
       for (const _id of ['user-1', 'user-2'])
         await keys.updateOne({ _id }, { $set: { erasedAt: new Date(Date.now() - 120_000) } })
-      const lately = erasedLately(connection)
-      t.deepEqual(await lately(), E.right([]))
+      const recentlyErased = erasedLately(connection)
+      t.deepEqual(await recentlyErased(), E.right([]))
       await right(keyring.erase(['user-1']))
-      t.deepEqual(await lately(), E.right(['user-1']))
-      t.deepEqual(await lately(), E.right(['user-1']))
+      t.deepEqual(await recentlyErased(), E.right(['user-1']))
+      t.deepEqual(await recentlyErased(), E.right(['user-1']))
       t.deepEqual(await erasedLately(connection)(), E.right(['user-1']))
     },
   )

@@ -24,7 +24,7 @@ const streamsOf = async (store: EventStore, prefixes: ReadonlyArray<string>): Pr
   return messages.flatMap((message) => (message.kind === 'event' ? [message.event.stream] : []))
 }
 
-test('services with different prefixes and one without share a server and see only their own events', async (t) => {
+test('services with and without a prefix share a server and see only their own events', async (t) => {
   const server = createMemoryEventStore()
   const services = ['acme', 'acme-2', 'live-', null].map((prefix) => ({
     prefix,

@@ -74,7 +74,7 @@ export const subscriptionContract = (on: On): void => {
   })
 
   on(
-    'caught-up names the end after foreign events, and all positions follow the order of the log',
+    'after events of other streams caught-up names the end, and all positions follow the order of the log',
     async (t, store, signal) => {
       await right(store.append('live-1', 'no-stream', [newEvent(1)]))
       const end = await right(store.append('other', 'no-stream', newEvents(100)))

@@ -5,24 +5,27 @@ import type { Position } from '../../application/ports/event-store.ts'
 import { checkpointAt, duty } from '../support/read-models/checkpoints.ts'
 import { right } from './event-store-support.ts'
 
-const at = (n: number): Position => String(n).padStart(20, '0') as Position
+const positionAt = (n: number): Position => String(n).padStart(20, '0') as Position
 
 const MODEL = { projection: 'projection', collection: 'lives' }
 const STAGED = { projection: 'staged', collection: 'lives_rebuild' }
 const OTHER = { projection: 'other', collection: 'live-tokens' }
 
-const late: Change = { kind: 'put', collection: 'lives', id: 'late', document: { id: 9 }, position: at(9) }
+const late: Change = { kind: 'put', collection: 'lives', id: 'late', document: { id: 9 }, position: positionAt(9) }
 
 type On = (title: string, body: (t: ExecutionContext, documents: Documents) => Promise<void>) => void
 
-/** Tests fencing tokens: each writer of a read model has a token, and a higher token fences lower ones. */
+/**
+ * Tests fencing tokens. Each writer of a read model has a token. After a write with a higher token the store refuses
+ * writes with lower tokens.
+ */
 export const tokensContract = (on: On): void => {
   on(
-    'a lower token does not move a checkpoint of a higher one, and positions guard its documents',
+    'a writer with a lower token does not move the checkpoint of a writer with a higher token',
     async (t, documents) => {
       for (const model of [MODEL, duty('chore')]) {
         const commitAs = (token: number, position: number, changes: ReadonlyArray<Change> = []) =>
-          documents.commit(model, changes, checkpointAt(at(position)), token)()
+          documents.commit(model, changes, checkpointAt(positionAt(position)), token)()
         const currentPosition = async () => Number((await right(documents.checkpoint(model))).position)
         await right(() => commitAs(3, 5))
         t.like(await commitAs(2, 9, [late]), { left: OUTRANKED })
@@ -39,10 +42,10 @@ export const tokensContract = (on: On): void => {
   )
 
   on(
-    'announcements next to checkpoints are read together, and lower tokens cannot announce',
+    'the progress of several read models is read together, and lower tokens cannot publish it',
     async (t, documents) => {
       const progressAt = (passed: number): PublishedProgress => ({
-        passed: at(passed),
+        passed: positionAt(passed),
         beat: passed,
         isResting: true,
         isHeldUp: false,
@@ -57,17 +60,18 @@ export const tokensContract = (on: On): void => {
         )
       await publish(MODEL, 1, 1)
       t.deepEqual(await right(documents.publishedProgress([MODEL, OTHER])), [null, null], 'no checkpoint exists')
-      await right(documents.commit(MODEL, [], checkpointAt(at(2)), 2))
+      await right(documents.commit(MODEL, [], checkpointAt(positionAt(2)), 2))
       await publish(MODEL, 1, 2)
       t.deepEqual(await right(documents.publishedProgress([MODEL])), [null])
       await publish(MODEL, 2, 3)
-      await right(documents.commit(MODEL, [], checkpointAt(at(4)), 2))
+      await right(documents.commit(MODEL, [], checkpointAt(positionAt(4)), 2))
       t.deepEqual(
         await right(documents.publishedProgress([OTHER, MODEL])),
         [null, progressAt(3)],
         'the progress outlasts the next checkpoint',
       )
-      t.is((await right(documents.checkpoint(MODEL))).position, at(4), 'publishing progress moves no checkpoint')
+      const { position } = await right(documents.checkpoint(MODEL))
+      t.is(position, positionAt(4), 'publishing progress moves no checkpoint')
       t.deepEqual(
         [await right(documents.publishedProgress([])), await right(documents.publishProgress([]))],
         [[], undefined],

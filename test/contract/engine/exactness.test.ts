@@ -10,16 +10,15 @@ import { referenceLimit } from '../../../infrastructure/onnx/whisper/token-limit
 import type { WhisperRunner } from '../../../infrastructure/onnx/whisper/whisper-pass.ts'
 import { readAudioFile } from '../../../interfaces/cli/streaming/audio-file.ts'
 
-/** The provider to run on, for machines that have another than the CPU (docs/operate/gpu.md). */
+/** The execution provider of the tests: `cpu`, or a provider for a GPU (docs/operate/gpu.md). */
 const PROVIDER = (process.env['STENOLOG_TEST_PROVIDER'] ?? 'cpu') as Provider
-/** The first so many clips of each kind alone: a GPU that the CPU draws takes seconds a token. */
-const MOST_CLIPS = Number(process.env['STENOLOG_TEST_CLIPS'] ?? Infinity)
+/** The number of clips of each kind. An emulated GPU takes seconds for each token, so a run may use fewer clips. */
+const MAX_CLIPS = Number(process.env['STENOLOG_TEST_CLIPS'] ?? Infinity)
 
 /**
- * The runner says what the reference says: a tiny Whisper, 30 clips, and what Python's `transformers` generated for
- * them, made by
- * tools/train/exactness/make_fixture.py. Its weights are such that every rule of the decoding changes some of the
- * texts.
+ * The reference is Python's `transformers`. The fixture has a tiny Whisper, 30 clips, and the texts that `transformers`
+ * generated for them. tools/train/exactness/make_fixture.py makes the fixture. It chooses weights for which every rule
+ * of the decoding changes some of the texts.
  */
 const FOLDER = 'test/support/fixtures/engine/exact-whisper'
 
@@ -30,8 +29,8 @@ interface Expected {
   readonly shorter_window: boolean
   readonly tokens: ReadonlyArray<number>
   /**
-   * How far the best token was ahead of the second at each step, end of text included; null where only one was
-   * allowed.
+   * The difference of the scores of the best and the second token at each step, including the end of the text. Null
+   * where only one token was allowed.
    */
   readonly gaps: ReadonlyArray<number | null>
   readonly avg_logprob: number
@@ -51,34 +50,35 @@ const runnerFor = async (timestamps: boolean, dynamicWindow: boolean): Promise<W
 
 const WINDOW = 5 * SAMPLE_RATE
 const clips = new Map<string, Promise<Int16Array>>()
-/** The reference cuts what is longer than its window; ours refuses it, and the pipeline never sends it. */
+/** The reference cuts longer audio to its window. Our runner refuses longer audio, so the test cuts it too. */
 const clip = async (file: string): Promise<Int16Array> => {
   const samples = clips.get(file) ?? readAudioFile(`${FOLDER}/clips/${file}`)
   clips.set(file, samples)
   return (await samples).subarray(0, WINDOW)
 }
 
-/** Every difference between the reference and our runner. */
+/** Returns every difference between the reference and our runner. */
 const differences = async (runner: WhisperRunner, expected: Expected): Promise<ReadonlyArray<string>> => {
   const samples = await clip(expected.file)
   const { tokens } = await runner.decode({ samples, language: expected.language })
   const hypothesis = await runner.transcribe({ samples, language: expected.language })
-  const at = [...tokens, -1].findIndex((token, step) => token !== (expected.tokens[step] ?? -1))
-  const apart = (name: string, ours: number, theirs: number, most: number): ReadonlyArray<string> =>
-    Math.abs(ours - theirs) <= most ? [] : [`${name} ${ours}, not ${theirs}`]
+  const step = [...tokens, -1].findIndex((found, index) => found !== (expected.tokens[index] ?? -1))
+  const compare = (name: string, ours: number, theirs: number, tolerance: number): ReadonlyArray<string> =>
+    Math.abs(ours - theirs) <= tolerance ? [] : [`${name} ${ours}, not ${theirs}`]
+  const [token, expectedToken, gap] = [tokens[step], expected.tokens[step], expected.gaps[step]]
   const text = hypothesis.segments
     .map((segment) => segment.text)
     .join('')
     .trim()
   const bytes = Buffer.byteLength(text)
   return [
-    ...(at < 0 ? [] : [`token ${at} is ${tokens[at]}, not ${expected.tokens[at]} (gap ${expected.gaps[at]})`]),
-    ...apart('avg_logprob', hypothesis.avgLogprob, expected.avg_logprob, 1e-3),
-    ...apart('no_speech_prob', hypothesis.noSpeechProb, expected.no_speech_prob, 1e-3),
-    // Node's zlib finds other matches than the one of Python: up to 4 bytes more or less here.
+    ...(step < 0 ? [] : [`token ${step} is ${token}, not ${expectedToken} (gap ${gap})`]),
+    ...compare('avg_logprob', hypothesis.avgLogprob, expected.avg_logprob, 1e-3),
+    ...compare('no_speech_prob', hypothesis.noSpeechProb, expected.no_speech_prob, 1e-3),
+    // The zlib of Node and the zlib of Python compress these texts to sizes that differ by up to 4 bytes.
     ...(text === ''
       ? []
-      : apart('compressed', bytes / hypothesis.compressionRatio, bytes / expected.compression_ratio, 4.5)),
+      : compare('compressed', bytes / hypothesis.compressionRatio, bytes / expected.compression_ratio, 4.5)),
     ...(text === expected.text ? [] : [`text "${text}", not "${expected.text}"`]),
     ...(judge(hypothesis) === expected.verdict ? [] : [`${judge(hypothesis)}, not ${expected.verdict}`]),
   ].map((difference) => `${expected.file}: ${difference}`)
@@ -90,7 +90,7 @@ for (const timestamps of [false, true])
     ['full', 'de', false],
     ['shorter', 'en', true],
   ] as const)
-    test(`tokens and scores are the reference's: ${language}, ${name} windows, timestamps ${timestamps}`, async (t) => {
+    test(`tokens and scores equal the reference: ${language}, ${name} windows, timestamps ${timestamps}`, async (t) => {
       const runner = await runnerFor(timestamps, shorter)
       const cases = expectations.filter(
         (expected) =>
@@ -98,24 +98,23 @@ for (const timestamps of [false, true])
       )
       t.true(shorter ? cases.length > 20 : cases.length === 30)
       const found: string[] = []
-      for (const expected of cases.slice(0, MOST_CLIPS)) found.push(...(await differences(runner, expected)))
+      for (const expected of cases.slice(0, MAX_CLIPS)) found.push(...(await differences(runner, expected)))
       t.deepEqual(found, [])
     })
 
 for (const timestamps of [false, true])
-  test(`batched texts equal the reference for any number and length: timestamps ${timestamps}`, async (t) => {
+  test(`batched texts equal the reference, in batches of 2, 3 and 8: timestamps ${timestamps}`, async (t) => {
     const found: string[] = []
     for (const shorter of [false, true]) {
       const runner = await runnerFor(timestamps, shorter)
       const all = expectations.filter(
         (expected) => expected.timestamps === timestamps && expected.shorter_window === shorter,
       )
-      // Every second one of another language, where there are two; windows that the audio's length decides are seldom
-      // equal.
+      // A fixed permutation that mixes the languages within a batch.
       const cases = all.map((_, i) => all[(i * 31) % all.length] as Expected)
       for (
         let from = 0, rows = 2;
-        from < Math.min(cases.length, MOST_CLIPS);
+        from < Math.min(cases.length, MAX_CLIPS);
         from += rows, rows = rows === 2 ? 3 : rows === 3 ? 8 : 2
       ) {
         const batch = cases.slice(from, from + rows)

@@ -12,7 +12,7 @@ import { temporaryDirectory } from '../../support/tools/temporary-directory.ts'
 import { changeJson, TINY_MARIAN } from '../../support/models/translators.ts'
 
 const SHIPPED = 'models/translate-en-es'
-/** A translator that was trained: the one that ships, or the prototype beside the checkout. */
+/** A trained translator: the shipped model, or a prototype in the shared folder if no model is shipped. */
 const TRAINED = existsSync(`${SHIPPED}/onnx`) ? SHIPPED : sharedModel('mt-en-es-prototype')
 
 interface Expected {
@@ -23,15 +23,15 @@ interface Expected {
 }
 const expected = JSON.parse(readFileSync(`${TINY_MARIAN}/expected.json`, 'utf8')) as ReadonlyArray<Expected>
 
-const same = (model: MarianModel): MarianModel => model
+const unchanged = (model: MarianModel): MarianModel => model
 
-const runner = async (folder: string, change = same): Promise<MarianRunner> => {
+const runner = async (folder: string, change = unchanged): Promise<MarianRunner> => {
   const model = await readMarianDirectory(folder)
   if (E.isLeft(model)) throw new Error(model.left)
   return loadMarian(change(model.right))
 }
 
-/** A copy of tiny-marian, changed and then removed. */
+/** Changes a copy of tiny-marian, uses it, and deletes it. */
 const withCopy = async <A>(
   change: (folder: string) => Promise<void>,
   use: (folder: string) => Promise<A>,
@@ -62,24 +62,24 @@ const merged = (model: MarianModel): MarianModel => ({
   weights: { ...model.weights, decoder: { kind: 'merged', file: `${TINY_MARIAN}/onnx/decoder_model_merged.onnx` } },
 })
 
-for (const [what, change] of [
-  ['two decoder files', same],
+for (const [decoders, change] of [
+  ['two decoder files', unchanged],
   ['a merged decoder', merged],
 ] as const) {
-  test(`with ${what} the tokens equal the greedy search of the reference`, async (t) => {
+  test(`with ${decoders} the tokens equal the greedy search of the reference`, async (t) => {
     const { translate } = await runner(TINY_MARIAN, change)
     t.true(expected.length > 30)
     t.true(
       expected.some(({ tokens }) => tokens.length < 10),
-      'some end by themselves',
+      'some translations end on their own',
     )
     t.true(
       expected.some(({ tokens }) => tokens.length === 22),
-      'some are cut off',
+      'some translations reach the limit',
     )
     for (const { text, to, tokens, translation } of expected) {
       const { pieces, text: translated } = await translate(text, 'en', to)
-      // Intl finds one sentence in each.
+      // Each text is a single sentence, so it has a single piece.
       t.deepEqual(
         pieces.map((piece) => piece.tokens),
         [tokens],
@@ -94,16 +94,16 @@ test('the first token selects the target language by any spelling of its code', 
   const { translate } = await runner(TINY_MARIAN)
   const tokens = async (to: string): Promise<unknown> =>
     (await translate('the test', 'en', to)).pieces.map((piece) => piece.tokens)
-  const [french, spanish, none] = [await tokens('fr'), await tokens('es'), await tokens('de')]
+  const [french, spanish, unknown] = [await tokens('fr'), await tokens('es'), await tokens('de')]
   t.notDeepEqual(french, spanish)
-  t.notDeepEqual(french, none)
-  t.deepEqual(await tokens('it'), none)
+  t.notDeepEqual(french, unknown)
+  t.deepEqual(await tokens('it'), unknown)
 })
 
 test('a text is translated sentence by sentence, and text without letters and digits stays unchanged', async (t) => {
   const { translate } = await runner(TINY_MARIAN)
-  const alone = async (text: string) => (await translate(text, 'en', 'fr')).text
-  const [first, second] = [await alone('the test.'), await alone('A winter song.')]
+  const translated = async (text: string) => (await translate(text, 'en', 'fr')).text
+  const [first, second] = [await translated('the test.'), await translated('A winter song.')]
   const both = await translate('  the test.\n A winter song.  ', 'en', 'fr')
   t.deepEqual(
     both.pieces.map(({ source }) => source),
@@ -112,7 +112,7 @@ test('a text is translated sentence by sentence, and text without letters and di
   t.is(both.text, `${first} ${second}`)
   t.deepEqual(await translate('', 'en', 'fr'), { text: '', pieces: [] })
   t.deepEqual(await translate(' \n', 'en', 'fr'), { text: '', pieces: [] })
-  t.is(await alone('…'), '…')
+  t.is(await translated('…'), '…')
 })
 
 test('a sentence that is too long is split, if possible at spaces, and translated completely', async (t) => {
@@ -189,12 +189,12 @@ test('errors name missing and wrong members', async (t) => {
   t.is(
     await reasonAfter(async (folder) => rm(join(folder, 'onnx/decoder_with_past_model.onnx'))),
     'fits',
-    'the merged decoder will do',
+    'the merged decoder is enough',
   )
 })
 
 testWith(TRAINED)(
-  'a trained translator: two sentences, 2,000 characters without any mark, characters it never saw',
+  'a trained translator translates two sentences, 2,000 characters without punctuation, and unknown characters',
   async (t) => {
     const { translate } = await runner(TRAINED)
     const { text, pieces } = await translate('The girl sees the white dog. The man buys a red car.', 'en', 'es')

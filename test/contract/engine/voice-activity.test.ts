@@ -12,52 +12,54 @@ import { openFrameByFrame } from '../../../bench/frame-by-frame.ts'
 const detect = createVoiceActivity()
 const reference = openFrameByFrame()
 
-/** Nothing was further apart here than 0; another processor may add in another order. */
-const NEAR = 1e-4
+/** The maximum difference of two probabilities. Equal here, but another processor may add in another order. */
+const TOLERANCE = 1e-4
 
-/** The probabilities of consecutive pieces, so many frames long, and the state behind them. */
+/** Returns the probabilities of consecutive pieces and the state after them. `frames`: the length of each piece. */
 const judge = async (
   run: DetectSpeech,
   samples: Int16Array,
   frames: ReadonlyArray<number>,
 ): Promise<ReadonlyArray<number>> => {
-  const judged: number[] = []
-  let [at, state]: [number, VadState] = [0, null]
-  for (const some of frames) {
-    const answer = await run(samples.subarray(at, at + some * VAD_FRAME), state)
-    at += some * VAD_FRAME
+  const probabilities: number[] = []
+  let [start, state]: [number, VadState] = [0, null]
+  for (const count of frames) {
+    const end = start + count * VAD_FRAME
+    const answer = await run(samples.subarray(start, end), state)
+    start = end
     state = answer.state
-    judged.push(...answer.probabilities)
+    probabilities.push(...answer.probabilities)
   }
-  return [...judged, ...(state ?? [])]
+  return [...probabilities, ...(state ?? [])]
 }
 
-const furthest = (one: ReadonlyArray<number>, other: ReadonlyArray<number>): number =>
-  one.length === other.length
-    ? one.reduce((most, value, i) => Math.max(most, Math.abs(value - (other[i] ?? Infinity))), 0)
+const largestDifference = (left: ReadonlyArray<number>, right: ReadonlyArray<number>): number =>
+  left.length === right.length
+    ? left.reduce((largest, value, i) => Math.max(largest, Math.abs(value - (right[i] ?? Infinity))), 0)
     : Infinity
 
 test("frames in one run get the probabilities of Silero's own graph", async (t) => {
   const { samples } = await demoSpeech()
   const frames = Math.floor((20 * SAMPLE_RATE) / VAD_FRAME)
-  const one = await judge(await reference, samples, [frames])
-  const probabilities = one.slice(0, frames)
+  const expected = await judge(await reference, samples, [frames])
+  const probabilities = expected.slice(0, frames)
   t.true(
     probabilities.some((value) => value > 0.9) && probabilities.some((value) => value < 0.1),
-    'there is speech, and there are pauses',
+    'the audio has speech and pauses',
   )
-  t.true(furthest(await judge(detect, samples, [frames]), one) < NEAR)
+  t.true(largestDifference(await judge(detect, samples, [frames]), expected) < TOLERANCE)
 })
 
 test('the split of frames between calls changes nothing', async (t) => {
   const { samples } = await demoSpeech()
   await fc.assert(
     fc.asyncProperty(fc.array(fc.integer({ min: 0, max: 12 }), { minLength: 1, maxLength: 8 }), async (shares) => {
-      const frames = shares.reduce((sum, some) => sum + some, 0)
-      t.true(
-        furthest(await judge(detect, samples, shares), await judge(await reference, samples, [frames])) < NEAR,
-        String(shares),
-      )
+      const frames = shares.reduce((sum, share) => sum + share, 0)
+      const [split, whole] = [
+        await judge(detect, samples, shares),
+        await judge(await reference, samples, [frames]),
+      ]
+      t.true(largestDifference(split, whole) < TOLERANCE, String(shares))
     }),
     { numRuns: 20 },
   )

@@ -71,14 +71,14 @@ test('a merged decoder equals two decoder files, and an endless text stops at th
       t.deepEqual(await one.transcribe({ samples: clip, language: 'en' }), hypothesis)
       texts.push(hypothesis.segments.map(({ text }) => text).join(''))
     }
-    t.true(new Set(texts).size > 1, 'the decoder hears the audio')
-    // 50 tokens are the least limit, and a token of this model is a letter or a time.
+    t.true(new Set(texts).size > 1, 'the text depends on the audio')
+    // The smallest limit is 50 tokens, and each token of this model is a letter or a timestamp.
     t.true(Math.max(...texts.map(({ length }) => length)) <= 50)
   }
 })
 
 testWith(RANDOM)(
-  'random weights, which never end the text, stop at the limit for the length of the audio',
+  'a model that never ends the text stops at the limit for the length of the audio',
   async (t) => {
     const { transcribe, windowSeconds } = await runner(RANDOM)
     t.is(windowSeconds, 30)
@@ -98,7 +98,7 @@ test('audio longer than the window is refused; a full window and empty audio are
   t.is((await transcribe({ samples: new Int16Array(0), language: 'en' })).segments.length, 0)
 })
 
-test('demo-en shows no words in 60 windows of silence, noise and tones', async (t) => {
+test('demo-en returns no words for 60 windows of silence, noise and tones', async (t) => {
   const { transcribe } = await runner(DEMO)
   let seed = 1
   const random = (): number => {
@@ -111,7 +111,7 @@ test('demo-en shows no words in 60 windows of silence, noise and tones', async (
     (level, i) => (i % (1000 * (1 + level)) === 0 ? 20000 : 0),
     () => 0,
   ]
-  const heard: string[] = []
+  const accepted: string[] = []
   for (let window = 0; window < 60; window++) {
     const sound = sounds[window % sounds.length]
     const level = Math.floor(window / 4) % 7
@@ -119,8 +119,8 @@ test('demo-en shows no words in 60 windows of silence, noise and tones', async (
     const hypothesis = await transcribe({ samples, language: 'en' })
     const { segments, noSpeechProb, avgLogprob } = hypothesis
     const text = segments.map((segment) => segment.text).join('')
-    if (judge(hypothesis) === 'words')
-      heard.push(`window ${window}: ${text} (no speech ${noSpeechProb.toFixed(2)}, logprob ${avgLogprob.toFixed(2)})`)
+    const scores = `no speech ${noSpeechProb.toFixed(2)}, logprob ${avgLogprob.toFixed(2)}`
+    if (judge(hypothesis) === 'words') accepted.push(`window ${window}: ${text} (${scores})`)
   }
-  t.deepEqual(heard, [])
+  t.deepEqual(accepted, [])
 })

@@ -56,7 +56,7 @@ test('the newer scheme names mean the same as the older one', (t) => {
       )
 })
 
-test('an account is optional for an insecure server, and the client always sends one', (t) => {
+test('an account is optional for an insecure server; the client then sends a placeholder', (t) => {
   t.deepEqual(
     parseConnection('esdb://127.0.0.1:2113?tls=false&tlsCAFile=/unused'),
     E.right({

@@ -94,7 +94,7 @@ const CLUSTERS: ReadonlyArray<readonly [string, ReadonlyArray<EventStoreDbNode>,
   ],
 ]
 for (const [name, nodes, leader] of CLUSTERS)
-  test(`the leader of ${name}`, async (t) => {
+  test(`discovery finds the leader of the cluster: ${name}`, async (t) => {
     const { ask, addressOf } = createGossipCluster(...nodes)
     const discovery = createDiscovery({
       hosts: [addressOf(0)],

@@ -11,13 +11,13 @@ const masterKey = Buffer.alloc(32, 7)
 const jwtKey = deriveKey(masterKey, 'jwt')
 const NOON = Date.parse('2026-11-21T12:00:00Z') / 1000
 
-const at = (seconds: number) => {
+const credentialsAt = (seconds: number) => {
   const environment = { now: () => new Date((NOON + seconds) * 1000).toISOString(), newId: () => 'a-token-id' }
   return createCredentials({ masterKey, jwtTtlSeconds: 3600, environment })
 }
 
 test('a password matches its own argon2id hash and no other [R28 S12]', async (t) => {
-  const credentials = at(0)
+  const credentials = credentialsAt(0)
   const hash = right(await credentials.hashPassword('correct horse 🐎')())
   t.regex(hash, /^\$argon2id\$v=19\$m=19456,t=2,p=1\$/)
   t.not(right(await credentials.hashPassword('correct horse 🐎')()), hash)
@@ -28,7 +28,7 @@ test('a password matches its own argon2id hash and no other [R28 S12]', async (t
 })
 
 test('a password over 1024 bytes is never hashed and never matches [S12]', async (t) => {
-  const credentials = at(0)
+  const credentials = credentialsAt(0)
   const longest = '€'.repeat(341)
   const hash = right(await credentials.hashPassword(longest)())
   t.true(right(await credentials.verifyPassword(longest, O.some(hash))()))
@@ -37,7 +37,7 @@ test('a password over 1024 bytes is never hashed and never matches [S12]', async
 })
 
 test('a hash is outdated when any parameter is below the current one [S12]', async (t) => {
-  const credentials = at(0)
+  const credentials = credentialsAt(0)
   const isOutdated = (parameters: string): boolean => credentials.isOutdated(`$${parameters}$c2FsdHNhbHQ$aGFzaA`)
   t.false(credentials.isOutdated(right(await credentials.hashPassword('right')())))
   for (const weak of [
@@ -51,7 +51,7 @@ test('a hash is outdated when any parameter is below the current one [S12]', asy
 })
 
 test('all of many concurrent password checks are answered', async (t) => {
-  const credentials = at(0)
+  const credentials = credentialsAt(0)
   const hash = right(await credentials.hashPassword('right')())
   const tries = Array.from({ length: 12 }, (_, n) =>
     credentials.verifyPassword(n % 2 === 0 ? 'right' : 'wrong', O.some(hash))(),
@@ -62,7 +62,7 @@ test('all of many concurrent password checks are answered', async (t) => {
 })
 
 test('four passwords are hashed at once, a hundred wait, and further ones are refused [S13]', async (t) => {
-  const credentials = at(0)
+  const credentials = credentialsAt(0)
   const tries = Array.from({ length: 120 }, () => credentials.verifyPassword('guess', O.none)())
   const answers = await Promise.all(tries)
   t.deepEqual(answers.slice(0, 104), Array.from({ length: 104 }, () => E.right(false)))
@@ -70,9 +70,9 @@ test('four passwords are hashed at once, a hundred wait, and further ones are re
   t.deepEqual(await credentials.verifyPassword('guess', O.none)(), E.right(false), 'a further check is accepted again')
 })
 
-test('an own token returns its claims until it expires, with five seconds of tolerance [R34]', async (t) => {
+test('a token of this service returns its claims until it expires, with five seconds of tolerance [R34]', async (t) => {
   const claims = { userId: 42, generation: 3 }
-  const token = await at(0).signJwt(claims)
+  const token = await credentialsAt(0).signJwt(claims)
   t.deepEqual(JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()), {
     iss: 'stenolog',
     sub: '42',
@@ -82,9 +82,9 @@ test('an own token returns its claims until it expires, with five seconds of tol
     gen: 3,
   })
   const verified = { ...claims, tokenId: 'a-token-id', expiresAt: NOON + 3600 }
-  t.deepEqual(await at(0).verifyJwt(token), O.some(verified))
-  t.deepEqual(await at(3604).verifyJwt(token), O.some(verified))
-  t.deepEqual(await at(3606).verifyJwt(token), O.none)
+  t.deepEqual(await credentialsAt(0).verifyJwt(token), O.some(verified))
+  t.deepEqual(await credentialsAt(3604).verifyJwt(token), O.some(verified))
+  t.deepEqual(await credentialsAt(3606).verifyJwt(token), O.none)
 })
 
 const CLAIMS = { iss: 'stenolog', sub: '42', iat: NOON, exp: NOON + 60, jti: 'j', gen: 0 }
@@ -95,8 +95,8 @@ const sign = (payload: JWTPayload, header: Record<string, unknown> = {}, key: Ui
 const without = (claim: keyof typeof CLAIMS): JWTPayload =>
   Object.fromEntries(Object.entries(CLAIMS).filter(([name]) => name !== claim))
 
-test('only a complete own token is accepted [R34 S9]', async (t) => {
-  const credentials = at(0)
+test('only a complete token of this service is accepted [R34 S9]', async (t) => {
+  const credentials = credentialsAt(0)
   t.deepEqual(
     await credentials.verifyJwt(await sign(CLAIMS)),
     O.some({ userId: 42, generation: 0, tokenId: 'j', expiresAt: NOON + 60 }),
@@ -124,14 +124,14 @@ test('only a complete own token is accepted [R34 S9]', async (t) => {
   for (const token of bad) t.deepEqual(await credentials.verifyJwt(token), O.none, token)
 })
 
-/** Signs with HMAC-SHA256 whatever the header names, because jose refuses most of these headers. */
+/** Signs any header with HMAC-SHA256. The library `jose` refuses to sign most of these headers. */
 const forge = (header: unknown, payload: string, key: Uint8Array): string => {
   const text = [JSON.stringify(header), payload].map((part) => Buffer.from(part).toString('base64url')).join('.')
   return `${text}.${createHmac('sha256', key).update(text).digest('base64url')}`
 }
 
 test('header keys and key URLs are ignored; other algorithms and duplicate claims are refused [R34 S9]', async (t) => {
-  const credentials = at(0)
+  const credentials = credentialsAt(0)
   const key = randomBytes(32)
   const k = key.toString('base64url')
   const good = JSON.stringify(CLAIMS)
@@ -179,8 +179,8 @@ test('header keys and key URLs are ignored; other algorithms and duplicate claim
   t.deepEqual(await credentials.verifyJwt(`${forge({ alg: 'HS256' }, good, jwtKey)}.${'A'.repeat(1_000_000)}`), O.none)
 })
 
-test('an API token is lt_ with 12 and 43 random base62 characters, and all differ [D31]', (t) => {
-  const credentials = at(0)
+test('an API token is lt_, then 12 and 43 random base62 characters; all tokens differ [D31]', (t) => {
+  const credentials = credentialsAt(0)
   const tokens = Array.from({ length: 5000 }, () => credentials.newApiToken())
   for (const { secret, prefix, hash } of tokens.slice(0, 100)) {
     t.regex(secret, /^lt_[0-9A-Za-z]{12}_[0-9A-Za-z]{43}$/)
@@ -197,7 +197,7 @@ test('an API token is lt_ with 12 and 43 random base62 characters, and all diffe
 })
 
 test('an API token matches only its own hash [S10]', (t) => {
-  const credentials = at(0)
+  const credentials = credentialsAt(0)
   const [{ secret, hash }, other] = [credentials.newApiToken(), credentials.newApiToken()]
   t.true(credentials.verifyApiToken(secret, O.some(hash)))
   t.false(credentials.verifyApiToken(other.secret, O.some(hash)))
@@ -208,7 +208,7 @@ test('an API token matches only its own hash [S10]', (t) => {
 })
 
 test('keyed hashes depend on purpose, value and key [D59]', (t) => {
-  const credentials = at(0)
+  const credentials = credentialsAt(0)
   const hash = credentials.keyedHash('username', 'alice')
   t.regex(hash, /^[A-Za-z0-9_-]{43}$/)
   t.is(hash, createHmac('sha256', deriveKey(masterKey, 'hmac')).update('username\0alice').digest('base64url'))
