@@ -47,7 +47,8 @@ export const SETTINGS_TABLE = {
   ),
   OVERCOMMIT: withDefault(
     '1', decimal(0, 100),
-    'factor on the measured compute when sessions are admitted: 2 admits twice as many; 0 admits all and only warns',
+    'factor by which the service multiplies its measured compute when it admits sessions: 2 admits twice as many '
+      + 'sessions; 0 admits all sessions and only logs a warning',
   ),
   EVENTSTORE_URL: optional(
     '–', eventStoreUrl,
@@ -65,7 +66,9 @@ export const SETTINGS_TABLE = {
   PUBLIC_URL: optional(
     '–', publicUrl, 'address under which clients reach the service, for example https://live.example.org',
   ),
-  BASE_PATH: optional('–', basePath, 'second path under which the whole service is reachable, for example /captions'),
+  BASE_PATH: optional(
+    '–', basePath, 'additional path under which the whole service is reachable, for example /captions',
+  ),
   ALLOWED_HOSTS: optional(
     'loopback names and the bound address; with 0.0.0.0 or :: also every IP address', list(isHost, 'host names'),
     'host names of requests that the service may use in links',
@@ -119,8 +122,8 @@ export const SETTINGS_TABLE = {
   ),
   INTERNAL_HOST: optional(
     'HOST', text,
-    'address of the internal port, which other processes of the service connect to; used with both EVENTSTORE_URL and '
-      + 'MONGO_URL',
+    'address of the internal port, which other processes of the service connect to; used only with both EVENTSTORE_URL '
+      + 'and MONGO_URL',
   ),
   INTERNAL_PORT: withDefault('0', integer(0, 65535), 'internal port; 0 picks a free port'),
   INTERNAL_URL: optional(
@@ -128,14 +131,16 @@ export const SETTINGS_TABLE = {
   ),
   TAKEOVER_GRACE: optional(
     '60s with both servers, else 0', duration(0),
-    'how long a session whose worker was lost waits for its sender, or for a worker with room; 0: the session ends',
+    'how long a session whose worker was lost waits for its sender, or for a worker with free capacity; 0: the session '
+      + 'ends',
   ),
   STREAM_PREFIX: optional(
     '–', streamPrefix, 'prefix of all stream names and MongoDB database names, so several services can share servers',
   ),
   LEASE_TTL: withDefault(
     '5s', durationWithin(3000, 60_000),
-    'with MongoDB: a process that is silent for this time counts as lost; 3s to 60s, equal in all processes',
+    'only with MongoDB: a process that does not answer for this time counts as lost; from 3s to 60s, equal in all '
+      + 'processes',
   ),
   METRICS_TOKEN: optional(
     '–', bearerToken,

@@ -67,7 +67,7 @@ else {
   // Printed instead of logged, because the link is a secret.
   const { setupLink } = service
   const showLink = (): void =>
-    console.log(`Create the first administrator (once, within 30 minutes): ${setupLink ?? ''}`)
+    console.log(`Create the first administrator with this link (it works once, within 30 minutes): ${setupLink ?? ''}`)
   // On a terminal, other parts log during the first second. The later link is then the last line.
   if (setupLink !== null && process.stdout.isTTY) setTimeout(showLink, 1000).unref()
   else if (setupLink !== null) showLink()

@@ -18,7 +18,7 @@ interface Entering {
 }
 
 export const noAnswer = (reason: string): string =>
-  `MongoDB does not answer which other processes use it: ${reason}`
+  `MongoDB does not report which other processes use it: ${reason}`
 
 /** Returns why `own` must not run next to the other process, as a message for users; null: it may. */
 const refusalOf = (own: Entry, other: Entry): string | null => {

@@ -7,7 +7,7 @@ interface MetricText {
 /** The texts of every metric. A metric without a text does not compile. */
 export const METRIC_TEXTS = {
   stenolog_vram_reserved_megabytes: { help: 'Memory that open sessions have reserved' },
-  stenolog_vram_total_megabytes: { help: 'Memory that sessions can reserve from' },
+  stenolog_vram_total_megabytes: { help: 'Memory that all sessions together can reserve' },
   stenolog_engine_lanes: { help: 'Model passes that the engine runs in parallel (lanes)' },
   stenolog_engine_lanes_taken: {
     help: 'Lanes that sessions use, calculated from the measured time of their passes',
@@ -22,27 +22,27 @@ export const METRIC_TEXTS = {
     help: 'Time from the arrival of audio to the text of the first pass over this audio, for each pass of the engine',
   },
   stenolog_words_left_out_total: {
-    help: 'Words of a model that were discarded, by cause: silence, loop, rejected (bad scores), repeated (said in an '
-      + 'earlier pass), unsure (a short burst of sound)',
+    help: 'Words that the pipeline discarded, by cause: silence; loop (the model repeated itself); rejected (bad '
+      + 'scores); repeated (already transcribed in an earlier pass); unsure (a short burst of sound)',
   },
   stenolog_translations_waiting: { help: 'Final segments that wait for a translator' },
   stenolog_translation_lag_seconds: { help: 'Age of the oldest final segment that waits for a translator' },
   stenolog_translations_total: {
-    help: 'Final segments for a translator, by outcome. dropped: the session ended before the translation; skipped: '
-      + 'the translator was too slow',
+    help: 'Final segments that a translator received, by outcome. dropped: the session ended before the translation; '
+      + 'skipped: the translator was too slow',
     watch: 'Check when `skipped` grows: the machine is too slow for the translator.',
   },
   stenolog_projection_lag_seconds: {
-    help: 'Time by which a projection, which updates the lists, is behind the log',
+    help: 'Seconds by which a projection is behind the log. A projection updates one list',
     watch: 'Alarm when it grows for a minute.',
   },
   stenolog_projection_failing: {
     help: '1 while a projection retries after an error',
     watch: 'Alarm after a minute. The log names the error: `projection failed, retrying`.',
   },
-  stenolog_projection_failures_total: { help: 'Failed attempts of a projection, which it retried' },
+  stenolog_projection_failures_total: { help: 'Failed attempts of a projection. It retries each of them' },
   stenolog_projection_rebuilding: { help: '1 while a read model is rebuilt' },
-  stenolog_read_your_writes_timeouts_total: { help: 'Writes that were answered before the lists showed them' },
+  stenolog_read_your_writes_timeouts_total: { help: 'Writes whose answer was sent before the lists showed them' },
   stenolog_finals_dropped_total: {
     help: 'Final segments that were sent to listeners but not stored: the store refused them, or too many waited for '
       + 'an unavailable store',
@@ -65,16 +65,18 @@ export const METRIC_TEXTS = {
     watch: 'Alarm when it is 0: creating a session answers 503.',
   },
   stenolog_members_lost_total: {
-    help: 'Processes that this process found lost: killed, frozen, or disconnected from MongoDB',
+    help: 'Processes that this process counted as lost: killed, frozen, or disconnected from MongoDB',
     watch: 'Check when it grows: `a member is lost` in the log names the process.',
   },
   stenolog_leases: {
-    help: 'Tasks that one process at a time may run, by lease holder as this process knows it: own, other or nobody',
-    watch: 'Alarm when `nobody` stays above 0 for a minute: lists are not updated, or expired sessions and texts stay.',
+    help: 'Tasks that only one process at a time may run, by the holder of their lease, as far as this process knows: '
+      + 'own (this process), other (another process) or nobody',
+    watch: 'Alarm when `nobody` stays above 0 for a minute: lists are not updated, or expired sessions and texts are '
+      + 'not removed.',
   },
   stenolog_lives_moved: { help: 'Open sessions that another worker has taken over' },
   stenolog_lives_unplaced: {
-    help: 'Open sessions that no worker has room for',
+    help: 'Open sessions for which no worker has free capacity',
     watch: 'Alarm when it is above 0: they fail after TAKEOVER_GRACE. Start a worker.',
   },
   stenolog_links_open: { help: 'Links from this process to workers that run the sessions of its sockets' },

@@ -13,7 +13,7 @@ export interface SourceSink {
 }
 
 /** Steps to reach a source, in order. */
-export type SourceStep = 'resolve' | 'check' | 'connect' | 'ask'
+export type SourceStep = 'resolve' | 'check' | 'connect' | 'request'
 
 /** Reports a step for diagnosis. `detail` never contains a whole URL, which may contain secrets. */
 export type Note = (step: SourceStep, detail: string) => void

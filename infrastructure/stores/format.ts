@@ -32,7 +32,8 @@ const versionOf = (release: number): string =>
 export const formatProblem = (store: string, mark: unknown, release?: unknown): string | null => {
   if (mark === undefined || (typeof mark === 'number' && mark <= FORMAT)) return null
   const newer = typeof release === 'number' && release > RELEASE ? versionOf(release) : null
-  const use = newer === null ? 'use that version' : `use version ${newer} or a later one`
-  const formats = `(format ${JSON.stringify(mark)}, this version knows ${FORMAT})`
-  return `${store} was written by a newer version of Stenolog ${formats}: ${use}, or restore a backup of this one`
+  const use = newer === null ? 'use that version' : `use version ${newer} or a later version`
+  const formats = `(format ${JSON.stringify(mark)}; this version reads formats up to ${FORMAT})`
+  return `${store} was written by a newer version of Stenolog ${formats}: ${use}, or restore a backup that this `
+    + 'version can read'
 }

@@ -20,7 +20,7 @@ export const dataFiles = (settings: Settings): DataFiles => {
   const files = { events: file(EVENTS_FILE), documents: file(DOCUMENTS_FILE), keyring: file(KEYRING_FILE) }
   const missing = embeddedFiles(settings, files).filter((path) => !existsSync(path))
   if (missing.length > 0)
-    throw new CommandError(`There is no data of a service in ${settings.dataDir}: ${missing.join(', ')} missing.`, {
+    throw new CommandError(`There is no data of a service in ${settings.dataDir}. Missing: ${missing.join(', ')}.`, {
       hint: 'Set the data directory: export STENOLOG_DATA_DIR=/path/to/data',
     })
   return { ...files, masterKey: masterKeyPath(settings) }

@@ -35,6 +35,7 @@ export const refuseSecondProcess = async ({ members, ttl, timers, logger }: Refu
     if (others().length === 0) return
   }
   throw new Error(
-    `MongoDB is in use by the process "${first.name}". Stop that process: with an embedded event log only one may run`,
+    `MongoDB is in use by the process "${first.name}". Stop that process: with an embedded event log only one process `
+      + 'may run',
   )
 }

@@ -57,7 +57,7 @@ export const HEADERS = {
 }
 
 export const PARAMETERS: Readonly<Record<string, string>> = {
-  id: 'Id of the resource.',
+  id: 'Id of the object that the path names.',
   entry: 'Position of the event in the history, from 1.',
   skip: 'Number of items to skip.',
   limit: 'Maximum number of items. More than 1000 counts as 1000.',
@@ -74,7 +74,11 @@ export const PARAMETERS: Readonly<Record<string, string>> = {
   language: 'Only text in the language with this code.',
   chars_per_line: 'Longest line of text and subtitles, in characters.',
   lines: 'Most lines in a subtitle.',
-  'Idempotency-Key': 'Makes a repeated request safe. For 24 hours, an equal key and body get the first response again.',
+  background_color: 'Background colour of the page: 3, 4, 6 or 8 hexadecimal digits.',
+  color_text: 'Text colour of the page: 3, 4, 6 or 8 hexadecimal digits.',
+  size_text: 'Text size of the page, in pixels.',
+  controls: '1: the page shows controls for language, size, contrast and full screen.',
+  'Idempotency-Key': 'Makes a repeated request safe: for 24 hours, the same key and body get the same session.',
 }
 
 /** Descriptions of the members of requests. */
@@ -93,8 +97,8 @@ export const PROPERTIES: Readonly<Record<string, string>> = {
   is_active: '`true`: switched on. `false`: switched off.',
   expires_at: 'Time when the token expires. Default: never.',
   kind: 'Kind of the job.',
-  subject: '`pull`: name of a model, or its repository (owner/name). `verify`: name of a model, or null for all. '
-    + '`rebuild`: name of a read model, or null for all. `check`: null.',
+  subject: 'Depends on the kind. `pull`: name of a model, or its repository (owner/name). `verify`: name of a model, '
+    + 'or null for all models. `rebuild`: name of a read model, or null for all read models. `check`: null.',
   precision: 'Precision of the weights. Default: int8 on a CPU, fp32 on a GPU.',
   force: 'Replace an installed model with this name.',
   model: 'Name of a model. `GET /models/` lists the models.',

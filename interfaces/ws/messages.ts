@@ -29,7 +29,7 @@ export const CLIENT_MESSAGES = {
   config: {
     codec: members({ type: t.literal('config'), ...settingFields }),
     summary:
-      'Session settings. Send it before the first audio. Settings that you leave out keep their values. ' +
+      'Session settings. Send this frame before the first audio. Settings that you leave out keep their values. ' +
       'You may send a frame with only `prompt` and `hotwords` at any time.',
   },
   audio: {
@@ -38,7 +38,7 @@ export const CLIENT_MESSAGES = {
   },
   finish: {
     codec: object({ type: keysOf(['FINISH', '__FINISH__']) }),
-    summary: 'End of the audio. The service transcribes the remaining audio, then finishes the session.',
+    summary: 'End of the audio. The service transcribes the remaining audio and then finishes the session.',
   },
   ping: { codec: object({ type: t.literal('ping') }), summary: 'Request a `pong`.' },
 } as const satisfies Readonly<Record<string, Message>>
@@ -81,7 +81,8 @@ export const SERVICE_MESSAGES = {
   error: {
     codec: t.strict({ type: t.literal('error'), code: keysOf(ERROR_CODES), detail: t.string }),
     summary:
-      `An error. ${Object.keys(failureCode.keys).join(', ')} end the session; the connection then closes with 1011.`,
+      `An error. The codes ${Object.keys(failureCode.keys).join(', ')} end the session and close the connection `
+        + 'with 1011.',
   },
   pong: { codec: t.strict({ type: t.literal('pong') }), summary: 'The response to a `ping`.' },
 } as const satisfies Readonly<Record<string, Message>>

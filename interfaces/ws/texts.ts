@@ -18,14 +18,14 @@ export const END_TEXTS: Readonly<Record<FinishReason | FailureCode, string>> = {
   idle: 'The sender sent nothing for IDLE_TIMEOUT.',
   engine_failed: 'The engine could not transcribe the audio. The log contains the reason.',
   model_load_failed: 'The model could not be loaded.',
-  source_failed: 'The audio URL could not be opened, or its stream broke off permanently.',
+  source_failed: 'The audio URL could not be opened, or its stream broke off and all retries failed.',
 }
 
 /** The next step for a client after an error frame. */
 export const ERROR_ADVICE: Readonly<Record<ErrorCode, string>> = {
   invalid_message: 'Send a JSON object with one of the types above. The eleventh invalid frame ends the connection.',
   invalid_config: 'Correct the value. The page about session settings lists the bounds.',
-  invalid_audio: 'Send an even number of bytes, at most ten seconds a frame, base64 with padding.',
+  invalid_audio: 'Send an even number of bytes and at most ten seconds of audio in a frame. Pad the base64.',
   config_required: 'Send `{"type":"config"}` first, and wait for `started`.',
   config_too_late: 'Create a new session for other settings. Only `prompt` and `hotwords` may change later.',
   audio_not_expected: 'Send no audio to a session with an audio URL.',

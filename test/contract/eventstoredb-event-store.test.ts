@@ -90,7 +90,7 @@ test.serial(
     const message =
       'the log of the event store belongs to another data directory, used by "alpha" (process 7 on h, since now). ' +
       'Processes can share a log only if they share a MongoDB. ' +
-      'If that directory is gone for good, `stenolog log take-over` gives the log to this one'
+      'If that directory is lost for good, `stenolog log take-over` gives the log to this service'
     for (const other of [{ directory: 'there' }, { name: 'beta', directory: 'there', cluster: 'c' }])
       await t.throwsAsync(openAs(t, url, other), { message })
     const reader = await openEventStoreDb({ url: patientUrl(url), limits: PATIENT_LIMITS })

@@ -5,6 +5,7 @@ import { exampleResponse } from '../../interfaces/http/errors.ts'
 import { ROUTES } from '../../interfaces/http/route-table.ts'
 import type { Access, Route } from '../../interfaces/http/route.ts'
 import { code, page, table } from './markdown.ts'
+import { meaningOf } from './member-meanings.ts'
 import { membersOf, typeOf } from './schemas.ts'
 
 const ACCESS: Readonly<Record<Access, string>> = {
@@ -90,8 +91,10 @@ const sectionOf = (route: Route): string => {
 /** Describes an object that requests and responses refer to by name. */
 const objectSection = (name: string): string => {
   const members = membersOf(part(SCHEMAS, name))
-  const rows = members.map(({ name, type, required }) => [code(name), type, required ? '' : 'optional'])
-  return `### ${name}\n\n${table(['Member', 'Value', ''], rows)}`
+  const rows = members.map((member) => [
+    code(member.name), `${member.type}${member.required ? '' : ' (optional)'}`, meaningOf(name, member.name),
+  ])
+  return `### ${name}\n\n${table(['Member', 'Value', 'Meaning'], rows)}`
 }
 
 const objectNames = Object.keys(SCHEMAS).filter(
@@ -116,17 +119,18 @@ export const restPage = (): string =>
       + 'routes are available at `/`, at `/api/v1` and below BASE_PATH, with and without a trailing slash. Unknown '
       + 'members and parameters are ignored.',
     'Send a login token (`access_token` of `POST /login`) as `Authorization: Bearer …`. Send an API token the same '
-      + 'way or as `X-API-Key: …`. Lists return `data` and `pagination`; use `skip` and `limit` (at most 1000). Times '
-      + 'are UTC.',
+      + 'way or as `X-API-Key: …`. Lists return `data` and `pagination`. The parameters `skip` and `limit` (at most '
+      + '1000) select a page. Times are in UTC.',
     '## Routes',
     table(
       ['Route', 'Purpose', 'Access'],
       documentedRoutes.map((route) => [linkOf(route), route.summary ?? '', ACCESS[route.access]]),
     ),
-    'An *engine lane* runs one pass of a model at a time. A session needs a part of a lane, which the engine measures.',
+    'Some errors name an *engine lane*. A lane runs one pass of a model at a time. A session needs a part of a lane, '
+      + 'which the engine measures.',
     '## Errors of every route',
-    'The body of an error is `{"detail": …}`. `detail` is a sentence; with 422 it is a list of `{"type", "loc", '
-      + '"msg"}`, and `loc` names the member. Example of the body of a 422:',
+    'The body of an error is `{"detail": …}`. `detail` is a text. With status 422 it is a list of problems instead, '
+      + 'and `loc` names the wrong member. Example of the body of a 422:',
     `\`\`\`json\n${JSON.stringify(exampleResponse('InvalidRequest').body, null, 2)}\n\`\`\``,
     table(['Status', 'Detail'], COMMON_ERRORS.map((tag) => {
       const { status, body } = exampleResponse(tag)

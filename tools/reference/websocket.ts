@@ -91,12 +91,14 @@ export const websocketPage = (): string =>
       + 'machine-readable description.',
     '## Course of a session',
     [
-      '1. Sender: connect, read `connection`, send `{"type":"config"}`, wait for `{"status":"started"}`.',
-      '2. Sender: send audio as 16-bit little-endian PCM, 16 kHz, mono: in binary frames of about 100 ms (3,200 '
-        + 'bytes) or in `audio` frames. A frame may hold at most ten seconds.',
-      '3. Both: read `transcription` frames. Each frame replaces the earlier frames of the same `segment`; the last '
-        + 'one has `"final":true`.',
-      '4. Sender: send `{"type":"FINISH"}` and read until `{"status":"finished"}`. The service then closes with 1000.',
+      '1. The sender connects, reads the frame `connection`, sends `{"type":"config"}` and waits for '
+        + '`{"status":"started"}`.',
+      '2. The sender sends audio as 16-bit little-endian PCM, 16 kHz, mono. It uses binary frames of about 100 ms '
+        + '(3,200 bytes) or `audio` frames. A frame may hold at most ten seconds.',
+      '3. The sender and the listeners read `transcription` frames. Each frame replaces the earlier frames of the same '
+        + '`segment`. The last frame of a segment has `"final":true`.',
+      '4. The sender sends `{"type":"FINISH"}` and reads until `{"status":"finished"}`. The service then closes the '
+        + 'connection with 1000.',
     ].join('\n'),
     '## Frames to the service',
     table(
@@ -105,19 +107,20 @@ export const websocketPage = (): string =>
     ),
     '## Frames from the service',
     table(['Frame', 'Members', 'Meaning'], rowsOf(SERVICE_MESSAGES)),
-    'With COMPAT_STRICT the service leaves out `segment` and `final`.',
+    'With the setting COMPAT_STRICT=1, the service leaves out `segment` and `final`.',
     '## Query parameters',
     table(['Name', 'Meaning'], [
       ['`token`', 'sender token or listener token; `token_sender` is another name for it'],
       [
         '`after=N`',
-        'for listeners. N: the `segment` of the last final text that the listener has. The listener gets every final '
-          + 'segment after N and the translations of N, then everything new. Works until a minute after the end',
+        'only for listeners. N is the `segment` of the last final text that the listener has. The listener gets every '
+          + 'final segment after N and the translations of N, and then all new frames. It works until one minute after '
+          + 'the end of the session',
       ],
       [
         '`replay=N`',
-        'for listeners. N: a number of final segments, at most 100. The listener gets the last N final segments, then '
-          + 'everything new',
+        'only for listeners. N is a number of final segments, at most 100. The listener gets the last N final '
+          + 'segments, and then all new frames',
       ],
     ]),
     '## Refused handshakes',
@@ -125,7 +128,7 @@ export const websocketPage = (): string =>
       ['401', 'missing or wrong token, or deleted session'],
       ['403', 'the origin of the page is not in WS_ORIGINS'],
       ['404', 'this path is not a WebSocket'],
-      ['426', 'a plain GET: connect with a WebSocket client'],
+      ['426', 'the request is a plain GET: connect with a WebSocket client'],
       [
         '429',
         'too many wrong tokens or connections from this address, or all connections are in use; wait for `Retry-After`',
@@ -140,7 +143,8 @@ export const websocketPage = (): string =>
     table(['Reason in the history', 'What happened', 'Sender gets', 'Listeners get'], ends),
     '## Errors',
     'An `error` frame has `code` and `detail`. The service then closes the connection with the code in the column '
-      + 'Close. – : the connection stays open. “at the 11th”: only the 11th invalid frame closes the connection.',
+      + 'Close. A dash means that the connection stays open. “1008 at the 11th” means that only the 11th invalid frame '
+      + 'closes the connection; “4403 at the 4th” means the fourth forbidden frame.',
     table(
       ['Code', 'Detail', 'Close', 'What to do'],
       codes.map(

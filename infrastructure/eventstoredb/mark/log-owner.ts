@@ -54,10 +54,10 @@ export const ownerProblem = (owner: LogOwner | null, own: LogOwner): string | nu
   if (owner === null || isSibling(owner, own)) return null
   if (owner.cluster === null && owner.directory === own.directory) return null
   const [ownerText, hint] = owner.cluster === null
-    ? [`another data directory, used by ${describeClaim(owner)}`, 'If that directory is gone for good']
-    : [`the processes of another MongoDB, such as ${describeClaim(owner)}`, 'If these processes are gone for good']
+    ? [`another data directory, used by ${describeClaim(owner)}`, 'If that directory is lost for good']
+    : [`the processes of another MongoDB, such as ${describeClaim(owner)}`, 'If that MongoDB is lost for good']
   return `the log of the event store belongs to ${ownerText}. Processes can share a log only if they share a MongoDB. `
-    + `${hint}, \`stenolog log take-over\` gives the log to this one`
+    + `${hint}, \`stenolog log take-over\` gives the log to this service`
 }
 
 interface Watched {

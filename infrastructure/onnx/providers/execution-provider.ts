@@ -111,7 +111,7 @@ const tryOut = async (
   // A software adapter also computes correctly. Only its speed shows that it is no GPU.
   return gpu < cpu
     ? times
-    : E.left(`its adapter is slower than the CPU (${gpu.toFixed(1)} ms where that takes ${cpu.toFixed(1)})`)
+    : E.left(`its adapter is slower than the CPU (${gpu.toFixed(1)} ms instead of ${cpu.toFixed(1)} ms)`)
 }
 
 /** Providers in the order in which they are tried. */
@@ -134,7 +134,7 @@ export const chooseProvider = async (
     const tried = await tryOut(provider, trials, gpuId)
     if (E.isRight(tried)) {
       const times = tried.right
-      const why = `${times.gpu.toFixed(1)} ms where the CPU takes ${times.cpu.toFixed(1)}`
+      const why = `a test graph takes ${times.gpu.toFixed(1)} ms, on the CPU ${times.cpu.toFixed(1)} ms`
       return { provider, why: [why, ...reasons].join('; '), times }
     }
     reasons.push(`${provider}: ${tried.left}`)

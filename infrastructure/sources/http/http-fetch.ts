@@ -105,7 +105,7 @@ export const createFetcher = (guard: AddressGuard, first: URL, note: Note): Fetc
         (response) => {
           note('connect', `${response.socket.remoteAddress} port ${response.socket.remotePort}`)
           const contentType = response.headers['content-type']?.slice(0, 80) ?? 'no content type'
-          note('ask', `HTTP status ${response.statusCode}, ${contentType}`)
+          note('request', `HTTP status ${response.statusCode}, ${contentType}`)
           resolve({ sent, response })
         },
         { headers, agents },

@@ -121,7 +121,7 @@ export async function* readableMp4(source: Mp4Source): AsyncGenerator<Buffer, vo
   const cursor = createCursor(source.body)
   const audio = await audioBeforeIndex(cursor)
   if (audio === null) return yield* cursor.rest()
-  source.note('ask', 'the index of the MP4 file is after its audio: fetching it separately')
+  source.note('request', 'the index of the MP4 file is after its audio: fetching it separately')
   const { at: end, moov } = await findIndex(source, audio.end)
   let at = 0
   for await (const piece of cursor.rest()) {

@@ -70,7 +70,7 @@ export const pullHttp: PullKind = async ({ url, after, note }, sink, guard, sign
       if (!hasAnnouncedEnd(response)) throw new SourceError('closed')
       return
     }
-    note('ask', 'the answer is an HLS playlist')
+    note('request', 'the answer is an HLS playlist')
     const playlist = { url: final, bytes: await playlistOf(head, body) }
     const segments = followHls({ fetcher, playlist, after, onTargetDuration: sink.targetDuration, signal })
     for await (const segment of segments) {

@@ -40,20 +40,20 @@ const CAUSES: Readonly<Record<string, readonly [Finding['step'], string]>> = {
       + 'STENOLOG_AUDIO_URL_ALLOW_CIDRS',
   ],
   scheme_forbidden: ['check', 'the server redirects to a URL with a forbidden scheme'],
-  unsupported: ['ask', 'Stenolog does not support this source: unknown scheme, transport or RTP format'],
+  unsupported: ['request', 'Stenolog does not support this source: unknown scheme, transport or RTP format'],
   unreachable: ['connect', 'nothing accepts connections at this address and port'],
   timeout: ['connect', 'the server sent nothing for 10 s'],
   tls: [
     'connect',
     'the certificate is not trusted, or is for another name. NODE_EXTRA_CA_CERTS adds certificate authorities',
   ],
-  closed: ['ask', 'the server closed the connection'],
-  stream_over: ['ask', 'the server reports the end of the stream'],
-  refused: ['ask', 'the server refuses to play the stream. Check its name, and whether somebody is publishing it'],
-  too_large: ['ask', 'an answer exceeds the size limit'],
-  too_many_redirects: ['ask', 'more than three redirects'],
+  closed: ['request', 'the server closed the connection'],
+  stream_over: ['request', 'the server reports the end of the stream'],
+  refused: ['request', 'the server refuses to play the stream. Check its name, and whether somebody is publishing it'],
+  too_large: ['request', 'an answer exceeds the size limit'],
+  too_many_redirects: ['request', 'more than three redirects'],
   bad_playlist: ['container', 'the playlist is invalid'],
-  bad_answer: ['ask', 'the answer violates the protocol'],
+  bad_answer: ['request', 'the answer violates the protocol'],
   encrypted: ['container', 'the playlist uses an encryption that Stenolog does not support'],
   not_audio: ['container', 'the server sends no audio'],
   not_isolated: [
@@ -70,7 +70,7 @@ const CAUSES: Readonly<Record<string, readonly [Finding['step'], string]>> = {
 const causeOf = (error: unknown): Pick<Finding, 'step' | 'detail'> => {
   const { code } = sourceErrorOf(error)
   const refusal = code.endsWith('_401') ? 'the server requires another user or password' : 'the server refuses'
-  const [step, text] = CAUSES[code] ?? ['ask', refusal]
+  const [step, text] = CAUSES[code] ?? ['request', refusal]
   return { step, detail: `${code}: ${text}` }
 }
 
@@ -122,7 +122,7 @@ export const diagnoseSource = async (
       await finishing?.finish()
     },
     segment: () => undefined,
-    targetDuration: (target) => reportOnce('ask', `segments of at most ${target} s`),
+    targetDuration: (target) => reportOnce('request', `segments of at most ${target} s`),
   }
 
   const timeout = setTimeout(() => {

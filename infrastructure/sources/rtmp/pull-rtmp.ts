@@ -50,9 +50,9 @@ export const pullRtmp: PullKind = async ({ url, note }, sink, guard, signal) => 
   try {
     note('connect', `${socket.remoteAddress} port ${socket.remotePort}`)
     const session = await openRtmp(socket)
-    note('ask', 'the RTMP handshake succeeded')
+    note('request', 'the RTMP handshake succeeded')
     await session.play(targetOf(url))
-    note('ask', 'the server accepted the application; playing the stream')
+    note('request', 'the server accepted the application; playing the stream')
     let hasHeader = false
     while (!signal.aborted) {
       for (const tag of audioOf(await session.next())) {

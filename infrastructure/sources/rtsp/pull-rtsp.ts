@@ -86,7 +86,7 @@ export const pullRtsp: PullKind = async ({ url: first, note }, sink, guard, sign
       if (!(error instanceof RtspRedirect)) throw error
       const next = URL.parse(error.location, url.href)
       if (next === null) throw new SourceError('bad_answer')
-      note('ask', 'the server redirects to another address')
+      note('request', 'the server redirects to another address')
       url = next
     }
   }

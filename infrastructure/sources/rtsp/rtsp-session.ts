@@ -85,7 +85,8 @@ export const playRtsp = async (connection: RtspConnection, url: string, note: No
   const { audio, control } = parseSdp(described.body)
   const { media, format } = chooseAudio(audio)
   const { encoding, clockRate, channels: channelCount } = format
-  note('ask', `the server offers ${encoding}, ${clockRate} Hz, ${channelCount} channel${channelCount === 1 ? '' : 's'}`)
+  const channelText = channelCount === 1 ? '1 channel' : `${channelCount} channels`
+  note('request', `the server offers ${encoding}, ${clockRate} Hz, ${channelText}`)
   const base = headerOf(described.headers, 'content-base') ?? headerOf(described.headers, 'content-location') ?? url
 
   const transport = { Transport: 'RTP/AVP/TCP;unicast;interleaved=0-1' }
@@ -98,7 +99,7 @@ export const playRtsp = async (connection: RtspConnection, url: string, note: No
 
   const aggregate = controlUri(base, control)
   requireOk(await connection.request('PLAY', aggregate, { Range: 'npt=0.000-' }))
-  note('ask', 'the server plays the stream over this connection')
+  note('request', 'the server plays the stream over this connection')
   const interval = Math.max(MIN_KEEP_ALIVE_SECONDS, Number(timeout ?? TIMEOUT_SECONDS) / 2)
   return {
     format,

@@ -1,6 +1,6 @@
 import * as t from 'io-ts'
 import { object } from '../../../domain/shared/codecs.ts'
-import { usageError } from '../../command-error.ts'
+import { quoted, usageError } from '../../command-error.ts'
 import { TOKENS } from '../commands/accounts.ts'
 import type { Values } from '../commands/command.ts'
 import { readArguments } from '../commands/read-arguments.ts'
@@ -47,7 +47,14 @@ const list = async (user: string, { json }: Options): Promise<string> => {
   return json ? JSON.stringify(found) : table(found)
 }
 
+/** The service refuses a past time too, but its answer names a member of the REST interface instead of the option. */
+const requireFutureTime = (time: string): void => {
+  if (Date.parse(time) <= Date.now())
+    throw usageError(`--expires should be in the future, not ${quoted(time)}.`, 'npm run stenolog -- tokens --help')
+}
+
 const create = async (user: string, name: string, { expires, quiet, json }: Options): Promise<string> => {
+  if (expires !== undefined) requireFutureTime(expires)
   const body = { name, ...(expires === undefined ? {} : { expires_at: expires }) }
   const issued = await withExistingData(async (control) => {
     const userControl = await asUser(control, user)

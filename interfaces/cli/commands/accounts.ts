@@ -11,8 +11,8 @@ export const USERS = {
   purpose: 'list, create, change, export and delete users',
   about: [
     DATA_DIRECTORY,
-    'A new password ends all logins of the user. deactivate also finishes the open sessions; it deletes no data. The '
-      + 'last active administrator cannot be demoted, deactivated or deleted.',
+    'A new password ends all logins of the user. A deactivated user cannot use the service, and their open sessions '
+      + 'end; deactivate deletes no data. The last active administrator cannot be demoted, deactivated or deleted.',
     'delete cannot be undone. It destroys the encryption keys of the user and of their sessions. Their personal data '
       + 'can then no longer be read, even from a backup. export prints all stored data of a user as JSON, without '
       + 'secrets.',
@@ -83,8 +83,8 @@ export const TOKENS = {
   purpose: 'list, create, rename, activate and revoke API tokens of users',
   about: [
     `${DATA_DIRECTORY} Programs send a token as X-API-Key or as bearer token.`,
-    'create shows the secret of the token only once; the service does not store it. revoke cannot be undone; '
-      + 'deactivate can. Both take effect with the next request.',
+    'create shows the secret of the token only once; the service does not store it. revoke cannot be undone. activate '
+      + 'undoes deactivate. Both revoke and deactivate take effect with the next request.',
   ],
   forms: [
     { words: 'list USER', options: ['json'] },

@@ -36,8 +36,10 @@ export const CHECK = {
   name: 'check',
   purpose: 'verify all stored data and change nothing',
   about: [
-    'The service may run or be stopped. Exit code 0: no problem found. Exit code 1: there are problems; each is '
-      + 'printed with its place. check continues after damaged rows and names the checks that depend on them.',
+    'The service may run or be stopped. Exit code 0: check found no problem. Exit code 1: it found problems, and '
+      + 'printed each problem with its place. After a damaged row, check continues and lists the data that it could '
+      + 'not check.',
+    'These are the checks:',
     'files: pages and indexes of the embedded databases are intact.',
     'hash chain: every row of the log is as it was written. This finds accidental damage and careless edits. It '
       + 'cannot find an edit whose author recomputed all hashes. EventStoreDB has no hash chain.',
@@ -76,11 +78,12 @@ export const BACKUP = {
   purpose: 'copy the embedded databases, without downtime',
   about: [
     'The copies are consistent: the log holds everything that the read models show, and the keyring holds every key '
-      + 'that the log needs. backup checks the copied log. A damaged log is copied too, and the exit code is 1.',
+      + 'that the log needs. backup checks the copied log. If the log is damaged, backup still copies it, and the exit '
+      + 'code is 1.',
     'A master key in the data directory is copied too, so keep DIR as safe as the service. A master key at '
       + 'STENOLOG_MASTER_KEY_FILE is never copied.',
-    'Copy EventStoreDB and MongoDB with their own tools. Copy the log before the keys, so that every copied event has '
-      + 'its key.',
+    'If EventStoreDB or MongoDB holds some of the data, copy that server with its own tools. Copy the log before the '
+      + 'keys, so that every copied event has its key.',
   ],
   forms: [{ words: 'DIR', options: ['without-key'] }],
   arguments: { DIR: { meaning: `${DIRECTORY}, new or empty` } },
@@ -98,7 +101,8 @@ export const RESTORE = {
     'Stop the service first. restore checks the backup before it changes anything. It refuses a backup that is '
       + 'incomplete, damaged, made by a newer version or made with another master key.',
     'Keys that were erased after the backup are erased again. The next start deletes their sessions and users again.',
-    'Restore EventStoreDB and MongoDB with their own tools, before the service starts.',
+    'If EventStoreDB or MongoDB holds some of the data, restore that server with its own tools before the service '
+      + 'starts.',
   ],
   forms: [{ words: 'DIR', options: ['replace'] }],
   arguments: { DIR: { meaning: DIRECTORY } },
@@ -111,11 +115,13 @@ export const LOG = {
   name: 'log',
   purpose: 'take over an event log in EventStoreDB',
   about: [
-    'An event log in EventStoreDB belongs to one data directory or to one MongoDB: the one that its last service used. '
+    'An event log in EventStoreDB belongs to one owner: the data directory or the MongoDB that its last service used. '
       + 'A service with another data directory or MongoDB refuses to start, because the last service may still run.',
-    'take-over gives the log at STENOLOG_EVENTSTORE_URL to STENOLOG_MONGO_URL, or without it to STENOLOG_DATA_DIR. '
-      + 'Use it only when the former data directory or MongoDB is lost, and stop its service first.',
-    'It copies no keys. STENOLOG_MASTER_KEY_FILE and the keyring must be the ones with which the log was written.',
+    'take-over changes the owner of the log at STENOLOG_EVENTSTORE_URL. The new owner is STENOLOG_MONGO_URL, or '
+      + 'STENOLOG_DATA_DIR if STENOLOG_MONGO_URL is not set. Use it only when the former data directory or MongoDB is '
+      + 'lost, and stop its service first.',
+    'take-over copies no keys. Use the master key (STENOLOG_MASTER_KEY_FILE) and the keyring with which the log was '
+      + 'written.',
   ],
   forms: [{ words: 'take-over', options: [] }],
   arguments: {},

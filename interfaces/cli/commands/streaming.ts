@@ -42,10 +42,10 @@ export const TRANSCRIBE = {
   options: {
     model: { value: 'NAME', fallback: 'demo-en', meaning: 'an installed model; stenolog models list shows all' },
     language: { value: 'CODE', fallback: 'en', meaning: 'the spoken language as an ISO 639-1 code, or auto' },
-    speed: { value: 'SPEED', oneOf: ['1', 'max'], fallback: '1', meaning: 'real time, or as fast as possible' },
+    speed: { value: 'SPEED', oneOf: ['1', 'max'], fallback: '1', meaning: '1: real time; max: as fast as possible' },
     mode: {
       value: 'MODE', oneOf: ['partial', 'final'], fallback: 'partial',
-      meaning: 'drafts and final segments, or only final segments',
+      meaning: 'partial: drafts and final segments; final: only final segments',
     },
     output: {
       value: 'FILE',
@@ -66,17 +66,18 @@ export const DOCTOR = {
   name: 'doctor',
   purpose: 'find problems of the environment or of an audio URL',
   about: [
-    'Reads the settings and checks Node, models, stores, execution provider, isolation and port.',
-    'With --source it pulls the URL as a session does, and prints each step. Exit code 0: no problem found. Exit code '
-      + '1: there are problems.',
+    'Reads the settings and checks Node, the models, the stores, the device that runs the models, the isolation of '
+      + 'decoders, and the port.',
+    'With --source it does not check the environment. It pulls the URL as a session does, and prints each step.',
+    'Exit code 0: doctor found no problem. Exit code 1: it found problems.',
   ],
   forms: [{ words: '', options: ['source', 'seconds', 'json'] }],
   arguments: {},
   options: {
     source: {
       value: 'URL',
-      meaning: 'the audio URL to test; with --source - doctor reads the URL from standard input, so the process list '
-        + 'does not show its password',
+      meaning: 'the audio URL to test; use - to read the URL from standard input, so that its password does not '
+        + 'appear in the process list',
     },
     seconds: {
       value: 'N', fallback: '3', meaning: 'seconds of audio to receive',
@@ -124,8 +125,8 @@ export const MODELS = {
     },
     as: {
       value: 'NAME',
-      meaning: 'installs the model under this name; if the files of a translator do not contain its languages, the '
-        + 'name must: opus-mt-en-fr',
+      meaning: 'installs the model under this name; if the files of a translator do not contain its languages, this '
+        + 'name must end with them, such as opus-mt-en-fr',
     },
     revision: { value: 'R', fallback: 'main', meaning: 'branch, tag or commit of the repository' },
     force: { meaning: 'replaces the installed model of this name after the download is complete' },

@@ -88,8 +88,14 @@ export const readManifest = async (directory: string): Promise<Manifest> => {
   const found = decodeOrThrow(manifest, JSON.parse(text))
   const { version } = found
   const ours = await productVersion()
-  if (found.format > BACKUP_FORMAT || isNewer(version, ours))
+  if (isNewer(version, ours))
     throw new Error(`the backup was made by version ${version}; this is version ${ours}. Use ${version} or later`)
+  // Development builds with the same version number can have different formats.
+  if (found.format > BACKUP_FORMAT)
+    throw new Error(
+      `the backup has format ${found.format}, but this build of version ${ours} reads formats up to ${BACKUP_FORMAT}. `
+        + 'Use the build that made the backup, or a later build',
+    )
   for (const name of embeddedBeside(found.servers ?? []))
     if (found.files[name] === undefined) throw new Error(`the backup is incomplete: ${name} is missing`)
   for (const [name, digest] of Object.entries(found.files)) {

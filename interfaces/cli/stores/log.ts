@@ -16,6 +16,10 @@ export const log = async (args: ReadonlyArray<string>): Promise<number> => {
   const [logger, environment] = [createLogger('warn'), createEnvironment()]
   const { stop } = await openStores(settings, { logger, environment, takesOver: true })
   await stop()
-  console.log(`The log in EventStoreDB belongs to the data directory ${settings.dataDir}.`)
+  // With MongoDB, all processes that share it own the log. Its URL may contain a password, so it is not printed.
+  const owner = settings.mongoUrl === null
+    ? `the data directory ${settings.dataDir}`
+    : 'the processes that use the MongoDB of STENOLOG_MONGO_URL'
+  console.log(`The log in EventStoreDB belongs to ${owner}.`)
   return 0
 }

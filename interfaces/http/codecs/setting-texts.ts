@@ -29,16 +29,16 @@ export const SETTING_TEXTS: Readonly<Record<SessionSetting, SettingText>> = {
     text: '`partial` shows words early and may correct them. With `final`, sent text never changes.',
     delay: '`partial` shows most words about a second after they were spoken. `final` waits for the end of a phrase, '
       + 'at most `max_delay`.',
-    advice: 'Captions: `partial`. Programs that store or forward each line: `final`.',
+    advice: 'Use `partial` for captions, and `final` for programs that store or forward each line.',
   },
   min_buffer: {
     meaning: 'Seconds of new audio before the next draft.',
-    text: 'Drafts change less often.',
-    delay: 'Drafts come later, by this many seconds, and need less processor time. A busy machine waits longer.',
+    text: 'With a larger value, drafts change less often.',
+    delay: 'Drafts come later by this many seconds, and need less processor time. A busy machine waits longer.',
     advice: '0.5 for quick captions on a fast machine, 2 if many sessions share a machine.',
   },
   max_buffer: {
-    meaning: 'Longest segment in seconds, if the speaker makes no pause.',
+    meaning: 'Longest segment in seconds, for a speaker who makes no pause.',
     text: 'Longer segments have more context and fewer wrong words. Shorter segments split sentences more often.',
     delay: 'Final text of speech without pauses comes later. Drafts do not.',
     advice: '10 suits most speakers. Use at least 5, and at most the input length of the model (30 s for Whisper).',
@@ -53,7 +53,7 @@ export const SETTING_TEXTS: Readonly<Record<SessionSetting, SettingText>> = {
     meaning: 'Longest delay of text behind its audio in seconds, on a machine that is fast enough.',
     text: 'A small value makes words final before their sentence is complete, so more words are wrong.',
     delay: 'This is the upper limit. A slow machine exceeds it; `lag` of the session shows the current delay.',
-    advice: '5 for captions. Below 2 only with a small model on a fast machine.',
+    advice: '5 for captions. Use values below 2 only with a small model on a fast machine.',
   },
   max_chars: {
     meaning: 'Longest line in characters.',

@@ -214,7 +214,7 @@ test('a start without an answer from MongoDB ends with the reason', async (t) =>
   const first = world.start('here', { line: 'cut' })
   await world.pass(TTL)
   t.is(first.phase(), 'refused')
-  t.regex(first.why(), /MongoDB does not answer which other processes use it: cut off/)
+  t.regex(first.why(), /MongoDB does not report which other processes use it: cut off/)
 })
 
 test('a different LEASE_TTL is refused while a member beats, and waits for a silent member', async (t) => {

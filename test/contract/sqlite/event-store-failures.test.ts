@@ -157,7 +157,7 @@ test('data of a newer version is refused for reads and writes and stays unchange
   newer.exec('PRAGMA application_id = 12003004')
   newer.close()
   t.throws(() => openSqliteEventReader({ file: log }), {
-    message: /newer version.*: use version 12\.3\.4 or a later one,/,
+    message: /newer version.*: use version 12\.3\.4 or a later version,/,
   })
 })
 

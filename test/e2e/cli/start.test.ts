@@ -11,7 +11,7 @@ import { startTestStores } from '../../support/stores/stores.ts'
 import { temporaryDirectory } from '../../support/tools/temporary-directory.ts'
 
 const ROOT = resolve(import.meta.dirname, '..', '..', '..')
-const LINK = /^Create the first administrator \(once, within 30 minutes\): (http:\/\/\S+)$/m
+const LINK = /^Create the first administrator with this link \(it works once, within 30 minutes\): (http:\/\/\S+)$/m
 const READABLE = /^\d\d:\d\d:\d\d info {2}models run on \w+ {2}/m
 
 testWith(programPath('script'), programPath('npm'))(

@@ -38,8 +38,8 @@ export const commandLineMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'interfaces/cli/stores/backup-manifest.ts',
-    before: 'found.format > BACKUP_FORMAT || isNewer',
-    after: 'isNewer',
+    before: 'if (found.format > BACKUP_FORMAT)',
+    after: 'if (found.format < 0)',
     rows: ['an incomplete, changed or newer backup is refused'], test: STORES,
   },
   {

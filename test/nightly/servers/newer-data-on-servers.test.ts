@@ -71,8 +71,8 @@ test('newer data on EventStoreDB or MongoDB stops the service and every command 
     t.is(await mark.read(), FORMAT, store)
     await mark.write(FORMAT + 1)
     const before = await end()
-    const formats = `(format ${FORMAT + 1}, this version knows ${FORMAT})`
-    const advice = 'use version 9.8.7 or a later one, or restore a backup of this one'
+    const formats = `(format ${FORMAT + 1}; this version reads formats up to ${FORMAT})`
+    const advice = 'use version 9.8.7 or a later version, or restore a backup that this version can read'
     const message = `${store} was written by a newer version of Stenolog ${formats}: ${advice}`
     const newer = launch(t, prefixed({ DATA_DIR: service.dataDirectory, PORT: '0', ...settings }))
     t.is(await newer.exited, 1, store)

@@ -110,7 +110,7 @@ test.serial('on both servers a process with a new name joins, and a used name is
   await first.url()
   const refused = new RegExp(
     String.raw`^error: Stenolog cannot start: MongoDB is in use by the process "alpha"\. ` +
-      String.raw`Stop that process: with an embedded event log only one may run\n$`,
+      String.raw`Stop that process: with an embedded event log only one process may run\n$`,
     'm',
   )
   const taken = new RegExp(

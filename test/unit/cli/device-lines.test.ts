@@ -4,7 +4,9 @@ import { deviceLines } from '../../../interfaces/cli/doctor/device-checks.ts'
 import type { DeviceFindings } from '../../../interfaces/cli/doctor/device-checks.ts'
 
 const CARD = { name: 'A GPU', memory: 8192, used: 1000 }
-const CUDA = { provider: 'cuda', why: '0.4 ms where the CPU takes 3.0', times: { gpu: 0.4, cpu: 3 } } as const
+const CUDA = {
+  provider: 'cuda', why: 'a test graph takes 0.4 ms, on the CPU 3.0 ms', times: { gpu: 0.4, cpu: 3 },
+} as const
 
 const lines = (changes: Partial<DeviceFindings>) =>
   deviceLines({
@@ -26,7 +28,7 @@ test('doctor prints one line each for device, memory, precision and milliseconds
 test('with several GPUs doctor names each GPU and the memory that sessions can reserve on it', (t) => {
   const gpus = [{ ...CARD, id: 'GPU-a1' }, { ...CARD, name: 'Other GPU', id: 'GPU-b2' }]
   t.deepEqual(lines({ choice: CUDA, gpus, engineGpus: gpus, vrams: [7372, 7000] }), [
-    'execution provider ok cuda (0.4 ms where the CPU takes 3.0)',
+    'execution provider ok cuda (a test graph takes 0.4 ms, on the CPU 3.0 ms)',
     'device ok A GPU, Other GPU; one engine for each',
     'memory ok sessions can reserve 7372 MB + 7000 MB; A GPU has 8192 MB, 1000 MB in use; ' +
       'Other GPU has 8192 MB, 1000 MB in use',
