@@ -54,7 +54,7 @@ const pointOf = async (file: string): Promise<Point> => {
     throw new Error(`${file} contains no live run of English recordings with word times`)
   const cpu = (live?.engine_cpu_s_a_second ?? 0) + (live?.own_cpu_s_a_second ?? 0)
   return {
-    name: `Stenolog, ${run.speed === 'real' ? 'real time' : 'unlimited machine'}`, wer, settled, cpu, isOurs: true,
+    name: `Stenolog, ${run.speed === 'real' ? 'real time' : 'virtual time'}`, wer, settled, cpu, isOurs: true,
   }
 }
 
