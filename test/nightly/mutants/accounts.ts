@@ -140,7 +140,7 @@ export const accountMutants: ReadonlyArray<Mutant> = [
     file: 'application/log/handle-command.ts',
     before: 'if (!loaded.events.some(hasErasedMember)) knownStates?.keep(stream, known)',
     after: '',
-    rows: ['a change reads only the events since the last one and sees those of other writers'],
+    rows: ['a change reads only the events since the last change'],
     test: APPLICATION_PROFILES,
   },
   {

@@ -68,14 +68,14 @@ export const admissionMutants: ReadonlyArray<Mutant> = [
     file: 'domain/admission/decider.ts',
     before: 'other.worker === worker ? other.incarnation !== incarnation : other.incarnation === null',
     after: 'other.worker === worker && other.incarnation !== incarnation',
-    rows: ['the worker of an older version leaves as soon as one joins, and its sessions are taken over'],
+    rows: ['when a worker joins, the worker of an older version leaves and its sessions are taken over'],
     test: WORKERS,
   },
   {
     file: 'domain/admission/decider.ts',
     before: "if (held.term !== term) return E.left({ _tag: 'MovedSince', term: held.term })",
     after: '',
-    rows: ['a session moves to the requested worker or any other; a request with an old term is refused'],
+    rows: ['a session moves to the requested worker, or to any worker; a request with an old term is refused'],
     test: WORKERS,
   },
   {
@@ -108,7 +108,7 @@ export const admissionMutants: ReadonlyArray<Mutant> = [
     file: 'application/pipeline/cadence.ts',
     before: 'const PASS_MULTIPLE = 2',
     after: 'const PASS_MULTIPLE = 0',
-    rows: ['a session takes the compute of its passes at their cadence, including the rests between them'],
+    rows: ['the share of a session follows from the duration of a pass'],
     test: MEASURED,
   },
   {
@@ -121,7 +121,7 @@ export const admissionMutants: ReadonlyArray<Mutant> = [
     file: 'domain/admission/state.ts',
     before: 'return held.needs === null\n',
     after: 'return held.needs !== null\n',
-    rows: ['a create is remembered for ten minutes of the log'], test: ADMISSION,
+    rows: ['a create is remembered for ten minutes'], test: ADMISSION,
   },
   {
     file: 'domain/admission/state.ts',
@@ -170,13 +170,13 @@ export const admissionMutants: ReadonlyArray<Mutant> = [
     file: 'application/lives/commands/create-live-once.ts',
     before: 'let before = first',
     after: 'let before: number | null = null',
-    rows: ['a session that was undone is created again under its key'], test: ONCE,
+    rows: ['when the session of a key was fenced, a repeat creates another session'], test: ONCE,
   },
   {
     file: 'application/lives/commands/create-live-once.ts',
     before: 'claimed.liveId === null ? await livesAdmittedEarlier(claimed.commandId) : E.right([claimed.liveId])',
     after: 'E.right(claimed.liveId === null ? [] : [claimed.liveId])',
-    rows: ['the ended session of a key from an older'], test: UPGRADE,
+    rows: ['a key from an older version returns its ended session'], test: UPGRADE,
   },
   {
     file: 'application/audit/admission-rules.ts',

@@ -11,14 +11,14 @@ export const directoryMutants: ReadonlyArray<Mutant> = [
     file: 'application/users/administrators.ts',
     before: 'if (!administers || other === userId) continue',
     after: 'if (!administers) continue',
-    rows: ['despite removals and crashes in two processes an administrator remains'],
+    rows: ['despite removals and crashes in two processes, an administrator remains'],
     test: ADMINISTRATORS,
   },
   {
     file: 'domain/administrators/decider.ts',
     before: "      if (!isCounted(state, command.remaining)) return E.left({ _tag: 'NoAdministratorRemains' })\n",
     after: '',
-    rows: ['despite removals and crashes in two processes an administrator remains'],
+    rows: ['despite removals and crashes in two processes, an administrator remains'],
     test: ADMINISTRATORS,
   },
   {
@@ -45,7 +45,7 @@ export const directoryMutants: ReadonlyArray<Mutant> = [
     file: 'application/users/policies/count-administrators.ts',
     before: 'if (after.isActive && !after.isAdmin)',
     after: 'if (!after.isAdmin)',
-    rows: ['a log without the stream gets it once, in one append, from all user events'], test: ADMINISTRATORS,
+    rows: ['a log without a stream of administrators gets it once'], test: ADMINISTRATORS,
   },
   {
     file: 'application/users/commands/set-up.ts',
@@ -111,7 +111,7 @@ export const directoryMutants: ReadonlyArray<Mutant> = [
     file: 'application/users/policies/user-directory.ts',
     before: '      names.forget(stream)\n',
     after: '',
-    rows: ['a name that was freed and taken again is the new user from that event on'],
+    rows: ['a freed name that another user claims belongs to that user from this event on'],
     test: 'test/unit/application/users/user-directory.test.ts',
   },
   {

@@ -95,12 +95,12 @@ export const engineProcessMutants: ReadonlyArray<Mutant> = [
     file: 'application/translation/translations.ts',
     before: 'queue.length <= MAX_WAITING',
     after: 'queue.length <= 6000',
-    rows: ['a slow translator skips the oldest waiting segments, counts them and says so once'], test: TRANSLATIONS,
+    rows: ['a slow translator skips the oldest waiting segments, counts them and logs this once'], test: TRANSLATIONS,
   },
   {
     file: 'application/translation/translations.ts',
     before: 'if (!isBehind) logger.warn',
     after: 'logger.warn',
-    rows: ['a slow translator skips the oldest waiting segments, counts them and says so once'], test: TRANSLATIONS,
+    rows: ['a slow translator skips the oldest waiting segments, counts them and logs this once'], test: TRANSLATIONS,
   },
 ]

@@ -27,13 +27,13 @@ export const jobMutants: ReadonlyArray<Mutant> = [
     file: 'application/jobs/shared-jobs.ts',
     before: 'const CHECKS_BEFORE_END = 4',
     after: 'const CHECKS_BEFORE_END = 1',
-    rows: ['the job of a removed member fails after several checks by members sure of their own place'], test: SHARED,
+    rows: ['the job of a removed member fails after several checks by a member that is not cut off'], test: SHARED,
   },
   {
     file: 'application/jobs/shared-jobs.ts',
     before: '(await members.ownershipProblem()) === null',
     after: '(await members.ownershipProblem()) !== undefined',
-    rows: ['the job of a removed member fails after several checks by members sure of their own place'], test: SHARED,
+    rows: ['the job of a removed member fails after several checks by a member that is not cut off'], test: SHARED,
   },
   {
     file: 'application/jobs/shared-jobs.ts',

@@ -12,7 +12,7 @@ export const placementMutants: ReadonlyArray<Mutant> = [
     file: 'application/admission/offers.ts',
     before: "state === 'up' && logAnswers",
     after: "state === 'up' || logAnswers",
-    rows: ['candidates are running, reach the log, and have the model and every translator'], test: OFFERS,
+    rows: ['a candidate is running, reaches the log, and has the model and every translator'], test: OFFERS,
   },
   {
     file: 'application/admission/offers.ts',
@@ -114,20 +114,20 @@ export const placementMutants: ReadonlyArray<Mutant> = [
     file: 'application/lives/policies/reconcile-lives.ts',
     before: 'watches.waiting.keepOnly((liveId) => workers.get(liveId) === null)',
     after: 'watches.waiting.keepOnly((liveId) => workers.has(liveId))',
-    rows: ['an unplaced session waits for the grace by the local clock, and again after another lost worker'],
+    rows: ['a session without a worker waits for the takeover grace'],
     test: RECONCILER,
   },
   {
     file: 'application/lives/policies/reconcile-lives.ts',
     before: 'const SLOW_ORPHAN_AFTER_MS = 60_000',
     after: 'const SLOW_ORPHAN_AFTER_MS = 10_000',
-    rows: ['an orphan is fenced after 10 s, after 60 s while its process runs, at once when it left'], test: RECONCILER,
+    rows: ['an orphan is fenced at once if its process is gone'], test: RECONCILER,
   },
   {
     file: 'application/lives/policies/creator-state.ts',
     before: "if (isAlone) return 'gone'",
     after: "if (isAlone) return 'unseen'",
-    rows: ['a process knows running creators by the members; without members it knows only itself'], test: RECONCILER,
+    rows: ['a process finds the state of a creator among the members'], test: RECONCILER,
   },
   {
     file: 'application/sessions/runs/drain-worker.ts',

@@ -68,7 +68,7 @@ export const rebuildMutants: ReadonlyArray<Mutant> = [
     file: 'projections/rebuild/rebuild-requests.ts',
     before: 'if (E.isLeft(outcome) && runner.hasStopped()) return',
     after: '',
-    rows: ['a rebuild that ended with its lease is answered by the next holder'], test: REBUILD_REQUESTS,
+    rows: ['a rebuild that failed because its lease was lost is repeated by the next holder'], test: REBUILD_REQUESTS,
   },
   {
     file: 'projections/rebuild/rebuild-requests.ts',

@@ -176,13 +176,13 @@ export const sourceMutants: ReadonlyArray<Mutant> = [
     file: 'application/sessions/clock/media-clock.ts',
     before: 'time + length - (owed ?? 0)',
     after: 'time + length',
-    rows: ['a gap soon after another waits for a second of audio and is kept'], test: MEDIA_CLOCK,
+    rows: ['a gap soon after another gap is added after one second of audio'], test: MEDIA_CLOCK,
   },
   {
     file: 'application/sessions/clock/media-clock.ts',
     before: 'difference - WRAP_SECONDS * Math.round(difference / WRAP_SECONDS)',
     after: 'difference',
-    rows: ['with losses anywhere audio keeps its recorded place, also after time restarts'], test: MEDIA_CLOCK,
+    rows: ['with any losses audio keeps its place in the recording'], test: MEDIA_CLOCK,
   },
   {
     file: 'application/sessions/clock/media-clock.ts',

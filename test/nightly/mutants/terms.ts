@@ -32,7 +32,7 @@ export const termMutants: ReadonlyArray<Mutant> = [
     file: 'application/lives/commands/record-segment.ts',
     before: 'if (term < lane.term) return',
     after: 'if (term < 0) return',
-    rows: ['equal numbers of two terms are two segments; after a fence no lower term writes'],
+    rows: ['equal segment numbers of two terms are two segments; after a fence no lower term can write'],
     test: 'test/unit/application/sessions/live-lifecycle.test.ts',
   },
   {

@@ -14,6 +14,7 @@ import type { WorkerStores } from '../../simulation/workers/worker-world.ts'
 import { callerOf } from '../../support/worlds/write-side.ts'
 
 export const URL_LIVE = { audioFormat: 'hls', audioUrl: 'http://radio.example/live', autoStart: true } as const
+/** The caller who creates all sessions. */
 export const me = callerOf(1)
 
 export const stores = (): WorkerStores => ({
@@ -27,14 +28,14 @@ export const stores = (): WorkerStores => ({
 export const startWorker = async (
   t: ExecutionContext,
   shared: WorkerStores,
-  more: Partial<Parameters<typeof createWorker>[0]> = {},
+  options: Partial<Parameters<typeof createWorker>[0]> = {},
 ) => {
   const worker = await createWorker({
     ...shared,
     environment: createTestEnvironment(),
     worker: 'w1',
     vram: 100,
-    ...more,
+    ...options,
   })
   t.teardown(worker.close)
   await worker.start()

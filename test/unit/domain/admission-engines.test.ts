@@ -6,7 +6,10 @@ import { initialState } from '../../../domain/admission/state.ts'
 import { specify } from '../../support/tools/specify.ts'
 import { admit, admitted, joined, reservation } from './admission-samples.ts'
 
-/** Two engines with 4,000 MB and one lane each; a session takes 0.6 of a lane, a session of the model `idle` none. */
+/**
+ * A worker with two engines, one for each GPU. Each engine has 4,000 MB and one lane. A session takes 0.6 of a lane; a
+ * session of the model `idle` takes no lane. `sessions` are the ids of the sessions on each engine.
+ */
 const onTwoEngines = (...sessions: ReadonlyArray<ReadonlyArray<number>>) => {
   const engines = [0, 1].map((engine) => ({ vram: 4000, sessions: new Set(sessions[engine]) }))
   const active = new Set(sessions.flat())

@@ -55,7 +55,7 @@ const admit: AtTime<'Admit'> = fc.record({
     .map((names) => names.map((worker, index) => ({ worker, rank: index % 2 }))),
 })
 const release: AtTime<'Release'> = fc.record({ type: fc.constant('Release'), liveId })
-/** Which models the workers run, as far as the caller knows: undefined, or known for some workers. */
+/** Which models the workers run, as far as the caller knows: undefined, or foundId for some workers. */
 const offerings: fc.Arbitrary<Offering | undefined> = fc.option(
   fc
     .array(
@@ -191,18 +191,18 @@ test('session ids are unique and grow by one', (t) => {
   t.pass()
 })
 
-test('a command admitted within ten minutes is not admitted again, and finds its session', (t) => {
+test('a create that is repeated within ten minutes is not admitted again and finds its session', (t) => {
   let repeated = 0
   fc.assert(fc.property(steps, (sequence) => {
     for (const { command, before, decision } of run(sequence)) {
       if (command.type !== 'Admit' || E.isLeft(decision)) continue
       const admitted = fold(admissionDecider, decision.right, before)
-      const known = liveIdOfCommand(admitted, command.commandId)
-      ensure(O.isSome(known), 'forgotten at once')
+      const foundId = liveIdOfCommand(admitted, command.commandId)
+      ensure(O.isSome(foundId), 'forgotten at once')
       repeated += 1
       ensure(isDeepStrictEqual(admissionDecider.decide(command, admitted), E.right([])), 'admitted twice')
       const entry = toSnapshot(admitted, 0).commands.find(([commandId]) => commandId === command.commandId)
-      ensure(entry?.[1] === O.toNullable(known), 'the snapshot names another session')
+      ensure(entry?.[1] === O.toNullable(foundId), 'the snapshot names another session')
     }
   }))
   t.true(repeated > 0)

@@ -36,7 +36,7 @@ test('a draining worker keeps its sessions and gets no more', (t) => {
   t.deepEqual(placementOf(fold(admissionDecider, history), 1), { worker: 'gpu-0', term: 1 })
 })
 
-test('an unchanged join does nothing; another capacity is recorded', (t) => {
+test('an unchanged join does nothing; a changed capacity is recorded', (t) => {
   const { given } = specify(t, admissionDecider)
   given().when(join('gpu-0', 8000, 'first')).thenEvents(joined('gpu-0', 8000, 'first', at))
   given(joined('gpu-0', 8000)).when(join('gpu-0', 8000, 'first')).thenNothing()
@@ -75,7 +75,7 @@ test('a restarted worker takes its sessions over in their next terms, earliest a
     )
 })
 
-test('the worker of an older version leaves as soon as one joins, and its sessions are taken over', (t) => {
+test('when a worker joins, the worker of an older version leaves and its sessions are taken over', (t) => {
   const { given } = specify(t, admissionDecider)
   const older = [capacity('local', 4000), admitted(1, { worker: 'local', needs: null })]
   given(...older)
@@ -138,7 +138,7 @@ test('a join moves at most 200 sessions and reports that more remain', (t) => {
   t.deepEqual(state.open.map(({ liveId }) => liveId), ids)
 })
 
-test('a session moves to the requested worker or any other; a request with an old term is refused', (t) => {
+test('a session moves to the requested worker, or to any worker; a request with an old term is refused', (t) => {
   const { given } = specify(t, admissionDecider)
   const history = [joined('gpu-0', 1000), admitted(1), joined('gpu-1', 2000), joined('gpu-2', 3000)]
   given(...history).when(move(1, 1)).thenEvents(moved(1, 'gpu-2'))

@@ -26,7 +26,7 @@ test('session ids continue after a release', (t) => {
     .thenEvents(admitted(2))
 })
 
-test('exactly at capacity succeeds, one megabyte over fails [R59]', (t) => {
+test('a session that fills the capacity exactly is admitted; one megabyte more is refused [R59]', (t) => {
   const { given } = specify(t, admissionDecider)
   given(joined('gpu-0', 2000), admitted(1)).when(admit(2)).thenEvents(admitted(2))
   given(joined('gpu-0', 1999), admitted(1))
@@ -100,7 +100,7 @@ test('reserved and total megabytes are sums over open sessions and workers [R104
   t.is(totalVram(state), 4500)
 })
 
-test('a create is remembered for ten minutes of the log, one of an older version for 24 hours', (t) => {
+test('a create is remembered for ten minutes; a create that an older version stored, for 24 hours', (t) => {
   const remembered = (needs: AdmittedData['needs'], ms: number): boolean => {
     const history = [joined('gpu-0', 9000), admitted(1, { needs, at: after(0) })]
     return O.isSome(liveIdOfCommand(fold(admissionDecider, [...history, released(1, after(ms))]), 'create-1'))
@@ -156,6 +156,7 @@ test('a snapshot has at most 64 KiB in normal operation and 900 KiB with 4,000 s
     const releases = admissions.slice(open).map((_, index) => released(10_000_000 + index))
     return JSON.stringify(toSnapshot(fold(admissionDecider, [...admissions, ...releases]), 10_000_000)).length
   }
+  // Normal operation: 50,000 creates a day. A day has 144 periods of ten minutes, for which a create is remembered.
   t.true(bytesOf(100, Math.ceil(50_000 / 144)) <= 64 * 1024)
   t.true(bytesOf(4000, 4000) <= 900 * 1024)
 })

@@ -57,7 +57,7 @@ test('every event that the domain defines is listed', async (t) => {
 })
 
 for (const { file, type, plain, stored, optional = [] } of golden) {
-  test(`${file}: the plain form decodes to itself, with nothing added or lost`, (t) => {
+  test(`${file}: the plain form decodes to itself, with nothing added or unstorable`, (t) => {
     t.deepEqual(definition(type).codec.decode(plain), E.right(plain))
   })
 
@@ -74,8 +74,8 @@ for (const { file, type, plain, stored, optional = [] } of golden) {
   test(`${file}: NaN and Infinity are refused because JSON cannot store them`, (t) => {
     for (const [member, value] of Object.entries(plain))
       if (typeof value === 'number')
-        for (const lost of [NaN, Infinity])
-          t.true(E.isLeft(definition(type).codec.decode({ ...plain, [member]: lost })), member)
+        for (const unstorable of [NaN, Infinity])
+          t.true(E.isLeft(definition(type).codec.decode({ ...plain, [member]: unstorable })), member)
     t.true(E.isLeft(definition(type).codec.decode({})))
   })
 

@@ -3,9 +3,9 @@ import type { LiveEvent } from '../../../domain/live/events.ts'
 import { after, liveCreated } from '../../support/events/sample-events.ts'
 
 export const at = after(9000)
-/** The common data of the events in the history. */
+/** The common data of the events that are already stored. */
 export const earlier = { liveId: 7, userId: 3, at: after(1000) }
-/** The common data of the events that the commands make. */
+/** The common data of the new events that the commands return. */
 export const common = { liveId: 7, userId: 3, at }
 
 export const created = liveCreated()
@@ -38,8 +38,8 @@ export const commands = {
   attach: { type: 'AttachSender', instance: 'a', term: 1, at },
   detach: { type: 'DetachSender', epoch: 1, term: 1, at },
   takeOver: { type: 'TakeOverLive', worker: 'gpu-1', term: 2, at },
-  expect: { type: 'ChangeVocabulary', vocabulary: { hotwords: ['Babbage'] }, term: 1, at },
-  source: { type: 'StartSource', ...source, term: 1, at },
+  changeVocabulary: { type: 'ChangeVocabulary', vocabulary: { hotwords: ['Babbage'] }, term: 1, at },
+  startSource: { type: 'StartSource', ...source, term: 1, at },
   start: { type: 'StartLive', term: 1, at },
   finish: { type: 'FinishLive', reason: 'finish_route', term: null, at },
   fail: { type: 'FailLive', code: 'source_failed', detail: 'no audio', term: 1, at },

@@ -32,7 +32,7 @@ test('repeating a create changes nothing, even after the end of the session', (t
   specify(t, liveDecider).given(created, finished).when({ type: 'CreateLive', data: created.data }).thenNothing()
 })
 
-test('a create that was fenced is always refused', (t) => {
+test('a create is always refused once its session was fenced (LiveAborted)', (t) => {
   specify(t, liveDecider)
     .given(aborted)
     .when({ type: 'CreateLive', data: created.data })
@@ -53,7 +53,7 @@ test('a deletion records how the session ended; a running session finishes in th
   t.deepEqual(fold(liveDecider, [created, finished, deleted]), { status: 'deleted' }, 'the state keeps only the status')
 })
 
-test('a pending session without sender ends after PENDING_TIMEOUT since its creation or last sender [R105]', (t) => {
+test('a pending session without a sender ends PENDING_TIMEOUT after its creation or its last sender [R105]', (t) => {
   const { given } = specify(t, liveDecider)
   const expireAt = (ms: number, limits: object = {}) => ({
     ...commands.expire,
@@ -80,7 +80,7 @@ test('a pending session without sender ends after PENDING_TIMEOUT since its crea
   given(created, started).when(expireAt(1e9)).thenNothing()
 })
 
-test('a session ends MAX_DURATION after its start, and so does one with a silent sender [R105]', (t) => {
+test('a session ends MAX_DURATION after its start; with a silent sender, after the sender attached [R105]', (t) => {
   const { given } = specify(t, liveDecider)
   const expireAt = (ms: number, maxDuration = 5000) => ({
     ...commands.expire,
@@ -130,7 +130,7 @@ test('a worker takes a session over once; the sender of the previous term is det
   t.like(fold(liveDecider, [created, takenOver(2)]), { term: 2, senderAt: null })
 })
 
-for (const name of ['attach', 'detach', 'source', 'start', 'fail'] as const)
+for (const name of ['attach', 'detach', 'startSource', 'start', 'fail'] as const)
   test(`${name} with an outdated term is refused, with the current term it is accepted`, (t) => {
     const given = fold(liveDecider, [created, takenOver(2), attached(1, 2)])
     t.deepEqual(liveDecider.decide(commands[name], given), E.left({ _tag: 'Superseded' }))
@@ -150,13 +150,13 @@ test('detaching a replaced sender changes nothing', (t) => {
   specify(t, liveDecider).given(created, attached(1), attached(2)).when(commands.detach).thenNothing()
 })
 
-test('an auto-started session is active once its process has a pid [D24]', (t) => {
+test('an auto-started session becomes active when its source process has a pid [D24]', (t) => {
   const { given } = specify(t, liveDecider)
   const sourceStarted: LiveEvent = { type: 'SourceStarted', data: { ...common, ...source } }
-  given(autoStarted).when(commands.source).thenEvents(sourceStarted, { type: 'LiveStarted', data: common })
-  given(autoStarted, started).when(commands.source).thenEvents(sourceStarted)
+  given(autoStarted).when(commands.startSource).thenEvents(sourceStarted, { type: 'LiveStarted', data: common })
+  given(autoStarted, started).when(commands.startSource).thenEvents(sourceStarted)
   given(autoStarted)
-    .when({ ...commands.source, pid: null })
+    .when({ ...commands.startSource, pid: null })
     .thenEvents({ type: 'SourceStarted', data: { ...common, ...source, pid: null } })
 })
 

@@ -36,7 +36,7 @@ test('a success without an earlier failure leaves no trace [S24]', (t) => {
   given(cleared).when({ type: 'Clear', at: after(0) }).thenNothing()
 })
 
-test('only the newest event of a name is needed [S24]', (t) => {
+test('the newest event is enough to continue the count [S24]', (t) => {
   const { given } = specify(t, loginFailuresDecider)
   given(failed(9)).when({ type: 'Fail', at: after(0) }).thenEvents(failed(10))
 })
@@ -48,7 +48,7 @@ test('from the fifth failure on the wait doubles from 1 s to 15 minutes [S24]', 
   t.deepEqual(waits, [0, 0, 0, 1000, 2000, 4000, 512_000, 900_000, 900_000, 900_000])
 })
 
-test('the wait passes, and ends when the clock is set back [S24]', (t) => {
+test('the remaining wait shrinks with time, and is zero when the clock was set back [S24]', (t) => {
   const failures = { failures: 6, at: after(10_000), succeededAt: null }
   t.is(networkWaitMs(failures, after(11_500)), 500)
   t.is(networkWaitMs(failures, after(12_000)), 0)
@@ -76,12 +76,12 @@ test('a success is recorded once a day, and a later failure does not erase it', 
 
 test('after a day without a failure the count restarts at one', (t) => {
   const { given } = specify(t, loginFailuresDecider)
-  const last = (at: number, failures: number): LoginFailuresEvent => ({
+  const failedAt = (at: number, failures: number): LoginFailuresEvent => ({
     type: 'LoginFailed',
     data: { failures, at: after(at) },
   })
-  given(failed(9)).when({ type: 'Fail', at: after(DAY - 1) }).thenEvents(last(DAY - 1, 10))
-  given(failed(9)).when({ type: 'Fail', at: after(DAY) }).thenEvents(last(DAY, 1))
+  given(failed(9)).when({ type: 'Fail', at: after(DAY - 1) }).thenEvents(failedAt(DAY - 1, 10))
+  given(failed(9)).when({ type: 'Fail', at: after(DAY) }).thenEvents(failedAt(DAY, 1))
 })
 
 test('a name waits from its twentieth failure, across all networks', (t) => {

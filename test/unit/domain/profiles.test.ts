@@ -55,20 +55,22 @@ test('a change without a difference does nothing [R109]', (t) => {
 
 test('a vocabulary change replaces only the members sent; repeating it does nothing [B44]', (t) => {
   const { given } = specify(t, profilesDecider)
-  const expecting = (vocabulary: GivenVocabulary): ProfilesCommand =>
+  const changeVocabulary = (vocabulary: GivenVocabulary): ProfilesCommand =>
     ({ type: 'ChangeProfile', profileId: 1, settings: {}, vocabulary, at })
-  const expects = (vocabulary: GivenVocabulary): ProfileEvent =>
+  const vocabularyChanged = (vocabulary: GivenVocabulary): ProfileEvent =>
     ({ type: 'ProfileChanged', data: { ...profile(1, { at }), vocabulary } })
-  given(added(1)).when(expecting({ prompt: 'x' })).thenEvents(expects({ prompt: 'x' }))
-  given(added(1), expects({ prompt: 'x' }))
-    .when(expecting({ hotwords: ['a'] }))
-    .thenEvents(expects({ prompt: 'x', hotwords: ['a'] }))
-  given(added(1), expects({ prompt: 'x', hotwords: ['a'] })).when(expecting({ hotwords: ['a'] })).thenNothing()
-  given(added(1), expects({ hotwords: ['a'] }))
-    .when(expecting({ hotwords: ['b'] }))
-    .thenEvents(expects({ hotwords: ['b'] }))
+  given(added(1)).when(changeVocabulary({ prompt: 'x' })).thenEvents(vocabularyChanged({ prompt: 'x' }))
+  given(added(1), vocabularyChanged({ prompt: 'x' }))
+    .when(changeVocabulary({ hotwords: ['a'] }))
+    .thenEvents(vocabularyChanged({ prompt: 'x', hotwords: ['a'] }))
+  given(added(1), vocabularyChanged({ prompt: 'x', hotwords: ['a'] }))
+    .when(changeVocabulary({ hotwords: ['a'] }))
+    .thenNothing()
+  given(added(1), vocabularyChanged({ hotwords: ['a'] }))
+    .when(changeVocabulary({ hotwords: ['b'] }))
+    .thenEvents(vocabularyChanged({ hotwords: ['b'] }))
   const named = { ...changed(1, DEFAULT_ENGINE_SETTINGS, 'Lecture').data, vocabulary: { prompt: 'x' } }
-  given(added(1), expects({ prompt: 'x' }))
+  given(added(1), vocabularyChanged({ prompt: 'x' }))
     .when(change(1, {}, 'Lecture'))
     .thenEvents({ type: 'ProfileChanged', data: named } as ProfileEvent)
 })

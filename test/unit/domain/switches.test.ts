@@ -28,7 +28,7 @@ test('everything is on at first, and an unchanged switch makes no event', (t) =>
   given(modelSwitched(false), modelSwitched(true)).when({ kind: 'model', id: 6, active: true, at }).thenNothing()
 })
 
-test('listed items in the same stream switch nothing', (t) => {
+test('ModelListed events in the same stream change no switch', (t) => {
   const { given } = specify(t, switchesDecider)
   const listed: CatalogueEvent = { type: 'ModelListed', data: { modelId: 6, name: 'demo-en', at } }
   given(listed).when({ kind: 'model', id: 6, active: true, at }).thenNothing()

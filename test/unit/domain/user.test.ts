@@ -47,7 +47,7 @@ test('each password change raises the generation by one, so earlier JWTs end', (
     .thenEvents(passwordChanged('third', 2, at))
 })
 
-test('a user changes the password only if it is still the verified one', (t) => {
+test('a user can change the password only while the verified password is the current one', (t) => {
   const { given } = specify(t, userDecider)
   const change = { type: 'ChangePassword', passwordHash: 'third', generation: 0, at } as const
   given(registered).when(change).thenEvents(passwordChanged('third', 1, at))

@@ -14,7 +14,7 @@ test('a substitution, an insertion and a deletion are one error each', (t) => {
   t.is(wordErrorRate('one two', ''), 1)
 })
 
-test('with a prefix, words not spoken yet count as no errors and match nothing', (t) => {
+test('in prefix mode, reference words that are not spoken yet are neither errors nor matches', (t) => {
   const reference = comparableWords('the cat and the dog and the bird')
   t.deepEqual(alignWords(reference, ['the', 'cat'], 'prefix'), { errors: 0, matches: [[0, 0], [1, 1]] })
   t.deepEqual(alignWords(reference, ['the', 'bat', 'and', 'the'], 'prefix'), {
@@ -36,8 +36,8 @@ test('matches are equal words in order, and all other words are errors', (t) => 
       const isOrdered = matches.every(
         ([i, j], k) => k === 0 || (i > (matches[k - 1]?.[0] ?? -1) && j > (matches[k - 1]?.[1] ?? -1)),
       )
-      const atLeast = Math.max(reference.length, hypothesis.length) - matches.length
-      return isOrdered && errors >= atLeast && errors <= Math.max(reference.length, hypothesis.length)
+      const minimumErrors = Math.max(reference.length, hypothesis.length) - matches.length
+      return isOrdered && errors >= minimumErrors && errors <= Math.max(reference.length, hypothesis.length)
     }),
   )
   t.pass()

@@ -49,14 +49,14 @@ test('a removed profile is gone [R112]', async (t) => {
     .thenDocuments({ 3: { userId: 3, profiles: [listed(2)] } })
 })
 
-test('the expected words of a profile stay encrypted, and a change can remove them [B44]', async (t) => {
+test('the vocabulary of a profile stays encrypted, and a change can remove it [B44]', async (t) => {
   const vocabulary = envelopeOf('vocabulary', 'user-3')
   const { data } = added(1) as Extract<StoredProfileEvent, { readonly type: 'ProfileAdded' }>
-  const expecting: StoredProfileEvent = { type: 'ProfileAdded', data: { ...data, vocabulary } }
+  const withVocabulary: StoredProfileEvent = { type: 'ProfileAdded', data: { ...data, vocabulary } }
   await specifyProjection(t, profiles)
-    .given(expecting)
+    .given(withVocabulary)
     .thenDocuments({ 3: { userId: 3, profiles: [{ ...listed(1), vocabulary }] } })
   await specifyProjection(t, profiles)
-    .given(expecting, { type: 'ProfileChanged', data: { ...data, at: after(5000) } })
+    .given(withVocabulary, { type: 'ProfileChanged', data: { ...data, at: after(5000) } })
     .thenDocuments({ 3: { userId: 3, profiles: [{ ...listed(1), updatedAt: after(5000) }] } })
 })

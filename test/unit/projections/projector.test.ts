@@ -13,7 +13,7 @@ import { createTestEnvironment } from '../../support/doubles/environment.ts'
 
 import { create, environment, hasLive, newEvent, start, unavailable } from './projector-world.ts'
 
-test('in 1000 of 1000 rounds a read sees the write before it [R15]', async (t) => {
+test('each of 1000 reads sees the write before it [R15]', async (t) => {
   const { store, documents, projector } = start(t)
   await projector.caughtUp()
   for (let liveId = 1; liveId <= 1000; liveId++) {
@@ -156,7 +156,7 @@ test('an older copy of the log stops a projection, which reports it and drops no
   t.true(await hasLive(documents, 1))
 })
 
-test('a checkpoint past unread events advances too, where the store sends one', async (t) => {
+test('a checkpoint that the store sends advances a projection past the events of other streams', async (t) => {
   const inner = createMemoryEventStore()
   const store: EventStore = {
     ...inner,
@@ -175,7 +175,7 @@ test('a checkpoint past unread events advances too, where the store sends one', 
   t.is(projector.timeouts(), 0)
 })
 
-test('events of one projection advance the others, and the end of the log needs no checkpoint', async (t) => {
+test('an event of one projection advances all projections; the end of the log needs no checkpoint', async (t) => {
   const store = createMemoryEventStore()
   const position = await create(store, 1)
   const elsewhere = { type: 'CapacitySet', data: {} }

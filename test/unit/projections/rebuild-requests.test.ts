@@ -54,7 +54,7 @@ test('a rebuild that throws is retried and leaves nothing running', async (t) =>
   t.is(timers.size(), 0)
 })
 
-test('a rebuild that ended with its lease is answered by the next holder', async (t) => {
+test('a rebuild that failed because its lease was lost is repeated by the next holder', async (t) => {
   let isLost = true
   const { requests, state, pass, stop } = start(
     async (number) => (number === 1 ? E.left('the lease is lost') : E.right(REBUILT)),

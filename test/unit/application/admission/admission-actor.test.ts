@@ -52,18 +52,18 @@ const release = ({ actor, environment }: Process, liveId: number) =>
 test('200 simultaneous admissions take a handful of appends, each with its own answer', async (t) => {
   const memory = createMemoryEventStore()
   const { store, appendsTo } = createFailingStore(memory, {})
-  const one = await actorOn(store)
-  await setCapacity(one.actor, one.environment, 150)
+  const first = await actorOn(store)
+  await setCapacity(first.actor, first.environment, 150)
   const answers = await Promise.all(
-    Array.from({ length: 200 }, (_, index) => admit(one, index + 1, 1, `create-${index}`)),
+    Array.from({ length: 200 }, (_, index) => admit(first, index + 1, 1, `create-${index}`)),
   )
   t.is(answers.filter(E.isRight).length, 150)
   t.is(answers.filter((answer) => E.isLeft(answer) && answer.left._tag === 'InsufficientVram').length, 50)
-  t.is(reservedVram(one.actor.state()), 150)
+  t.is(reservedVram(first.actor.state()), 150)
   t.true(appendsTo('admission').length <= 4, `${appendsTo('admission').length} appends`)
 })
 
-test('a slow store fails the opening of admissions with StoreUnavailable; a defect throws', async (t) => {
+test('opening admissions on a slow store fails with StoreUnavailable; a defect throws', async (t) => {
   const store = createMemoryEventStore()
   const deps = {
     keyring: createMemoryKeyring(),
@@ -88,11 +88,11 @@ test('with several commands in one append each event has the correlation id of i
   const store = createMemoryEventStore()
   const { actor, environment } = await actorOn(store, 200, currentCorrelationId)
   await setCapacity(actor, environment, 150)
-  const one = { actor, environment }
+  const process = { actor, environment }
   await Promise.all([
-    inRequest('first', () => admit(one, 1, 1, 'a')),
-    inRequest('second', () => admit(one, 2, 1, 'b')),
-    admit(one, 3, 1, 'c'),
+    inRequest('first', () => admit(process, 1, 1, 'a')),
+    inRequest('second', () => admit(process, 2, 1, 'b')),
+    admit(process, 3, 1, 'c'),
   ])
   const admitted = store.allEvents().filter(({ type }) => type === 'Admitted')
   t.deepEqual(admitted.map(({ metadata }) => metadata.correlationId), ['first', 'second', 'c'])
@@ -100,10 +100,10 @@ test('with several commands in one append each event has the correlation id of i
 
 test('two actors on one log never reserve more than exists', async (t) => {
   const memory = createMemoryEventStore()
-  const one = await actorOn(memory)
-  const two = await actorOn(memory)
-  await setCapacity(one.actor, one.environment, 40)
-  const create = (_: unknown, index: number) => admit(index % 2 === 0 ? one : two, index + 1, 1, `create-${index}`)
+  const first = await actorOn(memory)
+  const second = await actorOn(memory)
+  await setCapacity(first.actor, first.environment, 40)
+  const create = (_: unknown, index: number) => admit(index % 2 === 0 ? first : second, index + 1, 1, `create-${index}`)
   const answers = await Promise.all(Array.from({ length: 100 }, create))
   t.is(answers.filter(E.isRight).length, 40)
   t.is(memory.allEvents().filter(({ type }) => type === 'Admitted').length, 40)
@@ -111,47 +111,47 @@ test('two actors on one log never reserve more than exists', async (t) => {
 
 test('a refusal uses the newest state, also when another process freed memory [R59]', async (t) => {
   const memory = createMemoryEventStore()
-  const one = await actorOn(memory)
-  await setCapacity(one.actor, one.environment, 4)
-  const two = await actorOn(memory)
-  right(await admit(one, 1, 4, 'a'))
-  t.true(E.isLeft(await admit(two, 2, 1, 'b')))
-  right(await release(one, 1))
-  right(await admit(two, 2, 4, 'c'))
-  t.like(await admit(two, 2, 1, 'd'), { left: { _tag: 'InsufficientVram', needed: 1, free: 0 } })
+  const first = await actorOn(memory)
+  await setCapacity(first.actor, first.environment, 4)
+  const second = await actorOn(memory)
+  right(await admit(first, 1, 4, 'a'))
+  t.true(E.isLeft(await admit(second, 2, 1, 'b')))
+  right(await release(first, 1))
+  right(await admit(second, 2, 4, 'c'))
+  t.like(await admit(second, 2, 1, 'd'), { left: { _tag: 'InsufficientVram', needed: 1, free: 0 } })
 })
 
-test('an append with a lost answer is found, and nothing is admitted twice', async (t) => {
+test('an append whose answer was lost is found in the log, and nothing is admitted twice', async (t) => {
   const memory = createMemoryEventStore()
   const { store } = createFailingStore(memory, { admission: ['answered', 'lost-answer', 'lost-answer', 'lost-answer'] })
-  const one = await actorOn(store)
-  await setCapacity(one.actor, one.environment, 10)
-  right(await admit(one, 1, 4, 'a'))
-  right(await admit(one, 1, 4, 'a'))
-  t.is(reservedVram(one.actor.state()), 4)
+  const first = await actorOn(store)
+  await setCapacity(first.actor, first.environment, 10)
+  right(await admit(first, 1, 4, 'a'))
+  right(await admit(first, 1, 4, 'a'))
+  t.is(reservedVram(first.actor.state()), 4)
 })
 
-test('an append that did not happen answers StoreUnavailable to all its commands', async (t) => {
+test('when an append did not happen, all its commands are answered with StoreUnavailable', async (t) => {
   const { store } = createFailingStore(createMemoryEventStore(), {
     admission: ['answered', 'not-made', 'not-made', 'not-made'],
   })
-  const one = await actorOn(store)
-  await setCapacity(one.actor, one.environment, 1)
-  const answers = await Promise.all([admit(one, 1, 1, 'a'), admit(one, 2, 1, 'b')])
+  const first = await actorOn(store)
+  await setCapacity(first.actor, first.environment, 1)
+  const answers = await Promise.all([admit(first, 1, 1, 'a'), admit(first, 2, 1, 'b')])
   for (const answer of answers) t.like(answer, { left: { _tag: 'StoreUnavailable' } })
-  right(await admit(one, 2, 1, 'c'))
+  right(await admit(first, 2, 1, 'c'))
 })
 
 test('commands that move many sessions fill an append; later commands go into the next one', async (t) => {
   const { store, appendsTo } = createFailingStore(createMemoryEventStore(), {})
-  const one = await actorOn(store)
-  await setCapacity(one.actor, one.environment, 1000)
-  await Promise.all(Array.from({ length: 450 }, (_, index) => admit(one, 1, 1, `create-${index}`)))
+  const first = await actorOn(store)
+  await setCapacity(first.actor, first.environment, 1000)
+  await Promise.all(Array.from({ length: 450 }, (_, index) => admit(first, 1, 1, `create-${index}`)))
   const before = appendsTo('admission').length
 
-  const restarted = { ...one.environment, instance: 'restarted' }
-  const joining = Promise.all(Array.from({ length: 3 }, () => setCapacity(one.actor, restarted, 1000)))
-  const released = await Promise.all(Array.from({ length: 95 }, (_, index) => release(one, index + 1)))
+  const restarted = { ...first.environment, instance: 'restarted' }
+  const joining = Promise.all(Array.from({ length: 3 }, () => setCapacity(first.actor, restarted, 1000)))
+  const released = await Promise.all(Array.from({ length: 95 }, (_, index) => release(first, index + 1)))
   await joining
   t.true(released.every(E.isRight))
   t.deepEqual(
@@ -160,15 +160,15 @@ test('commands that move many sessions fill an append; later commands go into th
       .map(({ ids }) => ids.length),
     [202, 200, 145],
   )
-  t.is(reservedVram(one.actor.state()), 355)
+  t.is(reservedVram(first.actor.state()), 355)
 })
 
 test('a start from the newest snapshot reads only the later events and reaches the same state', async (t) => {
   const memory = createMemoryEventStore()
-  const one = await actorOn(memory, 20)
-  await setCapacity(one.actor, one.environment, 1000)
-  for (let index = 0; index < 95; index++) right(await admit(one, index + 1, 1, `create-${index}`))
-  await one.actor.idle()
+  const first = await actorOn(memory, 20)
+  await setCapacity(first.actor, first.environment, 1000)
+  for (let index = 0; index < 95; index++) right(await admit(first, index + 1, 1, `create-${index}`))
+  await first.actor.idle()
 
   const reads: Array<number> = []
   const counting: EventStore = {
@@ -179,8 +179,8 @@ test('a start from the newest snapshot reads only the later events and reaches t
       return events
     },
   }
-  const two = await actorOn(counting)
-  t.deepEqual(two.actor.state(), one.actor.state())
+  const second = await actorOn(counting)
+  t.deepEqual(second.actor.state(), first.actor.state())
   t.true((reads[0] ?? Infinity) < 40, `${reads[0]} events read`)
   t.is(right(await memory.read('snapshot-admission')()).length, 2)
 })
@@ -194,12 +194,12 @@ test('a failed snapshot write is logged and stops no command', async (t) => {
         ? () => Promise.reject(new Error('the snapshot could not be written'))
         : memory.append(stream, ...rest),
   }
-  const one = await actorOn(store, 2)
-  await setCapacity(one.actor, one.environment, 1000)
-  for (let index = 0; index < 4; index++) right(await admit(one, index + 1, 1, `create-${index}`))
-  await one.actor.idle()
-  t.true(one.logger.lines.length > 0)
-  t.true(one.logger.lines.every(({ level }) => level === 'error'))
+  const first = await actorOn(store, 2)
+  await setCapacity(first.actor, first.environment, 1000)
+  for (let index = 0; index < 4; index++) right(await admit(first, index + 1, 1, `create-${index}`))
+  await first.actor.idle()
+  t.true(first.logger.lines.length > 0)
+  t.true(first.logger.lines.every(({ level }) => level === 'error'))
 })
 
 test('while admissions are unreadable every command is refused, and nothing is appended', async (t) => {

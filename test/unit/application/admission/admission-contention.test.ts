@@ -18,7 +18,7 @@ const CLIENTS = 8
 const CREATES_PER_CLIENT = 10
 
 /** A store with random delays of up to 4 ms before and after each call. */
-const distant = (store: EventStore, random: () => number): EventStore => ({
+const withDelays = (store: EventStore, random: () => number): EventStore => ({
   ...store,
   append: (...args) => async () => {
     await delay(random() * 4)
@@ -34,9 +34,9 @@ const distant = (store: EventStore, random: () => number): EventStore => ({
 
 test('processes that admit continuously on one log do not refuse commands because of conflicts', async (t) => {
   const chance = chanceOf(t)
-  const store = distant(createMemoryEventStore(), chance.random('store'))
-  const open = async (_: unknown, place: number) => {
-    const environment = { ...createTestEnvironment(), random: chance.random(`process ${place}`), newId: v7 }
+  const store = withDelays(createMemoryEventStore(), chance.random('store'))
+  const open = async (_: unknown, index: number) => {
+    const environment = { ...createTestEnvironment(), random: chance.random(`process ${index}`), newId: v7 }
     const deps = {
       store,
       keyring: createMemoryKeyring(),
@@ -46,8 +46,8 @@ test('processes that admit continuously on one log do not refuse commands becaus
     }
     return { environment, actor: await createAdmissionActor(deps) }
   }
-  const all = await Promise.all(Array.from({ length: PROCESSES }, open))
-  const [first] = all
+  const processes = await Promise.all(Array.from({ length: PROCESSES }, open))
+  const [first] = processes
   if (first === undefined) throw new Error('no process')
   await setCapacity(first.actor, first.environment, 100_000)
   const admit = async ({ actor, environment }: typeof first, commandId: string) =>
@@ -56,9 +56,9 @@ test('processes that admit continuously on one log do not refuse commands becaus
       commandId, correlationId: commandId, actor: 'user:1',
     })()
   const refused: Array<string> = []
-  await Promise.all(all.flatMap((one, place) => Array.from({ length: CLIENTS }, async (_, client) => {
+  await Promise.all(processes.flatMap((process, index) => Array.from({ length: CLIENTS }, async (_, client) => {
     for (let number = 0; number < CREATES_PER_CLIENT; number += 1) {
-      const answer = await admit(one, `${place}-${client}-${number}`)
+      const answer = await admit(process, `${index}-${client}-${number}`)
       if (E.isLeft(answer)) refused.push(answer.left._tag)
     }
   })))

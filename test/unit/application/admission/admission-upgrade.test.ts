@@ -13,7 +13,7 @@ import { admitCommand, callerOf, createWriteSide, requestOf, writeSideOf } from 
 const owner = callerOf(1)
 const at = '2026-11-21T09:29:00.000000+00:00'
 
-/** The admission data of versions before `WorkerJoined`: without needs and term, with `local` as the worker. */
+/** The data of `Admitted` from versions without `WorkerJoined`: without needs and term, on the worker `local`. */
 const earlier = (liveId: number) =>
   ({ liveId, userId: 1, worker: 'local', vram: 1, instance: 'gone', commandId: `command-${liveId}`, at })
 
@@ -32,11 +32,11 @@ const countingReads = (inner: EventStore) => {
     if (stream === 'admission') counts.push(right(events).length)
     return events
   }
-  return { store: { ...inner, read }, read: counts }
+  return { store: { ...inner, read }, counts }
 }
 
 /** Opens a log of an older version: sessions 1 and 2 are in its snapshot, session 3 came later, session 2 has ended. */
-const upgraded = async (t: ExecutionContext, name: string, vram: number) => {
+const openUpgraded = async (t: ExecutionContext, name: string, vram: number) => {
   const { deps, store, environment } = await createWriteSide({ joins: false })
   const append = appending(store, environment)
   await append(
@@ -50,25 +50,25 @@ const upgraded = async (t: ExecutionContext, name: string, vram: number) => {
     commands: [1, 2].map(earlier).map(({ commandId, liveId }) => ({ commandId, liveId, at })),
   }])
   await append('admission', ['Released', { liveId: 2, at }], ['Admitted', earlier(3)])
-  const { store: counted, read } = countingReads(store)
+  const { store: counted, counts } = countingReads(store)
   const admission = await createAdmissionActor({ ...deps, store: counted, logger: silentLogger, snapshotEvery: 5 })
-  t.deepEqual(read, [2], 'events before the snapshot are not read again')
+  t.deepEqual(counts, [2], 'events before the snapshot are not read again')
   right(await joinWorker({ admission, environment }, { name, incarnation: environment.instance }, vram)())
   await admission.idle()
   const side = writeSideOf(deps, admission)
   const { keyedHash } = side.deps.credentials
-  /** Records a create of the older version: the key and the session that it admitted. */
-  const begin = async (key: string, liveId: number, request = requestOf()): Promise<void> => {
+  /** Records that the older version admitted session `liveId` for a create with this idempotency key. */
+  const recordKey = async (key: string, liveId: number, request = requestOf()): Promise<void> => {
     const requestHash = keyedHash('create-request', JSON.stringify(request))
     const use = { userId: 1, commandId: `command-${liveId}`, requestHash, at }
     await append(`idem-${keyedHash('idempotency-key', `1\0${key}`)}`, ['IdempotencyKeyUsed', use])
   }
-  return { deps, store, admission, side, begin }
+  return { deps, store, admission, side, recordKey }
 }
 
 for (const name of ['local', 'host-1'])
-  test(`a log of an older version continues under the name ${name}: its sessions are taken over`, async (t) => {
-    const { deps, store, admission } = await upgraded(t, name, 100)
+  test(`a worker named ${name} continues the log of an older version and takes over its sessions`, async (t) => {
+    const { deps, store, admission } = await openUpgraded(t, name, 100)
     const { workers } = admission.state()
     t.deepEqual(
       workers.map(({ worker, incarnation }) => [worker, incarnation]),
@@ -82,11 +82,11 @@ for (const name of ['local', 'host-1'])
     t.is(right(await store.read('snapshot-admission')()).length, 1, 'new snapshots use a separate stream')
   })
 
-test('a create with a key from an older version is found while the key is known [R76]', async (t) => {
-  const { begin, store, admission, side } = await upgraded(t, 'local', 100)
+test('a repeated create finds its session by the idempotency key that an older version stored [R76]', async (t) => {
+  const { recordKey, store, admission, side } = await openUpgraded(t, 'local', 100)
   // Session 1 was admitted before the snapshot, session 3 after it. Session 3 was never created.
-  await begin('first', 1)
-  await begin('last', 3)
+  await recordKey('first', 1)
+  await recordKey('last', 3)
   const created = right(await side.createLive(owner, requestOf(), 'command-1')())
   t.is(created.id, 1, 'a repeated command returns its session')
   t.is(right(await side.createLiveOnce(owner, requestOf(), 'first')()).id, 1)
@@ -96,10 +96,10 @@ test('a create with a key from an older version is found while the key is known 
   t.deepEqual(right(await store.read(liveStream(3))()).map((event) => dataOf(event)['commandId']), ['command-3'])
 })
 
-test('the ended session of a key from an older version is returned, even with lower limits now [R76]', async (t) => {
-  const { begin, side } = await upgraded(t, 'local', 100)
+test('a key from an older version returns its ended session, even if the limits are lower now [R76]', async (t) => {
+  const { recordKey, side } = await openUpgraded(t, 'local', 100)
   const request = requestOf({ translations: ['es', 'de'] })
-  await begin('first', 1, request)
+  await recordKey('first', 1, request)
   right(await side.createLive(owner, request, 'command-1')())
   right(await side.finishLive(owner, 1)())
   t.is(right(await side.createLiveOnce(callerOf(1, { maxTranslations: 1 }), request, 'first')()).id, 1)

@@ -29,17 +29,20 @@ const world = (
 
 const pass = (seconds: number): PassTime => ({ usual: seconds, least: seconds })
 
-test('a session takes the compute of its passes at their cadence, including the rests between them', (t) => {
+/** Passes of the model for each draft. The share is their time divided by the interval between drafts. */
+const PASSES_PER_DRAFT = 1.4
+
+test('the share of a session follows from the duration of a pass and the interval between its passes', (t) => {
   const share = (time: PassTime): number => world({ pass: time }).forModel(BASE, 60).shareOf('base')
-  t.is(share(pass(0.2)), 1.4 * 0.2)
+  t.is(share(pass(0.2)), PASSES_PER_DRAFT * 0.2)
   t.is(share(pass(4)), 0.7, 'a slow model runs less often')
   t.is(share(pass(36)), 1.2, 'a model that is slower than real time never keeps up')
   t.is(share({ usual: 36, least: 20 }), 0.7, 'a busy machine does not count as a slow model')
-  t.is(share({ usual: 4, least: 0.2, busy: 0.2 }), 1.4 * 0.2, 'waiting for other programs does not raise the cost')
+  t.is(share({ usual: 4, least: 0.2, busy: 0.2 }), PASSES_PER_DRAFT * 0.2, 'waiting for other programs does not raise the cost')
 })
 
 test('the cost of an unmeasured model is estimated by its size, and such a model is never refused as too slow', (t) => {
-  t.is(world().forModel(BASE, 5).shareOf('base'), 1.4 * 0.3)
+  t.is(world().forModel(BASE, 5).shareOf('base'), PASSES_PER_DRAFT * 0.3)
   t.is(world().forModel(BASE, 5).shareOf('unknown'), 0)
 })
 
@@ -55,7 +58,7 @@ test('OVERCOMMIT=0 refuses no session and warns about too many', (t) => {
   t.deepEqual(enough.lines, [])
   const few = world({ overcommit: 0, running, pass: pass(1) })
   t.is(few.forModel(BASE, 5).deviceOf('base').lanes, Infinity)
-  t.like(few.lines, [{ level: 'warn', fields: { model: 'base', neededLanes: 0.7, freeLanes: 2 - 1.4 } }])
+  t.like(few.lines, [{ level: 'warn', fields: { model: 'base', neededLanes: 0.7, freeLanes: 2 - PASSES_PER_DRAFT } }])
 })
 
 test('the log warns about a model whose passes take longer than max_delay', (t) => {

@@ -52,7 +52,7 @@ test('a process offers its installed models with device, lane share and load sta
   t.deepEqual([offers.translations, offers.onDisk], [[PAIR], onDisk])
 })
 
-test('candidates are running, reach the log, and have the model and every translator', (t) => {
+test('a candidate is running, reaches the log, and has the model and every translator', (t) => {
   const both = offersWith([modelNamed('tiny')], { translations: [PAIR] })
   const members = [
     memberNamed('api', null),

@@ -12,14 +12,14 @@ type Step = readonly [stream: string, type: string, data: object]
 
 const common = { userId: 3, at: after(0) }
 const limits = { permissions: [], maxSessions: 1, maxTranslations: 1 }
-const name = { username: 'u', usernameHash: 'h', passwordHash: 'p' }
-const registered: Step = ['user-3', 'UserRegistered', { ...common, ...name, ...limits }]
+const login = { username: 'u', usernameHash: 'h', passwordHash: 'p' }
+const registered: Step = ['user-3', 'UserRegistered', { ...common, ...login, ...limits }]
 const disabled: Step = ['user-3', 'UserDisabled', common]
 const enabled: Step = ['user-3', 'UserEnabled', common]
 const counted = (revision: number): Step => ['administrators', 'AdministratorAdded', { ...common, revision }]
 const uncounted = (revision: number): Step => ['administrators', 'AdministratorRemoved', { ...common, revision }]
 
-/** Returns the problems of these events. `damaged` is the index of an unreadable event. */
+/** Returns the problems that the check finds in the administrators. `damaged` is the index of an unreadable event. */
 const problemsOf = async (steps: ReadonlyArray<Step>, damaged = -1): Promise<ReadonlyArray<string>> => {
   const store = createMemoryEventStore()
   const keyring = createMemoryKeyring()

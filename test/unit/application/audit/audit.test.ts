@@ -75,9 +75,9 @@ test('a history that follows the rules passes', async (t) => {
 const begun = [capacity, admitted(1), creation()]
 
 test('a deletion that is still in progress is not a fault', async (t) => {
-  const late: Step = ['user-3', { type: 'UserDeleted', data: { userId: 3, usernameHash: 'h', at: after(950_000) } }]
+  const recent: Step = ['user-3', { type: 'UserDeleted', data: { userId: 3, usernameHash: 'h', at: after(950_000) } }]
   t.deepEqual(
-    (await problemsOf([registered, late], [], ['user-3'])).filter((problem) => problem.startsWith('erasure')),
+    (await problemsOf([registered, recent], [], ['user-3'])).filter((problem) => problem.startsWith('erasure')),
     [],
   )
 })
@@ -95,7 +95,7 @@ test('unreadable events are reported, and the events after them are checked', as
   t.deepEqual(found.filter((problem) => problem.startsWith('order: ')), [])
 })
 
-test('an envelope whose key never existed is reported, one with an erased key is not', async (t) => {
+test('an encrypted text whose key never existed is reported; a text whose key was erased is not', async (t) => {
   const store = createMemoryEventStore()
   const [keyring, otherKeyring] = [createMemoryKeyring(), createMemoryKeyring()]
   const [sealed] = right(await sealEvents(keyring, 'segments-1')([segment(1)[1]])())
@@ -178,8 +178,8 @@ test('after a damaged row all checkable events are checked, and the rest is repo
   )
 })
 
-const numbersOf = (steps: ReadonlyArray<Step>, isMeant: (stream: string) => boolean): ReadonlyArray<number> =>
-  steps.flatMap(([stream], number) => (isMeant(stream) ? [number] : []))
+const numbersOf = (steps: ReadonlyArray<Step>, matches: (stream: string) => boolean): ReadonlyArray<number> =>
+  steps.flatMap(([stream], number) => (matches(stream) ? [number] : []))
 
 /** Returns all subsets of these numbers. */
 const subsets = ([first, ...others]: ReadonlyArray<number>): ReadonlyArray<ReadonlyArray<number>> =>
@@ -216,9 +216,9 @@ test('removed events are not a fault in streams that keep only their newest even
 })
 
 test('events after a gap are checked against the remaining events: a segment out of order is reported', async (t) => {
-  const late = [...begun, segment(1), segment(2), segment(3, 'translation'), segment(3), segment(2)]
-  const [, , , one, two] = late.keys()
-  const found = await problemsOf(late, [], [], [], [one ?? 0, two ?? 0])
+  const history = [...begun, segment(1), segment(2), segment(3, 'translation'), segment(3), segment(2)]
+  const [, , , firstSegment = 0, secondSegment = 0] = history.keys()
+  const found = await problemsOf(history, [], [], [], [firstSegment, secondSegment])
   t.deepEqual(
     found.filter((problem) => problem.startsWith('order: ')),
     [

@@ -12,6 +12,7 @@ export const environment = createTestEnvironment()
 
 export type Step = readonly [stream: string, event: { readonly type: string; readonly data: object }]
 
+/** The common data of the events of a session. */
 export const about = (liveId: number) => ({ liveId, userId: 3, at: after(0) })
 const created = liveCreated().data
 export const { vram, worker } = created
@@ -34,6 +35,7 @@ export const admitted = (liveId: number, members: object = {}): Step => [
   },
 ]
 export const released = (liveId: number): Step => ['admission', { type: 'Released', data: { liveId, at: after(0) } }]
+/** An event in the stream of a session. */
 export const on = (type: string, liveId = 1, members: object = {}): Step => [
   `live-${liveId}`,
   { type, data: { ...about(liveId), ...members } },
@@ -113,7 +115,10 @@ const scavenged = (store: EventStore, numbers: ReadonlyArray<number>): EventStor
   },
 })
 
-/** Returns the problems that `check` finds in this log, one a line. */
+/**
+ * Returns the problems that `check` finds in a log of these steps. `raw` steps are appended without encryption.
+ * `damaged` and `removed` are the indexes of events that the store reports as damaged, or leaves out.
+ */
 export const problemsOf = async (
   steps: ReadonlyArray<Step>,
   raw: ReadonlyArray<Step> = [],

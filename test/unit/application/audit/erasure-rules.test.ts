@@ -15,12 +15,12 @@ test('data deleted up to the requested moment must be gone, later deletions need
   rules.observe({ type: 'LiveDeleted', data: { liveId: 2, userId: created.userId, lastStatus: 'finished', at } })
   rules.observe({ type: 'UserDeleted', data: { userId: created.userId, usernameHash: 'h', at } })
   const keys = [`user-${created.userId}`, 'live-2', 'text-2', 'live-1', 'user-999', 'keyring-probe']
-  const leftAt = async (until: number): Promise<ReadonlyArray<string>> =>
+  const leftOverAt = async (until: number): Promise<ReadonlyArray<string>> =>
     (await rules.leftOver(keys, until)).map(({ where }) => where)
-  const left = ['session 1', `key user-${created.userId}`, 'key live-2', 'key text-2']
-  t.deepEqual(await leftAt(Date.parse(at) - 1), [])
-  t.deepEqual(await leftAt(Date.parse(at)), left)
-  t.deepEqual(await leftAt(Date.parse(at) + 1), left)
+  const leftOver = ['session 1', `key user-${created.userId}`, 'key live-2', 'key text-2']
+  t.deepEqual(await leftOverAt(Date.parse(at) - 1), [])
+  t.deepEqual(await leftOverAt(Date.parse(at)), leftOver)
+  t.deepEqual(await leftOverAt(Date.parse(at) + 1), leftOver)
 })
 
 test('a log that ends in an error is not reported as clean', async (t) => {

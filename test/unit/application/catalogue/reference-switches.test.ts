@@ -111,8 +111,8 @@ test('simultaneous switches are all kept', async (t) => {
 
 test('switches of other processes are read from the log', async (t) => {
   const { store, catalogue } = await open(t)
-  const other = await open(t, store)
-  right(await other.switchModel(admin, 6, false)())
+  const secondProcess = await open(t, store)
+  right(await secondProcess.switchModel(admin, 6, false)())
   await eventually(() => { assert.deepEqual(active(catalogue.models()), []) })
-  t.deepEqual(catalogue.models(), other.catalogue.models())
+  t.deepEqual(catalogue.models(), secondProcess.catalogue.models())
 })

@@ -49,6 +49,7 @@ export const createJobsWorld = () => {
   const changed = (): void => {
     for (const { change } of subscribers) for (const listener of change) listener()
   }
+  /** Advances the clock in steps of 250 ms and lets the pending work of each step run. */
   const pass = async (ms: number): Promise<void> => {
     for (let passed = 0; passed < ms; passed += 250) {
       timers.advance(250)
@@ -104,10 +105,12 @@ export const createJobsWorld = () => {
       cutOff.add(incarnation)
       changed()
     },
+    /** Ends `cut`. */
     mend: ({ incarnation }: Member): void => {
       cutOff.delete(incarnation)
       changed()
     },
+    /** Reports a member as lost to all other processes. */
     lose: (member: Member): void => {
       for (const { own, lost } of subscribers)
         if (own !== member.incarnation) for (const listener of lost) listener(member)

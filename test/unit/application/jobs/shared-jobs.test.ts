@@ -15,61 +15,61 @@ const jobOf = async (jobs: Jobs, id: number) => right(await jobs.get(id)())
 test('every process shows a job immediately, its progress and its result [R170]', async (t) => {
   const { start, pass } = createJobsWorld()
   const { runner, advance, finish } = createScriptedRunner()
-  const [one, other] = [await start('one', runner), await start('other')]
-  const { id } = right(await one.jobs.start(admin, PULL)())
-  t.like(await jobOf(other.jobs, id), {
+  const [first, second] = [await start('first', runner), await start('second')]
+  const { id } = right(await first.jobs.start(admin, PULL)())
+  t.like(await jobOf(second.jobs, id), {
     kind: 'pull',
     subject: 'base',
     status: 'running',
     actor: 'user:1',
-    process: 'one',
+    process: 'first',
     progress: { done: 0 },
   })
   advance()
   await pass(1000)
-  const now = await jobOf(one.jobs, id)
+  const now = await jobOf(first.jobs, id)
   t.deepEqual(now.progress, { done: 1, total: 10, detail: 'a file' })
-  t.deepEqual(await jobOf(other.jobs, id), now)
-  t.deepEqual(right(await other.jobs.list([], ['running'])()), [now])
-  t.deepEqual(await other.jobs.start(admin, PULL)(), E.left({ _tag: 'JobRunning', kind: 'pull' }))
+  t.deepEqual(await jobOf(second.jobs, id), now)
+  t.deepEqual(right(await second.jobs.list([], ['running'])()), [now])
+  t.deepEqual(await second.jobs.start(admin, PULL)(), E.left({ _tag: 'JobRunning', kind: 'pull' }))
 
   finish(E.right({ name: 'base' }))
   await pass(250)
-  t.like(await jobOf(other.jobs, id), {
+  t.like(await jobOf(second.jobs, id), {
     status: 'done',
     result: { name: 'base' },
     progress: { done: 1, total: 10, detail: '' },
   })
-  t.deepEqual(await jobOf(other.jobs, id), await jobOf(one.jobs, id))
-  t.true(E.isRight(await other.jobs.start(admin, PULL)()), 'another job may begin, in this process')
+  t.deepEqual(await jobOf(second.jobs, id), await jobOf(first.jobs, id))
+  t.true(E.isRight(await second.jobs.start(admin, PULL)()), 'another job may begin, also in another process')
 })
 
 test('any process can cancel a job, and an ended job stays unchanged [R171]', async (t) => {
   const { start, pass, types, present } = createJobsWorld()
   const { runner, isAborted } = createScriptedRunner()
-  const [one, other] = [await start('one', runner), await start('other')]
-  const { id } = right(await one.jobs.start(admin, PULL)())
-  const cancelled = other.jobs.cancel(id)()
+  const [first, second] = [await start('first', runner), await start('second')]
+  const { id } = right(await first.jobs.start(admin, PULL)())
+  const cancelled = second.jobs.cancel(id)()
   // The cancel is answered within 6 s in any case.
   await pass(6000)
   right(await cancelled)
   t.true(isAborted())
-  for (const { jobs } of [one, other]) t.is((await jobOf(jobs, id)).status, 'cancelled')
-  right(await other.jobs.cancel(id)())
+  for (const { jobs } of [first, second]) t.is((await jobOf(jobs, id)).status, 'cancelled')
+  right(await second.jobs.cancel(id)())
   t.deepEqual(await types(), ['JobStarted', 'JobEnded'])
-  t.deepEqual(await other.jobs.cancel(4711)(), E.left({ _tag: 'JobNotFound' }))
+  t.deepEqual(await second.jobs.cancel(4711)(), E.left({ _tag: 'JobNotFound' }))
   await pass(1000)
-  t.deepEqual([...present.values()].map(({ jobs }) => jobs), [one, other].map(() => ({ doing: [], cancelling: [] })))
+  t.deepEqual([...present.values()].map(({ jobs }) => jobs), [first, second].map(() => ({ doing: [], cancelling: [] })))
 })
 
 test('a starting process ends the jobs of its earlier run and no others', async (t) => {
   const { start, pass, remove } = createJobsWorld()
   const { runner, isAborted } = createScriptedRunner()
-  const [one, other] = [await start('one', runner), await start('other')]
-  const pulled = right(await one.jobs.start(admin, PULL)())
-  const checked = right(await other.jobs.start(admin, { ...PULL, kind: 'check' })())
-  remove(other.self)
-  const again = await start('other', null, 2)
+  const [first, second] = [await start('first', runner), await start('second')]
+  const pulled = right(await first.jobs.start(admin, PULL)())
+  const checked = right(await second.jobs.start(admin, { ...PULL, kind: 'check' })())
+  remove(second.self)
+  const again = await start('second', null, 2)
   await pass(60_000)
   t.like(await jobOf(again.jobs, checked.id), {
     status: 'failed',
@@ -83,41 +83,41 @@ test('a starting process ends the jobs of its earlier run and no others', async 
 test('the job of a lost process has failed once, and the process stops it when it returns', async (t) => {
   const { start, pass, lose, cut, mend, types } = createJobsWorld()
   const { runner, isAborted, advance } = createScriptedRunner()
-  const [one, ...others] = [await start('one', runner), await start('two'), await start('three')]
-  const { id } = right(await one.jobs.start(admin, PULL)())
+  const [first, ...others] = [await start('first', runner), await start('second'), await start('third')]
+  const { id } = right(await first.jobs.start(admin, PULL)())
   advance()
-  cut(one.self)
+  cut(first.self)
   await pass(4000)
-  t.is((await jobOf(one.jobs, id)).status, 'running', 'no process is lost yet')
-  lose(one.self)
+  t.is((await jobOf(first.jobs, id)).status, 'running', 'no process is lost yet')
+  lose(first.self)
   await pass(250)
   for (const { jobs } of others)
     t.like(await jobOf(jobs, id), {
       status: 'failed',
-      progress: { detail: 'interrupted: process one was lost' },
+      progress: { detail: 'interrupted: process first was lost' },
     })
-  mend(one.self)
+  mend(first.self)
   await pass(10_000)
   t.true(isAborted())
   t.deepEqual(await types(), ['JobStarted', 'JobEnded'])
-  t.is((await jobOf(one.jobs, id)).status, 'failed')
+  t.is((await jobOf(first.jobs, id)).status, 'failed')
 })
 
-test('the job of a removed member fails after several checks by members sure of their own place', async (t) => {
+test('the job of a removed member fails after several checks by a member that is not cut off', async (t) => {
   const { start, pass, remove, cut, mend, types } = createJobsWorld()
-  const [one, other] = [await start('one'), await start('other')]
-  const { id } = right(await one.jobs.start(admin, PULL)())
+  const [first, second] = [await start('first'), await start('second')]
+  const { id } = right(await first.jobs.start(admin, PULL)())
   await pass(60_000)
   t.deepEqual(await types(), ['JobStarted'], 'the member is present')
-  cut(other.self)
-  remove(one.self)
+  cut(second.self)
+  remove(first.self)
   await pass(60_000)
   t.deepEqual(await types(), ['JobStarted'], 'a process that is cut off ends no jobs')
-  mend(other.self)
+  mend(second.self)
   await pass(10_000)
-  t.is((await jobOf(other.jobs, id)).status, 'running', 'one check is not enough')
+  t.is((await jobOf(second.jobs, id)).status, 'running', 'one check is not enough')
   await pass(15_000)
-  t.is((await jobOf(other.jobs, id)).status, 'failed')
+  t.is((await jobOf(second.jobs, id)).status, 'failed')
 })
 
 test('a job of an older version fails once no member can be running it', async (t) => {
@@ -133,7 +133,7 @@ test('a job of an older version fails once no member can be running it', async (
     metadata,
   }
   right(await store.append('jobs', 'no-stream', [begun])())
-  const { jobs } = await start('one')
+  const { jobs } = await start('first')
   await pass(60_000)
   t.like(await jobOf(jobs, 1), { status: 'running', process: null })
   remove(older)

@@ -5,10 +5,10 @@ import type { Catalogue, TranslationPair } from '../../../../application/ports/c
 import { right } from '../../../support/tools/right.ts'
 import { catalogue as plain } from '../../../support/worlds/write-side.ts'
 
-const [some] = plain.translations()
-if (some === undefined) throw new Error('no pair')
+const [samplePair] = plain.translations()
+if (samplePair === undefined) throw new Error('no pair')
 const pair = (id: number, from: string, to: string, active = true): TranslationPair => ({
-  ...some,
+  ...samplePair,
   id,
   model: `${from}-${to}`,
   from,
@@ -44,7 +44,7 @@ test('auto uses every active pair from a recognised language to a target and res
   t.deepEqual(pairsOf('en', ['es']), ['en-es'], 'a given language uses one pair for each target')
 })
 
-test('only a model that detects languages gets auto; three-letter codes are those of the model [B32]', (t) => {
+test('auto needs a model that detects languages; a three-letter code needs a model that lists it [B32]', (t) => {
   t.deepEqual(
     chosen('auto', [], undefined, 'm2'),
     E.left({ _tag: 'LanguageNotSupported', model: 'm2', language: 'auto' }),
@@ -54,8 +54,8 @@ test('only a model that detects languages gets auto; three-letter codes are thos
   const models = () => plain.models().map((model) => ({ ...model, findsLanguage: false, translates: false }))
   const refused = (language: string, task: 'transcribe' | 'translate') =>
     chooseModels({ ...catalogue, models }, { model: 'm1', language, translations: [], config: { task } })
-  const unfound = { _tag: 'LanguageNotSupported', model: 'm1', language: 'auto' } as const
-  t.deepEqual(refused('auto', 'transcribe'), E.left(unfound), 'a model with several languages that detects none')
+  const cannotDetect = { _tag: 'LanguageNotSupported', model: 'm1', language: 'auto' } as const
+  t.deepEqual(refused('auto', 'transcribe'), E.left(cannotDetect), 'a model with several languages that detects none')
   t.deepEqual(refused('fr', 'translate'), E.left({ _tag: 'TaskNotSupported', model: 'm1' }))
   const withCantonese = {
     ...catalogue,
@@ -64,7 +64,7 @@ test('only a model that detects languages gets auto; three-letter codes are thos
   t.true(E.isRight(chooseModels(withCantonese, { model: 'm1', language: 'yue', translations: [], config: {} })))
 })
 
-test('the text of translate is English, and translations begin from English [B45]', (t) => {
+test('the task translate writes English text, so translations start from English [B45]', (t) => {
   t.deepEqual(pairsOf('fr', ['es', 'fr'], 'translate'), ['en-es', 'en-fr'])
   t.deepEqual(pairsOf('auto', ['es'], 'translate'), ['en-es'])
   t.deepEqual(chosen('fr', ['en'], 'translate'), E.left({ _tag: 'TranslationNotFound', from: 'en', to: 'en' }))

@@ -30,7 +30,7 @@ test('a repeated request gets the first answer; without a key each request creat
   t.false(JSON.stringify(log()).includes('key-1'))
 })
 
-test('another body with the same key is refused, and so is a repeat while the first still runs [R76]', async (t) => {
+test('another body with the same key is refused, and so is a repeat while the first request runs [R76]', async (t) => {
   const { createLiveOnce, log } = await createWriteSide()
   const answers = await Promise.all([
     createLiveOnce(owner, requestOf(), 'key-1')(),
@@ -45,7 +45,7 @@ test('another body with the same key is refused, and so is a repeat while the fi
   t.is(log().filter(({ type }) => type === 'LiveCreated').length, 2)
 })
 
-test('a refused request runs again with the same key, unaffected by later changes [R76]', async (t) => {
+test('a refused request can be repeated with its key; an answered one ignores a lower quota [R76]', async (t) => {
   const { createLiveOnce, finishLive } = await createWriteSide({ capacity: 1 })
   const first = right(await createLiveOnce(owner, requestOf(), 'key-1')())
   t.like(await createLiveOnce(owner, requestOf(), 'key-2')(), refused('InsufficientVram'))
@@ -61,7 +61,7 @@ test('a refused request runs again with the same key, unaffected by later change
   )
 })
 
-test('a lower limit of translations does not affect the first answer [R76]', async (t) => {
+test('a lower limit of translations does not affect the answer to a repeat [R76]', async (t) => {
   const { createLiveOnce } = await createWriteSide()
   const request = requestOf({ translations: ['es', 'de'] })
   const first = right(await createLiveOnce(owner, request, 'key-1')())
@@ -90,7 +90,7 @@ test('a repeated request finds its session by the key for 24 hours [R76]', async
   t.true(right(await createLiveOnce(owner, request, 'key-1')()).id > first.id)
 })
 
-test('a session that was undone is created again under its key [R76]', async (t) => {
+test('when the session of a key was fenced, a repeat creates another session [R76]', async (t) => {
   let at = after(0)
   const environment = { ...createTestEnvironment(), now: () => at }
   const { deps, log } = await createWriteSide({ environment })
@@ -116,10 +116,10 @@ test('a session that was undone is created again under its key [R76]', async (t)
 })
 
 for (const when of ['before', 'after'] as const)
-  test(`after a crash at any step, effective ${when}, a repeat finds or creates one session [R76]`, async (t) => {
-    for (let last = 0; ; last++) {
+  test(`when a process dies ${when} any of its writes, a repeat finds or creates one session [R76]`, async (t) => {
+    for (let lastWrite = 0; ; lastWrite++) {
       const { deps, log } = await createWriteSide({ capacity: 1 })
-      const dying = createDyingProcess(deps, last, when)
+      const dying = createDyingProcess(deps, lastWrite, when)
       const admission = await createAdmissionActor({ ...deps, ...dying, logger: silentLogger })
       const answer = await dying.outlive(
         writeSideOf({ ...deps, ...dying }, admission).createLiveOnce(owner, request, 'key-1')(),
@@ -144,7 +144,7 @@ for (const when of ['before', 'after'] as const)
       if (createdId !== undefined) t.is(again.id, Number(createdId))
       if (answer === 'died') continue
       t.deepEqual(right(answer), again)
-      t.is(last, 6, 'one step each for the key, its lifetime, admission, session of the key, token and session')
+      t.is(lastWrite, 6, 'one write each for the key, its lifetime, admission, session of the key, token and session')
       return
     }
   })

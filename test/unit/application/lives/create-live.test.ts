@@ -97,7 +97,7 @@ test('a custom token may not equal a sender token [D15]', async (t) => {
   t.is(tagOf(await createLive(callerOf(1), requestOf({ listenerToken: senderToken }))()), 'ListenerTokenTaken')
 })
 
-test('of two users of a new token one gets it; the other session is fenced and its memory free [D15]', async (t) => {
+test('of two users who claim a new token one gets it; the session of the other is fenced [D15]', async (t) => {
   const { createLive, typesOf, admission } = await createWriteSide()
   const answers = await Promise.all(
     [1, 2].map((userId) => createLive(callerOf(userId), requestOf({ listenerToken: 'hall' }))()),
@@ -121,7 +121,7 @@ test('a repeated command returns its session; a fenced session is created again'
   t.is(log().filter(({ type }) => type === 'LiveCreated').length, 2)
 })
 
-test('a session with language detection keeps the pairs by their source language [B32]', async (t) => {
+test('a session with language detection stores the source language of each pair [B32]', async (t) => {
   const { createLive, lifecycle } = await createWriteSide()
   const request = requestOf({ language: 'auto', translations: ['es', 'es'] })
   const created = right(await createLive(callerOf(1, { maxTranslations: 1 }), request)())
@@ -131,9 +131,9 @@ test('a session with language detection keeps the pairs by their source language
   )
   const attached = right(await lifecycle.attachSender(1)())
   t.deepEqual(attached.translations, [{ model: 'mt-es', from: 'en', to: 'es' }])
-  const given = right(await createLive(callerOf(1), requestOf({ translations: ['es'] }))())
+  const inEnglish = right(await createLive(callerOf(1), requestOf({ translations: ['es'] }))())
   t.deepEqual(
-    given.translations,
+    inEnglish.translations,
     [{ id: 1, model: 'mt-es', to: 'es', vram: 1 }],
     'a given language stores no source language',
   )

@@ -71,14 +71,14 @@ test('a repeated create does not restore a deleted session [R76]', async (t) => 
 })
 
 for (const when of ['before', 'after'] as const)
-  test(`after a crash at any step, effective ${when}, the next start completes the deletion [R86]`, async (t) => {
-    for (let last = 0; ; last++) {
+  test(`when a process dies ${when} any of its writes, the next start completes the deletion [R86]`, async (t) => {
+    for (let lastWrite = 0; ; lastWrite++) {
       const { deps, documents, store, sealed, typesOf } = await start()
-      const dying = createDyingProcess(deps, last, when)
+      const dying = createDyingProcess(deps, lastWrite, when)
       const admission = await createAdmissionActor({ ...deps, ...dying, logger: silentLogger })
       const answer = await dying.outlive(writeSideOf({ ...deps, ...dying }, admission).deleteLive(owner, 1)())
       const isDeleted = typesOf('live-1').includes('LiveDeleted')
-      t.is(last > 0 || when === 'after', isDeleted, 'the first step stores the deletion')
+      t.is(lastWrite > 0 || when === 'after', isDeleted, 'the first write stores the deletion')
 
       const logger = createRecordingLogger()
       const next = await createAdmissionActor({ ...deps, logger: silentLogger })
@@ -99,7 +99,7 @@ for (const when of ['before', 'after'] as const)
       t.deepEqual(logger.lines, [])
       if (answer === 'died') continue
       right(answer)
-      t.is(last, 4, 'one step each for the event, the release, the keys and the segments')
+      t.is(lastWrite, 4, 'one write each for the event, the release, the keys and the segments')
       return
     }
   })

@@ -19,7 +19,7 @@ test('only the owner finishes a session; any other session is not found [R36 R85
   t.deepEqual(typesOf('live-1'), ['LiveCreated'])
 })
 
-test('finish flushes, ends, releases, waits for the read models and answers [R83 R85 R92]', async (t) => {
+test('finish flushes the audio, ends the session, frees its memory, awaits read models [R83 R85 R92]', async (t) => {
   const steps: Array<string> = []
   const side = await createWriteSide({
     endByWorker: async (liveId, { limitMs, cause, origin }) => {

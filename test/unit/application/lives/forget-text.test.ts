@@ -20,12 +20,13 @@ const finished = { status: 'finished', reason: 'finish_message' } as const
 const until = (holds: () => boolean | Promise<boolean>): Promise<void> =>
   eventually(async () => { if (!(await holds())) throw new Error('the condition does not hold') })
 
-const secondsOf = (count: number): string =>
-  new Date(Date.parse('2026-11-21T09:30:00Z') + count * 1000).toISOString().replace('Z', '000+00:00')
+const instantAt = (seconds: number): string =>
+  new Date(Date.parse('2026-11-21T09:30:00Z') + seconds * 1000).toISOString().replace('Z', '000+00:00')
 
 test('unretained text is gone from the log and all copies a minute after the end [R88]', async (t) => {
+  /** Seconds since the start. */
   let clock = 0
-  const environment = { ...createTestEnvironment(), now: () => secondsOf(clock) }
+  const environment = { ...createTestEnvironment(), now: () => instantAt(clock) }
   const side = await createWriteSide({ environment })
   const { createLive, lifecycle, deps, store, documents } = side
   const caller = callerOf(1, { permissions: ['user_retention'] })

@@ -15,7 +15,7 @@ import { dataOf } from '../../../support/events/stored-data.ts'
 
 type WriteSide = Awaited<ReturnType<typeof createWriteSide>>
 
-/** Admits a session without creating it, as a create that was interrupted. */
+/** Admits a session without creating it, like a create that was interrupted. */
 const orphan = async ({ admission, environment }: WriteSide, instance = environment.instance): Promise<void> => {
   const commandId = environment.newId()
   const command = admitCommand({ commandId, instance, at: environment.now() })
@@ -26,19 +26,19 @@ const orphan = async ({ admission, environment }: WriteSide, instance = environm
 const restarted = (side: WriteSide) =>
   writeSideOf({ ...side.deps, environment: { ...side.environment, instance: 'restarted' } }, side.admission)
 
-test('at start running raw sessions finish, pending ones stay, and ended ones hold no memory [D53 R104]', async (t) => {
+test('at start, running sessions finish, pending sessions stay, ended ones hold no memory [D53 R104]', async (t) => {
   const side = await createWriteSide()
   const create = async (changes: Parameters<typeof requestOf>[0] = {}) =>
     right(await side.createLive(callerOf(1), requestOf(changes))()).id
   const pending = await create()
   const active = await create()
-  const left = await create()
+  const detached = await create()
   const byConfig = await create({ audioFormat: 'hls', audioUrl: 'http://h/a' })
   const waiting = await create({ audioFormat: 'hls', audioUrl: 'http://h/b', autoStart: true })
   const attachedOnly = await create()
-  for (const id of [active, left, byConfig, attachedOnly]) right(await side.lifecycle.attachSender(id)())
-  for (const id of [active, left, byConfig]) right(await side.lifecycle.startLive(id)())
-  right(await side.lifecycle.detachSender(left, 1)())
+  for (const id of [active, detached, byConfig, attachedOnly]) right(await side.lifecycle.attachSender(id)())
+  for (const id of [active, detached, byConfig]) right(await side.lifecycle.startLive(id)())
+  right(await side.lifecycle.detachSender(detached, 1)())
   await orphan(side)
 
   right(await restarted(side).start())
@@ -46,7 +46,7 @@ test('at start running raw sessions finish, pending ones stay, and ended ones ho
     side.admission.state().open.map(({ liveId }) => liveId),
     [pending, waiting, attachedOnly, 7],
   )
-  for (const id of [active, left, byConfig]) t.is(side.typesOf(`live-${id}`).at(-1), 'LiveFinished')
+  for (const id of [active, detached, byConfig]) t.is(side.typesOf(`live-${id}`).at(-1), 'LiveFinished')
   t.is(
     side.typesOf(`live-${attachedOnly}`).at(-1),
     'SenderDetached',
@@ -97,7 +97,7 @@ test('the memory of an ended session whose release was lost is released', async 
   t.is(side.admission.state().open.length, 0)
 })
 
-test('an orphan is fenced after 10 s, after 60 s while its process runs, at once when it left', async (t) => {
+test('an orphan is fenced at once if its process is gone, after 60 s if it is alive, else after 10 s', async (t) => {
   const side = await createWriteSide()
   await orphan(side, 'gone')
   await orphan(side, 'slow')
@@ -109,29 +109,29 @@ test('an orphan is fenced after 10 s, after 60 s while its process runs, at once
     creatorStateOf,
     environment: { ...side.deps.environment, monotonic: () => clock },
   })
-  const left = async (now: number) => {
+  const openAt = async (now: number) => {
     clock = now
     right(await round())
     return side.admission.state().open.map(({ instance }) => instance)
   }
-  t.deepEqual(await left(0), ['slow', 'unseen'])
-  t.deepEqual(await left(9999), ['slow', 'unseen'])
-  t.deepEqual(await left(10_000), ['slow'])
-  t.deepEqual(await left(59_999), ['slow'])
+  t.deepEqual(await openAt(0), ['slow', 'unseen'])
+  t.deepEqual(await openAt(9999), ['slow', 'unseen'])
+  t.deepEqual(await openAt(10_000), ['slow'])
+  t.deepEqual(await openAt(59_999), ['slow'])
   t.true(isWatching())
-  t.deepEqual(await left(60_000), [])
-  await left(60_000)
+  t.deepEqual(await openAt(60_000), [])
+  await openAt(60_000)
   t.false(isWatching())
 })
 
-test('a process knows running creators by the members; without members it knows only itself', (t) => {
+test('a process finds the state of a creator among the members; a single process knows only itself', (t) => {
   const { members } = scriptedMembers(memberNamed('api'), memberNamed('api-2', null))
   const [inCluster, single] = [creatorStateAmong(members, false), creatorStateAmong(members, true)]
   t.deepEqual(['api-1', 'api-2-1', 'another'].map(inCluster), ['unseen', 'alive', 'unseen'])
   t.deepEqual(['api-1', 'another'].map(single), ['unseen', 'gone'])
 })
 
-test('an unplaced session waits for the grace by the local clock, and again after another lost worker', async (t) => {
+test('a session without a worker waits for the takeover grace, and again after another lost worker', async (t) => {
   let clock = 0
   const environment = { ...createTestEnvironment(), monotonic: () => clock }
   const side = await createWriteSide({ environment, takeoverGrace: 60_000 })
@@ -160,7 +160,7 @@ test('an unplaced session waits for the grace by the local clock, and again afte
   t.deepEqual(side.admission.state().open, [])
 })
 
-test('every 30 s an admission is fenced after 10 s of watching; failures are logged and retried', async (t) => {
+test('the reconciler runs every 30 s, or every 10 s with an orphan; failures are logged and retried', async (t) => {
   let clock = 0
   let isUnavailable = false
   const memory = createMemoryEventStore()

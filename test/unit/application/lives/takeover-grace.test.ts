@@ -11,7 +11,8 @@ import type { WorkerStores } from '../../../simulation/workers/worker-world.ts'
 import { requestOf } from '../../../support/worlds/write-side.ts'
 
 const GRACE = 60_000
-const URL_OF_SENDER = { audioFormat: 'hls', audioUrl: 'http://radio.example/live' } as const
+/** A source that the sender starts: the session has no `autoStart`. */
+const SENDER_STARTED = { audioFormat: 'hls', audioUrl: 'http://radio.example/live' } as const
 
 /** Runs sessions on a worker, stops the worker and starts a second one that takes them over. */
 const takenOver = async (
@@ -85,7 +86,7 @@ test('without its sender a taken-over session ends after the grace and is releas
 
 test('a source that a sender started also waits for the sender and continues at its position', async (t) => {
   const shared = stores()
-  const { second, ids: [id = 0] } = await takenOver(t, shared, [URL_OF_SENDER])
+  const { second, ids: [id = 0] } = await takenOver(t, shared, [SENDER_STARTED])
   await eventually(() => assert.equal(second.pipelines.all.length, 1))
   t.is(second.pullers.all.length, 0)
   const sender = await second.attach(id)
@@ -93,7 +94,7 @@ test('a source that a sender started also waits for the sender and continues at 
   await eventually(() => assert.equal(second.pullers.all.length, 1))
 })
 
-test('a waiting session that moves on is dropped and ends nothing', async (t) => {
+test('a worker drops a waiting session that moves to another worker, and does not end it', async (t) => {
   const shared = stores()
   const { second, timers, ids: [id = 0] } = await takenOver(t, shared, [{}])
   await eventually(() => assert.equal(second.pipelines.all.length, 1))

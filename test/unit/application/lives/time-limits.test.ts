@@ -115,7 +115,7 @@ test('expiring sessions finish in parallel with a bound, and fences do not wait 
     right(await lifecycle.attachSender(id)())
     right(await lifecycle.startLive(id)())
   }
-  /** Resolves the running flushes. */
+  /** One function for each running flush, which ends it. */
   const flushes: Array<() => void> = []
   const flushed: Array<number> = []
   const flush = async (liveId: number): Promise<void> => {
@@ -137,7 +137,7 @@ test('expiring sessions finish in parallel with a bound, and fences do not wait 
     right(await admission.send({ command, commandId, correlationId: commandId, actor: 'user:1' })())
     return admission.state().lastLiveId
   }
-  const fencedSoon = async (liveId: number): Promise<void> => {
+  const waitUntilFenced = async (liveId: number): Promise<void> => {
     await eventually(() => {
       timers.advance(10_000)
       if (admission.state().open.some((held) => held.liveId === liveId)) throw new Error('not released')
@@ -147,11 +147,11 @@ test('expiring sessions finish in parallel with a bound, and fences do not wait 
   }
 
   clock += 60_000
-  await fencedSoon(await orphan())
-  const most = flushes.length
-  t.true(most > 16 && most < 200, `${most} at a time`)
-  await fencedSoon(await orphan())
-  t.is(flushes.length, most, 'a session that is being flushed is not flushed again')
+  await waitUntilFenced(await orphan())
+  const concurrent = flushes.length
+  t.true(concurrent > 16 && concurrent < 200, `${concurrent} flushes at a time`)
+  await waitUntilFenced(await orphan())
+  t.is(flushes.length, concurrent, 'a session that is being flushed is not flushed again')
   t.is(admission.state().open.length, 200)
 
   let batches = 0
@@ -160,13 +160,13 @@ test('expiring sessions finish in parallel with a bound, and fences do not wait 
     batches += 1
     flushes.splice(0).forEach((end) => end())
     await eventually(() => {
-      const left = 200 - before - most
-      if (flushed.length < 200 && flushes.length < Math.min(most, left))
+      const left = 200 - before - concurrent
+      if (flushed.length < 200 && flushes.length < Math.min(concurrent, left))
         throw new Error('the next flushes have not begun')
     })
-    t.true(flushes.length <= most)
+    t.true(flushes.length <= concurrent)
   }
-  t.is(batches, Math.ceil(200 / most))
+  t.is(batches, Math.ceil(200 / concurrent))
   await eventually(() => {
     if (admission.state().open.length > 0) throw new Error('not all sessions are released')
   })

@@ -33,7 +33,7 @@ const start = async (options: {
   return { ...side, getTranscript: getTranscript({ ...side.deps, retentionMax }) }
 }
 
-test('the transcript contains all recorded text by segment, the speaker before the translators [R87]', async (t) => {
+test('the transcript is ordered by segment, and a transcription precedes its translations [R87]', async (t) => {
   const { lifecycle, getTranscript } = await start({ retention: true })
   t.deepEqual(right(await getTranscript(owner, 1)()), [])
   for (const [segment, language] of [
@@ -112,7 +112,7 @@ test('after RETENTION_MAX a retained text is no longer returned, and is erased',
   t.like(await deps.keyring.seal('text-1', plainMembers(['again']))(), { left: { _tag: 'KeyErased' } })
 })
 
-test('within a minute after the end stored finals are returned by page, later none [R88 D58]', async (t) => {
+test('stored finals are returned in pages within a minute after the end, and not at all later [R88 D58]', async (t) => {
   let clock = Date.parse('2026-11-21T09:30:00Z')
   const now = (): string => new Date(clock).toISOString().replace('Z', '000+00:00')
   const { lifecycle, deleteLive } = await start({ retention: true, now })
@@ -166,7 +166,7 @@ test('finals from the log carry their term', async (t) => {
   t.deepEqual(right(await next())?.map(({ term }) => term), [1, 3], 'finals of old versions have term 1')
 })
 
-test('many listeners that read the past of a session cost little more than one', async (t) => {
+test('many listeners that read the past of a session cost little more than one listener', async (t) => {
   const inner = createMemoryEventStore()
   let events = 0
   const store: EventStore = {

@@ -38,7 +38,7 @@ test('a limited number of tasks runs at a time, in order, even after a failed ta
   t.deepEqual(await late, E.right(50), 'all slots are free again')
 })
 
-test('all items run although one fails, which is reported at the end', async (t) => {
+test('all items run although one of them fails; the failure is reported at the end', async (t) => {
   const { task, end, haveBegun } = createGates()
   let hasEnded = false
   const mapped = mapConcurrently(2, [1, 2, 3], task).finally(() => { hasEnded = true })

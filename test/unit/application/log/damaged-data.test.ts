@@ -14,11 +14,11 @@ import { silentLogger } from '../../../support/doubles/loggers.ts'
 import { append, environment } from '../append-event.ts'
 
 /** Wraps a store in which the events of one type are damaged. */
-const damagedAt = (store: EventStore, damage: string): EventStore => ({
+const damagedAt = (store: EventStore, damagedType: string): EventStore => ({
   ...store,
   subscribe: async function* (from, prefixes, signal) {
     for await (const message of store.subscribe(from, prefixes, signal)) {
-      if (message.kind === 'event' && message.event.type === damage) {
+      if (message.kind === 'event' && message.event.type === damagedType) {
         const { position, stream } = message.event
         throw new Error('damaged', { cause: { _tag: 'LogCorrupted', reason: 'r', row: { position, stream } } })
       }
@@ -54,7 +54,7 @@ test('a log follower continues after unreadable events and reports each stream o
   t.is(logger.lines.filter(({ level }) => level === 'error').length, 4)
 })
 
-test('an older copy of the log is reported once and stays reported, and no feed continues', async (t) => {
+test('an older copy of the log is reported once and stays reported, and no subscription continues on it', async (t) => {
   const [memory, copy, logger] = [createMemoryEventStore(), createMemoryEventStore(), createRecordingLogger()]
   let current = memory
   const watched = watchLog({ ...memory, subscribe: (...args) => current.subscribe(...args) }, logger)
@@ -114,7 +114,7 @@ test('damage found by a read is reported too', async (t) => {
   ])
 })
 
-test('beyond a thousand described streams the number and kinds of damaged streams are still known', async (t) => {
+test('1,000 damaged streams are described; further damaged streams are recognised without a description', async (t) => {
   const read: EventStore['read'] = () => async () => E.left({ _tag: 'LogCorrupted', reason: 'a flipped bit' })
   const {
     store,
@@ -166,7 +166,7 @@ test('a duty skips work on unreadable data and retries work that a store refused
 })
 
 for (const obstacle of ['a damaged row', 'an event of a newer version', 'data that cannot be read'] as const)
-  test(`a duty that skipped ${obstacle} does everything after it, and all of it again at the next start`, async (t) => {
+  test(`a duty that skipped ${obstacle} handles the later events now and again at the next start`, async (t) => {
     const memory = createMemoryEventStore()
     const documents = createMemoryDocuments()
     const logger = createRecordingLogger()

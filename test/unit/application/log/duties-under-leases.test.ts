@@ -86,7 +86,7 @@ test('a frozen holder of a duty cannot move its checkpoint after a takeover', as
 test('an older copy of the log restarts a duty in its process', async (t) => {
   const { store, documents, done, start } = createWorld()
   await advanceLive(store, 1)
-  right(await documents.commit(named(NAME), [], checkpointAt(right(await createLongerLog())))())
+  right(await documents.commit(named(NAME), [], checkpointAt(right(await headOfLongerLog())))())
   const running = start('a')
   await eventually(() => assert.deepEqual(done, ['a live-1']))
   t.pass()
@@ -94,13 +94,13 @@ test('an older copy of the log restarts a duty in its process', async (t) => {
 })
 
 /** Returns the head of a longer log. */
-const createLongerLog = async () => {
+const headOfLongerLog = async () => {
   const store = createMemoryEventStore()
   for (const liveId of [1, 2, 3]) await advanceLive(store, liveId)
   return await store.head()()
 }
 
-test('the next reconciler watches admissions again by its own clock', async (t) => {
+test('a new holder of the reconciler lease starts the waiting time of each admission again', async (t) => {
   const timers = createManualTimers()
   const environment = { ...createTestEnvironment(), monotonic: timers.monotonic }
   const side = await createWriteSide({ environment })

@@ -90,13 +90,13 @@ test('a repeated command finds its events', async (t) => {
 
 test('a command that lost a race is decided again on the new state', async (t) => {
   const memory = createMemoryEventStore()
-  const other = claiming(memory)
-  let raced = false
+  const claimFirst = claiming(memory)
+  let hasRaced = false
   const claim = claiming({
     ...memory,
     append: (...args) => async () => {
-      if (!raced) right(await other(8))
-      raced = true
+      if (!hasRaced) right(await claimFirst(8))
+      hasRaced = true
       return await memory.append(...args)()
     },
   })

@@ -8,12 +8,12 @@ import { createTestEnvironment } from '../../../support/doubles/environment.ts'
 import { me, startWorker, stores, typesOf, URL_LIVE } from '../one-worker.ts'
 import { requestOf } from '../../../support/worlds/write-side.ts'
 
-const MINUTES = 600_000
+const TEN_MINUTES_MS = 600_000
 
 test('at a planned stop each session finishes its audio and moves, and the worker leaves', async (t) => {
   const shared = stores()
   // The pipelines of this worker still have text to finish.
-  const first = await startWorker(t, shared, { drainTimeout: MINUTES, script: { tail: () => 'last words' } })
+  const first = await startWorker(t, shared, { drainTimeout: TEN_MINUTES_MS, script: { tail: () => 'last words' } })
   const fromUrl = right(await first.side.createLive(me, requestOf(URL_LIVE))()).id
   const raw = right(await first.side.createLive(me, requestOf())()).id
   const waiting = right(await first.side.createLive(me, requestOf())()).id
@@ -23,7 +23,7 @@ test('at a planned stop each session finishes its audio and moves, and the worke
   sender.configure({})
   sender.audio(AUDIO)
   await eventually(async () => assert.ok((await typesOf(shared, `live-${raw}`)).includes('LiveStarted')))
-  const second = await startWorker(t, shared, { worker: 'w2', takeoverGrace: MINUTES })
+  const second = await startWorker(t, shared, { worker: 'w2', takeoverGrace: TEN_MINUTES_MS })
   await first.admission.refresh()
   await first.drain()
   t.deepEqual(await typesOf(shared, 'admission'), [

@@ -20,7 +20,7 @@ const segment = (number: number, text = 'hello', language = 'en') => ({
   liveId: 1, segment: number, start: number, end: number + 1, text, kind: 'transcription' as const, language,
 })
 
-test('senders are numbered upwards; only the worker assigns the place', async (t) => {
+test('senders are numbered from 1; the log accepts a sender even if the previous one did not detach', async (t) => {
   const { createLive, lifecycle, typesOf } = await createWriteSide()
   const { id } = right(await createLive(callerOf(1), requestOf())())
   t.like(right(await lifecycle.attachSender(id)()), {
@@ -86,15 +86,15 @@ test('finals of a running session are stored while the keyring is unavailable', 
   const { createLive, deps } = await createWriteSide()
   for (const _ of [1, 2]) right(await createLive(callerOf(1), requestOf())())
   let isReachable = true
-  const cut = { ...deps, keyring: createMemoryKeyring(() => isReachable) }
-  right(await startLive(cut)(1, FIRST_TERM)())
+  const cutOffDeps = { ...deps, keyring: createMemoryKeyring(() => isReachable) }
+  right(await startLive(cutOffDeps)(1, FIRST_TERM)())
   isReachable = false
-  const record = recordSegment(cut)
+  const record = recordSegment(cutOffDeps)
   right(await record(segment(1))())
   t.like(await record({ ...segment(1), liveId: 2 })(), { left: { _tag: 'KeyringUnavailable' } })
 })
 
-test('after a kill a process continues to pull after the last final, in whatever language it is [D53]', async (t) => {
+test('after a kill, pulling continues after the last final, which is no translation [D53]', async (t) => {
   const { createLive, lifecycle, deps } = await createWriteSide()
   right(
     await createLive(
@@ -102,18 +102,18 @@ test('after a kill a process continues to pull after the last final, in whatever
       requestOf({ audioFormat: 'hls', audioUrl: 'http://radio.example/live', autoStart: true }),
     )(),
   )
-  const pointOf = async () => right(await takeOver(deps)(1, 1)()).point
-  t.deepEqual(await pointOf(), { sampleOffset: 0, nextSegment: 1, mediaSequence: null })
+  const resumePoint = async () => right(await takeOver(deps)(1, 1)()).point
+  t.deepEqual(await resumePoint(), { sampleOffset: 0, nextSegment: 1, mediaSequence: null })
   right(await lifecycle.startSource(1, { pid: 7, sampleOffset: 0, nextSegment: 1, mediaSequence: 3 })())
   right(await lifecycle.recordSegment(segment(1))())
   t.deepEqual(
-    await pointOf(),
+    await resumePoint(),
     { sampleOffset: 32_000, nextSegment: 2, mediaSequence: 3 },
     'a final without a media sequence keeps that of the source',
   )
   right(await lifecycle.recordSegment({ ...segment(2), mediaSequence: 5 })())
   right(await lifecycle.recordSegment({ ...segment(2, 'hola', 'es'), kind: 'translation' })())
-  t.deepEqual(await pointOf(), { sampleOffset: 48_000, nextSegment: 3, mediaSequence: 5 })
+  t.deepEqual(await resumePoint(), { sampleOffset: 48_000, nextSegment: 3, mediaSequence: 5 })
 })
 
 test('a segment with an unknown append outcome is not written twice', async (t) => {
@@ -135,15 +135,15 @@ test('a segment with an unknown append outcome is not written twice', async (t) 
 
 test('a second writer of the segments in one term is detected', async (t) => {
   const { lifecycle, deps, admission } = await createWriteSide()
-  const other = writeSideOf(deps, admission).lifecycle
+  const secondWriter = writeSideOf(deps, admission).lifecycle
   right(await lifecycle.recordSegment(segment(1))())
-  right(await other.recordSegment(segment(2))())
+  right(await secondWriter.recordSegment(segment(2))())
   t.like(await lifecycle.recordSegment(segment(3))(), { left: { _tag: 'Contended' } })
 })
 
-test('equal numbers of two terms are two segments; after a fence no lower term writes', async (t) => {
+test('equal segment numbers of two terms are two segments; after a fence no lower term can write', async (t) => {
   const { lifecycle, deps, admission, store } = await createWriteSide()
-  const other = writeSideOf(deps, admission).lifecycle
+  const nextWorker = writeSideOf(deps, admission).lifecycle
   right(await lifecycle.recordSegment({ ...segment(1), term: 1 })())
   right(await fenceSegments(deps)({ liveId: 1, worker: 'worker-1', term: 2 })())
   t.like(
@@ -152,8 +152,8 @@ test('equal numbers of two terms are two segments; after a fence no lower term w
     'the first attempt finds another writer',
   )
   t.like(await lifecycle.recordSegment({ ...segment(2), term: 1 })(), { left: { _tag: 'Superseded' } })
-  right(await other.recordSegment({ ...segment(1, 'again'), term: 2 })())
-  t.like(await other.recordSegment({ ...segment(2), term: 1 })(), { left: { _tag: 'Superseded' } })
+  right(await nextWorker.recordSegment({ ...segment(1, 'again'), term: 2 })())
+  t.like(await nextWorker.recordSegment({ ...segment(2), term: 1 })(), { left: { _tag: 'Superseded' } })
   t.like(await fenceSegments(deps)({ liveId: 1, worker: 'worker-2', term: 1 })(), { left: { _tag: 'Superseded' } })
   t.is(
     right(await fenceSegments(deps)({ liveId: 1, worker: 'worker-1', term: 2 })()).length,
@@ -170,7 +170,7 @@ test('equal numbers of two terms are two segments; after a fence no lower term w
   )
 })
 
-test('a token opens its own session; without an id the newest open one, else the newest [D15]', async (t) => {
+test('a token opens its session; a shared token without an id opens the newest open session [D15]', async (t) => {
   const { createLive, lifecycle, project } = await createWriteSide()
   const lives = []
   for (let count = 0; count < 3; count++)

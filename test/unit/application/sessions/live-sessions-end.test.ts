@@ -69,7 +69,7 @@ test('the next sender of an auto-started session gets the same pipeline [R145 D5
   await eventually(() => assert.deepEqual(live.cause, { status: 'finished', reason: 'finish_message' }))
 })
 
-test('an incomplete handshake releases the place and leaves no trace', async (t) => {
+test("an incomplete handshake releases the sender's place and leaves no trace", async (t) => {
   const { lifecycle, attach, sessions } = startSessions(t)
   const live = lifecycle.add()
   const lost = await attach(live.id)
@@ -123,7 +123,7 @@ test('an end by another process is reported once and stops the pipeline [R93]', 
   t.deepEqual(signals.at(-1), { kind: 'ended', cause: { status: 'finished', reason: 'finish_route' } })
 })
 
-test('a route with a limit of two seconds does not wait for the thirty of FINISH', async (t) => {
+test('the finish route waits at most 2 s, although FINISH allows 30 s', async (t) => {
   const { lifecycle, pipelines, attach, finish, timers } = startSessions(t, {
     beforeTail: () => new Promise(() => undefined),
   })
@@ -132,16 +132,16 @@ test('a route with a limit of two seconds does not wait for the thirty of FINISH
   session.configure({})
   session.audio(AUDIO)
   session.finish()
-  let flushed = false
-  void finish(live.id, 2000).then(() => { flushed = true })
+  let hasFlushed = false
+  void finish(live.id, 2000).then(() => { hasFlushed = true })
   t.deepEqual(pipelines.of(live.id).finishes, [30_000, 2000])
   await eventually(() => {
     if (timers.monotonic() < 5000) timers.advance(1000)
-    assert.ok(flushed)
+    assert.ok(hasFlushed)
   })
 })
 
-test('an own end is reported without the subscription, and once when the subscription returns', async (t) => {
+test('an end by this process is reported without the log subscription, and only once', async (t) => {
   const { lifecycle, attach, listen, timers, sessions } = startSessions(t)
   const live = lifecycle.add()
   lifecycle.setDeliversEnds(false)
@@ -185,7 +185,7 @@ test('a refused end is retried until it is stored; clients learn of it within 2 
   t.deepEqual(kindsOf(signals), ['started', 'ended'])
 })
 
-test('a session that others end counts as ended during a store outage, and ends once it is over', async (t) => {
+test('a session that a route ends in a store outage counts as ended, and ends in the log afterwards', async (t) => {
   const { lifecycle, attach, listen, timers, sessions, finish } = startSessions(t)
   const live = lifecycle.add()
   const session = await attach(live.id)
@@ -223,7 +223,7 @@ test('200 sessions come and go and leave nothing behind', async (t) => {
   await eventually(() => assert.equal(sessions.count(), 0))
   t.true(lives.every(({ status }) => status === 'finished'))
   t.true(pipelines.all.every((pipeline) => pipeline.isAborted()))
-  // Missed finals are kept this long for returning listeners.
+  // Returning listeners can get recent finals for 60 s.
   timers.advance(60_000)
   t.is(timers.size(), 0)
 })

@@ -10,7 +10,7 @@ import { AUDIO, startSessions } from '../../../support/worlds/session-world.ts'
 const TO_SPANISH = [{ model: 'en-es', from: 'en', to: 'es' }, { model: 'fr-es', from: 'fr', to: 'es' }]
 const TRANSLATE = { ...DEFAULT_ENGINE_SETTINGS, task: 'translate' } as const
 
-/** Starts a configured session with this data that has received audio. */
+/** Starts a session with these facts, configures it and sends its first audio. */
 const start = async (t: Parameters<typeof startSessions>[0], facts: Partial<AttachedLive>) => {
   const translator = createScriptedTranslator({ answers: true })
   const { lifecycle, pipelines, attach, listen } = startSessions(t, {}, translator)
@@ -25,7 +25,7 @@ const start = async (t: Parameters<typeof startSessions>[0], facts: Partial<Atta
   return { live, session, pipeline: pipelines.of(live.id), translator, languages }
 }
 
-test('lines carry the detected language, and und while none is known, in the log too [B32]', async (t) => {
+test('segments have the detected language, or und while no language is known, in the log too [B32]', async (t) => {
   const { live, pipeline, languages } = await start(t, { language: 'auto' })
   t.is(pipeline.language, 'auto')
   pipeline.partial(1, 'bon')
@@ -35,13 +35,13 @@ test('lines carry the detected language, and und while none is known, in the log
   t.deepEqual(live.segments.map(({ language }) => language), ['fr', 'und'])
 })
 
-test('a given language is reported whatever is detected [B32]', async (t) => {
+test('a session with a given language always reports this language [B32]', async (t) => {
   const { pipeline, languages } = await start(t, { language: 'yue' })
   await pipeline.final(1, '你好')
   t.deepEqual([pipeline.language, ...languages()], ['yue', 'transcription 1 yue'])
 })
 
-test('each line uses the pair of its language; target or unknown languages are not translated [B32]', async (t) => {
+test('each final uses the pair of its language; target or unknown languages are not translated [B32]', async (t) => {
   const { live, pipeline, translator, languages } = await start(t, { language: 'auto', translations: TO_SPANISH })
   t.deepEqual(translator.loads, [], 'the needed translator is not known yet')
   for (const [index, language] of ['fr', 'es', 'de', 'en'].entries()) await pipeline.final(index + 1, 'x', { language })

@@ -97,7 +97,7 @@ test('a slow translator delays no final, and FINISH waits for it', async (t) => 
   t.deepEqual(linesOf(signals, 'translation').map((signal) => 'segment' in signal && signal.segment), [1, 2, 3])
 })
 
-test('a translator that never answers costs the session its translations only', async (t) => {
+test('a session whose translator never answers loses only its translations', async (t) => {
   const translator = createScriptedTranslator()
   const { lifecycle, pipelines, attach, listen, timers, translations } = startSessions(
     t,

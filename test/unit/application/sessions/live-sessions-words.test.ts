@@ -57,7 +57,7 @@ test('words use the clock of the session, like their final [B43]', async (t) => 
   t.deepEqual(frames[1]?.words?.map(({ start, end }) => [start, end]), [[60.1, 60.25], [60.25, 60.5]])
 })
 
-test('a session without words gets none [B43]', async (t) => {
+test('a session that does not request words gets no words [B43]', async (t) => {
   for (const config of [{}, { words: false }]) {
     const { frames, segments } = await sendFinal(t, config)
     for (const line of [...frames, ...segments]) t.false('words' in line)

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { eventually } from '../../../support/tools/eventually.ts'
 import { AUDIO, kindsOf, startSessions } from '../../../support/worlds/session-world.ts'
 
-test('every accepted config is followed by one started, once the model is ready [R137]', async (t) => {
+test('every accepted config is followed by one started signal, once the model is ready [R137]', async (t) => {
   const { lifecycle, pipelines, attach, listen } = startSessions(t, { loads: false })
   const { id } = lifecycle.add()
   const session = await attach(id)

@@ -55,7 +55,7 @@ test('an ended source finishes the session after its last words, and the process
   t.is(pipelines.of(live.id).samples(), AUDIO.length)
 })
 
-test('an ended stream finishes the session when nothing returns, and fails it when audio returned [D56]', async (t) => {
+test('after an ended stream failing retries finish the session, or fail it if audio had returned [D56]', async (t) => {
   for (const [hasAudio, cause] of [
     [false, { status: 'finished', reason: 'source_ended' }],
     [true, { status: 'error', code: 'source_failed', detail: 'The audio source failed: unavailable' }],
@@ -76,7 +76,7 @@ test('an ended stream finishes the session when nothing returns, and fails it wh
   }
 })
 
-test('retries come after 1, 2, 4, 8, 16 s by the same process, then source_failed [D56]', async (t) => {
+test('the same process retries after 1, 2, 4, 8 and 16 s, then the session fails [D56]', async (t) => {
   const { live, pullers, timers } = await autoStarted(t)
   const { targets, events } = pullers.latest()
   for (const [index, seconds] of [1, 2, 4, 8, 16].entries()) {
@@ -203,7 +203,7 @@ test('at most 30 s of audio are buffered, and the watchdog pauses meanwhile [F10
   t.true(puller.stopped)
 })
 
-test('any other end stops the process, also between two attempts [R92]', async (t) => {
+test('an end by another process stops the source process, also between two attempts [R92]', async (t) => {
   const { live, lifecycle, pullers, timers, sessions } = await autoStarted(t)
   pullers.latest().events.ended(PULL_FAILED)
   lifecycle.endElsewhere(live.id, { status: 'finished', reason: 'finish_route' })
@@ -240,7 +240,7 @@ test('each final records the position of its HLS source, for a restart after a k
   t.deepEqual(live.segments.map(({ mediaSequence }) => mediaSequence), [undefined, 41, 42])
 })
 
-test('the start position in a playlist is recorded at once and once, for a takeover before any final', async (t) => {
+test('the start position in a playlist is recorded immediately, for a takeover before any final', async (t) => {
   const { live, pullers } = await autoStarted(t)
   const { events } = pullers.latest()
   events.audio(AUDIO, null)

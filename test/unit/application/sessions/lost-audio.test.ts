@@ -16,7 +16,7 @@ const play = (events: PullerEvents, timers: ManualTimers, seconds: number, from:
 
 const UNKNOWN_CONTINUITY = { lost: null, newClock: false } as const
 
-test('missing audio counts for finals and later processes; the pipeline gets little silence [D61]', async (t) => {
+test('missing audio moves later finals and later processes; the pipeline gets little silence [D61]', async (t) => {
   const { live, pullers, pipelines, timers, sessions } = await autoStarted(t)
   const { events } = pullers.latest()
   events.stretch(UNKNOWN_CONTINUITY)
@@ -37,7 +37,7 @@ test('missing audio counts for finals and later processes; the pipeline gets lit
   await eventually(() => assert.equal(live.writes.at(-1), `source 1001 at ${252 * 16_000} after 30`))
 })
 
-test('without times a reconnect leaves the elapsed gap, and none when the source catches up [D61]', async (t) => {
+test('without timestamps a reconnect adds the elapsed time as a gap, unless the source catches up [D61]', async (t) => {
   const { pullers, sessions, timers } = await autoStarted(t)
   const { events } = pullers.latest()
   events.stretch(UNKNOWN_CONTINUITY)

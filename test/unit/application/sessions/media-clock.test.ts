@@ -83,20 +83,20 @@ test('audio sent at once is not missing, and repeated audio reduces the next gap
   t.deepEqual(gapsOf([{ time: 50 }, { time: 49, follows: { lost: 0, newClock: false } }, { time: 60 }]), [0, 0, 8])
 })
 
-test('the start-up time of a decoder is neither missing nor early', (t) => {
+test('the start-up time of a decoder counts neither as missing audio nor as early audio', (t) => {
   const slow = { length: 2, began: 10, arrived: 12, follows: UNKNOWN_BREAK }
   t.deepEqual(gapsOf([slow, { arrived: 13 }, { arrived: 14 }, { began: 18, follows: UNKNOWN_BREAK }]), [0, 0, 0, 4])
   const slowAgain = { began: 8, arrived: 11, length: 3, follows: UNKNOWN_BREAK }
   t.deepEqual(gapsOf([{ began: 0, follows: UNKNOWN_BREAK }, { arrived: 2 }, slowAgain]), [0, 0, 6])
 })
 
-test('an unheard stretch still marks its clock as new', (t) => {
+test('a stretch without audio still marks its clock as new', (t) => {
   const { clock: begun } = advanceClock(INITIAL_CLOCK, { length: 1, time: 10, arrived: 0 })
   const clock = startStretch(startStretch(begun, { lost: 0, newClock: true }, 0), UNKNOWN_BREAK, 0)
   t.is(advanceClock(clock, { length: 1, time: 13, arrived: 1 }).gap, 0)
 })
 
-test('a gap soon after another waits for a second of audio and is kept', (t) => {
+test('a gap soon after another gap is added after one second of audio, in its full length', (t) => {
   const cut = { time: 0, length: 0.3, follows: { lost: 6, newClock: true } }
   const shortPieces = [{ time: 10 }, { time: 15, length: 0.2 }, { time: 17, length: 0.3 }, cut]
   t.deepEqual(gapsOf([...shortPieces, { time: 0.3, length: 0.3 }, { time: 0.6 }, { time: 1.6 }]), [0, 4, 0, 0, 0, 6, 0])
@@ -140,7 +140,7 @@ const PIECES = fc.array(fc.record({
   length: between(1, 10), missing: fc.oneof(fc.constant(0), between(0, 60)), isCut: fc.boolean(),
 }), { minLength: 1, maxLength: 100 })
 
-test('with losses anywhere audio keeps its recorded place, also after time restarts [D61]', (t) => {
+test('with any losses audio keeps its place in the recording, also when timestamps wrap around [D61]', (t) => {
   fc.assert(fc.property(PIECES, between(WRAP_SECONDS - 100, WRAP_SECONDS), (pieces, origin) => {
     let [clock, recorded, placed, drift]: [MediaClock, number, number, number] = [INITIAL_CLOCK, 0, 0, 0]
     for (const [index, { length, missing, isCut }] of pieces.entries()) {
@@ -159,14 +159,14 @@ test('with losses anywhere audio keeps its recorded place, also after time resta
   }))
 })
 
-test('jitter is smoothed: it never adds more silence than its width', (t) => {
+test('jitter of the timestamps never adds more silence than its width', (t) => {
   fc.assert(fc.property(fc.array(between(0, 0.5), { minLength: 1, maxLength: 300 }), (jitter) => {
     const gaps = gapsOf(jitter.map((late, index) => ({ length: 0.02, time: index * 0.02 + late })))
     t.true(gaps.reduce((sum, gap) => sum + gap, 0) <= 0.5 + 0.001)
   }))
 })
 
-test(`a source may repeat ${MAX_REPEATED_SECONDS} s on its clock; more means another clock`, (t) => {
+test(`a clock that jumps back by up to ${MAX_REPEATED_SECONDS} s repeats audio; a larger jump is a new clock`, (t) => {
   const follows = { lost: 0, newClock: false }
   const behind = (step: number) => gapsOf([{ time: 100 }, { time: 101 + step, follows }, { time: 120 }]).at(-1)
   t.is(behind(-MAX_REPEATED_SECONDS + 0.5), 18)

@@ -27,7 +27,7 @@ test('on SQLite an admitted session starts and stops in the same way', async (t)
   await startsAndStops(t, { ...stores(), store })
 })
 
-test('no session starts while the feed is held back; after the release all start', async (t) => {
+test('no session starts while the subscription is held back; after the release all sessions start', async (t) => {
   const shared = stores()
   let release: () => void = () => undefined
   const held = new Promise<void>((resolve) => { release = resolve })

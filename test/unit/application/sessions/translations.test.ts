@@ -81,7 +81,7 @@ test('a failed job is skipped and logged once until the translator works again',
   t.deepEqual(translations.figures(), { done: 1, failed: 3, dropped: 0, skipped: 0, waiting: 0, lagSeconds: 0 })
 })
 
-test('a slow translator skips the oldest waiting segments, counts them and says so once', async (t) => {
+test('a slow translator skips the oldest waiting segments, counts them and logs this once', async (t) => {
   const { translator, delivered, live, logger, translations, waitFor } = start(1, [
     { model: 'en-es', from: 'en', to: 'es' },
   ])

@@ -116,7 +116,7 @@ const departure = fc.record({
 })
 const death = fc.record({ append: fc.integer({ min: 1, max: 12 }), isWritten: fc.boolean() })
 
-test('despite removals and crashes in two processes an administrator remains and the count is right', async (t) => {
+test('despite removals and crashes in two processes, an administrator remains and is counted', async (t) => {
   const runs = fc.asyncProperty(
     fc.scheduler(),
     fc.array(departure, { minLength: 1, maxLength: 6 }),
@@ -144,7 +144,7 @@ test('despite removals and crashes in two processes an administrator remains and
   t.pass()
 })
 
-test('a log without the stream gets it once, in one append, from all user events', async (t) => {
+test('a log without a stream of administrators gets it once, in one append, from all user events', async (t) => {
   const log = await openLog([['admin'], ['admin'], [], ['admin'], [], ['admin'], ['admin']])
   const change = (userId: number, changes: Extract<UserCommand, { type: 'Change' }>['changes']) =>
     log.send(log.write, userId, { type: 'Change', changes, at: log.write.environment.now() })

@@ -27,9 +27,9 @@ const startWithAda = async (t: Parameters<typeof startUserWorld>[0]) => {
   const world = await startUserWorld(t, { store, keyring })
   const user = right(await world.users.registerUser({ ...ada, permissions: ['admin'] }, 'setup')())
   const change = async (command: UserCommand): Promise<void> => {
-    const about = { commandId: environment.newId(), correlationId: 'c', actor: 'service' }
+    const origin = { commandId: environment.newId(), correlationId: 'c', actor: 'service' }
     const handle = handleCommand({ store, keyring, environment, timers: immediateTimers })
-    const { position } = right(await handle({ stream: `user-${user.id}`, decider: userDecider, command, ...about })())
+    const { position } = right(await handle({ stream: `user-${user.id}`, decider: userDecider, command, ...origin })())
     if (position !== null) await world.directory.whenSeen(position)
   }
   const at = environment.now()
@@ -109,12 +109,12 @@ const startTwo = async (t: Parameters<typeof startUserWorld>[0]) => {
 
 test('a log-out ends only its token, in other processes and after a restart, and is one event [R160]', async (t) => {
   const world = await startTwo(t)
-  const [ended, other] = [await world.login(), await world.login()]
+  const [ended, remaining] = [await world.login(), await world.login()]
   t.true(await world.isKnownThere(ended))
   await Promise.all([world.logOut(ended, false), world.logOut(ended, false)])
   t.false(await world.isKnownHere(ended))
   await eventually(async () => t.false(await world.isKnownThere(ended)))
-  t.deepEqual([await world.isKnownHere(other), await world.isKnownThere(other)], [true, true])
+  t.deepEqual([await world.isKnownHere(remaining), await world.isKnownThere(remaining)], [true, true])
   const later = await startUserWorld(t, { store: world.store, keyring: world.keyring })
   t.deepEqual(right(await later.authentication.authenticate(ended)()), O.none)
   const { tokenId } = JSON.parse(ended) as ShownJwt

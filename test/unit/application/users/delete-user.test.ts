@@ -61,7 +61,7 @@ test('the last administrator cannot be deleted, even by two simultaneous deletio
   t.is(left.filter(O.isSome).length, 2)
 })
 
-test('administration cannot be left to users who cannot log in or be read', async (t) => {
+test('an administrator who cannot log in or cannot be read does not count as a remaining administrator', async (t) => {
   const { deps, store, register } = await startDeletion(t)
   for (const name of ['second', 'third', 'fourth']) await register(name, ['admin'])
   let missing = ['user-3']
@@ -93,14 +93,14 @@ test('administration cannot be left to users who cannot log in or be read', asyn
 })
 
 for (const when of ['before', 'after'] as const)
-  test(`after a crash at any step, effective ${when}, the next deletion completes`, async (t) => {
-    for (let last = 0; ; last++) {
+  test(`when a process dies ${when} any of its writes, the deletion is completed`, async (t) => {
+    for (let lastWrite = 0; ; lastWrite++) {
       const { deps, documents, owned, deleting, readable, listed, typesOf, ofAda, register } = await startDeletion(t)
-      const dying = createDyingProcess(deps, last, when)
+      const dying = createDyingProcess(deps, lastWrite, when)
       const dyingAdmission = await createAdmissionActor({ ...deps, ...dying, logger: silentLogger })
       const answer = await dying.outlive(deleting({ ...dying, admission: dyingAdmission })(admin, 2)())
       const isDeleted = typesOf('user-2').includes('UserDeleted')
-      t.is(last > 0 || when === 'after', isDeleted, 'the first step stores the deletion')
+      t.is(lastWrite > 0 || when === 'after', isDeleted, 'the first write stores the deletion')
 
       const logger = createRecordingLogger()
       const admission = await createAdmissionActor({ ...deps, logger: silentLogger })
@@ -129,7 +129,7 @@ for (const when of ['before', 'after'] as const)
       t.is(logger.lines.length, isDeleted ? 1 : 0, 'one log line while the lists were outdated')
       if (answer === 'died') continue
       right(answer)
-      t.is(last, 11, 'one step each for the event, the key, the token and the name, and seven for two sessions')
+      t.is(lastWrite, 11, 'one write each for the event, key, token and name, and seven for the two sessions')
       return
     }
   })

@@ -18,9 +18,9 @@ const createWorld = (store: EventStore = createMemoryEventStore()) => {
   let milliseconds = 0
   const inner = createTestEnvironment()
   const environment = { ...inner, now: () => after(milliseconds) }
-  const pass = (more: number): void => {
-    milliseconds += more
-    inner.advance(more)
+  const pass = (ms: number): void => {
+    milliseconds += ms
+    inner.advance(ms)
   }
   const logger = createRecordingLogger()
   const throttle = createLoginThrottle({
@@ -179,7 +179,7 @@ test('all networks of a /48 count as one', async (t) => {
   t.is(await attempt('right', 'ada', '2001:db8:2:0::/64'), 'in')
 })
 
-test('a new password has no wrong guesses', async (t) => {
+test('after a password change the count of wrong guesses starts at zero', async (t) => {
   const { attempt, attempts } = createWorld()
   await attempts(6, throttledName('ada', 0))
   t.is(await attempt('right', throttledName('ada', 0)), 'wait 1')
@@ -203,7 +203,7 @@ test('failures from before networks were recorded count for the name', async (t)
   t.is(await attempt('right'), 'in')
 })
 
-test('beyond a hundred attempts in progress new ones are refused immediately [S13]', async (t) => {
+test('beyond a hundred attempts in progress new attempts are refused immediately [S13]', async (t) => {
   const { attempt } = createWorld()
   const answers = await Promise.all(Array.from({ length: 150 }, () => attempt('right')))
   t.deepEqual(

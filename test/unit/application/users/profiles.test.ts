@@ -60,7 +60,7 @@ test('the answer equals the next read [R15 R108 R109]', async (t) => {
   t.is(right(await profiles.listProfiles(caller.userId, everything)()).total, 1)
 })
 
-test('a change that would cross the buffers is refused and names the sent member [R110]', async (t) => {
+test('a change that puts min_buffer above max_buffer is refused and names the sent member [R110]', async (t) => {
   const { profiles, caller } = await startWithUser(t)
   const { id } = right(await profiles.createProfile(caller, lecture)())
   const refused = (member: string) => E.left({ _tag: 'BuffersNotOrdered', member })
@@ -113,7 +113,7 @@ test('a user has at most a hundred profiles, for any number of simultaneous crea
   t.true(E.isLeft(await profiles.createProfile(caller, lecture)()))
 })
 
-test('a change reads only the events since the last one and sees those of other writers', async (t) => {
+test('a change reads only the events since the last change and sees the changes of other writers', async (t) => {
   const memory = createMemoryEventStore()
   let readEvents = 0
   const store: EventStore = {
@@ -132,11 +132,11 @@ test('a change reads only the events since the last one and sees those of other 
   for (let count = 0; count < 50; count += 1) right(await rename(profiles, `name ${count}`))
   t.true(readEvents < 50, `${readEvents} events`)
 
-  const other = profileCommands({ store, keyring, environment, timers: systemTimers, projector })
-  right(await rename(other, 'by another process'))
+  const otherProcess = profileCommands({ store, keyring, environment, timers: systemTimers, projector })
+  right(await rename(otherProcess, 'by another process'))
   const renamed = right(await profiles.changeProfile(caller, id, { settings: { max_chars: 33 } })())
   t.like(renamed, { name: 'by another process', settings: { ...lecture.settings, max_chars: 33 } })
-  right(await other.removeProfile(caller, id)())
+  right(await otherProcess.removeProfile(caller, id)())
   t.deepEqual(await rename(profiles, 'gone'), notFound)
 })
 

@@ -35,9 +35,9 @@ const start = async (
 
 test('the token makes the first user an administrator with all permissions [B2]', async (t) => {
   const { setup, token } = await start(t)
-  const made = await setup.setUp(token, 'root', 'password')()
-  if (E.isLeft(made)) return t.fail(made.left._tag)
-  t.like(made.right, {
+  const registered = await setup.setUp(token, 'root', 'password')()
+  if (E.isLeft(registered)) return t.fail(registered.left._tag)
+  t.like(registered.right, {
     id: 1,
     username: 'root',
     permissions: ['admin', 'user_retention'],
@@ -106,8 +106,8 @@ test('once an administrator exists there is no set-up token', async (t) => {
 
 test('the settings create the first administrator once', async (t) => {
   const { isSetUp, registerUser, authentication } = await start(t)
-  const made = await registerFirstAdmin({ isSetUp, registerUser })('root', 'password')()
-  t.like(made, { _tag: 'Right', right: { id: 1, permissions: ['admin', 'user_retention'] } })
+  const registered = await registerFirstAdmin({ isSetUp, registerUser })('root', 'password')()
+  t.like(registered, { _tag: 'Right', right: { id: 1, permissions: ['admin', 'user_retention'] } })
   t.deepEqual(await registerFirstAdmin({ isSetUp, registerUser })('root', 'another')(), E.right(null))
   const late = { isSetUp: () => TE.right(false), registerUser }
   t.deepEqual(

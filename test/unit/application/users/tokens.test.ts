@@ -34,7 +34,7 @@ test('log, documents and directory hold neither the secret nor the name in clear
   t.false(JSON.stringify(right(await tokens.listTokens(caller.userId, everything)())).includes('ash'))
 })
 
-test('guesses, other forms and secrets with a shared public part are refused [R32 S25]', async (t) => {
+test('guesses, malformed secrets and secrets that share the public part are refused [R32 S25]', async (t) => {
   const { authenticateKey, secret } = await startWithToken(t)
   const altered = `${secret.slice(0, -1)}${secret.endsWith('0') ? '1' : '0'}`
   for (const invalid of [
@@ -85,7 +85,7 @@ test('the operator issues tokens for users and changes any token, recorded as op
   ])
 })
 
-test('a write is answered once the directory knows it [R32]', async (t) => {
+test('a write is answered only after the token directory has seen it [R32]', async (t) => {
   const world = await startWithToken(t)
   const { caller, store, tokenDirectory, projector } = world
   let seen = Promise.withResolvers<void>()
@@ -99,16 +99,16 @@ test('a write is answered once the directory knows it [R32]', async (t) => {
     for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve))
     return answered
   }
-  const answersInTime = async <A>(send: () => Promise<A>): Promise<A> => {
+  const answerAfterDirectory = async <A>(send: () => Promise<A>): Promise<A> => {
     seen = Promise.withResolvers<void>()
     const answer = send()
     t.false(await isAnswered(answer))
     seen.resolve()
     return answer
   }
-  const { token } = right(await answersInTime(tokens.issueToken(caller, ci)))
-  right(await answersInTime(tokens.changeToken(caller, token.id, { isActive: false })))
-  right(await answersInTime(tokens.revokeToken(caller, token.id)))
+  const { token } = right(await answerAfterDirectory(tokens.issueToken(caller, ci)))
+  right(await answerAfterDirectory(tokens.changeToken(caller, token.id, { isActive: false })))
+  right(await answerAfterDirectory(tokens.revokeToken(caller, token.id)))
 })
 
 test('a token is refused from the instant of its expiry [R32]', async (t) => {

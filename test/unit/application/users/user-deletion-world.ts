@@ -80,7 +80,9 @@ export const startDeletion = async (t: ExecutionContext) => {
   await project()
   const sealed = store.allEvents().flatMap(sealedIn)
   const ofAda = sealed.filter(({ envelope }) => envelope.k !== 'user-1')
+  /** Returns how many of Ada's encrypted texts can still be decrypted. */
   const readable = async (): Promise<number> => right(await deps.keyring.open(ofAda)()).filter(E.isRight).length
+  /** Returns the collections that list data of Ada, one entry for each document. */
   const listed = async (): Promise<ReadonlyArray<string>> => {
     await project()
     const found = await Promise.all(PERSONAL.map(async (collection) => {
@@ -96,6 +98,7 @@ export const startDeletion = async (t: ExecutionContext) => {
     }))
     return found.flat()
   }
+  /** The queries for the ids of a user's sessions and tokens. */
   const owned = { liveIdsOf: liveIdsOf({ documents }), tokenIdsOf: tokenIdsOf({ documents }) }
   const deleting = (changes: Partial<DeleteUserDeps> = {}) =>
     deleteUser({ ...deps, ...owned, directory, projector, administrators, ...changes })

@@ -49,7 +49,7 @@ const start = async (t: { teardown: (fn: () => void) => void }, store: EventStor
   return { directory, logger, stop, find: async (id: number) => right(await directory.byId(id)()) }
 }
 
-const claimed = async (store: EventStore, userId: number): Promise<void> => {
+const claimName = async (store: EventStore, userId: number): Promise<void> => {
   const metadata = { correlationId: 'c', causationId: 'c', actor: 'service', recordedAt: environment.now() }
   const claim = { type: 'UsernameClaimed', data: { userId, at: environment.now() } }
   right(await store.append(`username-hash ${userId}`, 'any', [{ id: environment.newId(), ...claim, metadata }])())
@@ -74,7 +74,7 @@ test('users are found by id and name in their own streams, which are read once a
     },
   }
   for (let userId = 1; userId <= 20; userId++) {
-    await claimed(inner, userId)
+    await claimName(inner, userId)
     await write(inner, keyring, registered(userId))
   }
   const { directory, find } = await start(t, store, keyring)
@@ -110,32 +110,32 @@ test('in an outage known users keep their last state, and others are reported as
   const inner = createMemoryEventStore()
   const memoryKeyring = createMemoryKeyring()
   let isUnavailable = false
-  let breaks: AbortController = new AbortController()
+  let connection: AbortController = new AbortController()
   const store: EventStore = {
     ...inner,
     read: (...read) => (isUnavailable ? TE.left(unavailable) : inner.read(...read)),
     subscribe: async function* (from, prefixes, signal) {
-      const own = breaks
+      const own = connection
       for await (const message of inner.subscribe(from, prefixes, AbortSignal.any([signal, own.signal]))) yield message
       if (own.signal.aborted || isUnavailable) throw new Error('the subscription ended', { cause: unavailable })
     },
   }
   for (const userId of [1, 2]) {
-    await claimed(inner, userId)
+    await claimName(inner, userId)
     await write(inner, memoryKeyring, registered(userId))
   }
   const { directory, find } = await start(t, store, memoryKeyring)
   t.true(O.isSome(right(await directory.byUsernameHash('hash 1')())))
 
   isUnavailable = true
-  breaks.abort()
+  connection.abort()
   await write(inner, memoryKeyring, { type: 'UserDisabled', data: { userId: 1, at: environment.now() } })
   t.like(O.toNullable(await find(1)), { status: 'active' })
   t.like(O.toNullable(right(await directory.byUsernameHash('hash 1')())), { status: 'active' })
   for (const cold of [directory.byId(2), directory.byUsernameHash('hash 2')])
     t.deepEqual(await cold(), E.left(unavailable))
 
-  breaks = new AbortController()
+  connection = new AbortController()
   isUnavailable = false
   await eventually(async () => {
     assert.equal(O.toNullable(await find(1))?.status, 'disabled')
@@ -143,11 +143,11 @@ test('in an outage known users keep their last state, and others are reported as
   t.true(O.isSome(await find(2)))
 })
 
-test('a name that was freed and taken again is the new user from that event on', async (t) => {
+test('a freed name that another user claims belongs to that user from this event on', async (t) => {
   const store = createMemoryEventStore()
   const keyring = createMemoryKeyring()
   for (const userId of [1, 2]) await write(store, keyring, registered(userId))
-  await claimed(store, 1)
+  await claimName(store, 1)
   const { directory } = await start(t, store, keyring)
   t.like(O.toNullable(right(await directory.byUsernameHash('hash 1')())), { userId: 1 })
   const metadata = { correlationId: 'c', causationId: 'c', actor: 'service', recordedAt: environment.now() }

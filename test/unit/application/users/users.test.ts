@@ -60,7 +60,7 @@ test('users are numbered from 1, each once [R14]', async (t) => {
   t.deepEqual(registered.map((user) => right(user).id).toSorted((a, b) => a - b), names.map((_, n) => n + 1))
 })
 
-test('names are unique by exact case, in any spelling of accents', async (t) => {
+test('names differ by case, but not by the encoding of their accents', async (t) => {
   const { users } = await startUserWorld(t)
   right(await users.registerUser({ ...ada, username: 'Zoë' }, 'setup')())
   t.deepEqual(await users.registerUser({ ...ada, username: 'Zoe\u0308' }, 'setup')(), taken)
@@ -121,12 +121,12 @@ const cutOff = (inner: EventStore, nth: number, isWritten: boolean): EventStore 
   }
 }
 
-const STEPS = ['the id', 'the claim', 'the user', 'the id of the profile', 'the profile']
+const STEPS = ['the id', 'the claim of the name', 'the user', 'the id of the profile', 'the profile']
 
 for (const [index, step] of STEPS.entries()) {
   for (const isWritten of [false, true]) {
     const where = `${step}, ${isWritten ? 'written but not answered' : 'not written'}`
-    test(`interrupted at ${where}: the next registration and the next process complete it`, async (t) => {
+    test(`a registration interrupted at ${where}, is completed by the next registration or process`, async (t) => {
       const store = createMemoryEventStore()
       const keyring = createMemoryKeyring()
       const first = await startUserWorld(t, { store: cutOff(store, index + 1, isWritten), keyring })
@@ -136,10 +136,11 @@ for (const [index, step] of STEPS.entries()) {
 
       const second = await startUserWorld(t, { store, keyring })
       const retried = await second.users.registerUser(ada, 'setup')()
-      const existed = index > 2 || (index === 2 && isWritten)
-      if (existed) t.deepEqual(retried, taken)
+      const isRegistered = index > 2 || (index === 2 && isWritten)
+      if (isRegistered) t.deepEqual(retried, taken)
       else t.true(E.isRight(retried))
-      for (const _ of ['', 'repeating it does nothing']) await completeUsers(second, store)
+      // The second run must change nothing.
+      for (const _ of [1, 2]) await completeUsers(second, store)
 
       t.is(eventTypes(store).filter((type) => type === 'UsernameClaimed').length, 1)
       t.is(eventTypes(store).filter((type) => type === 'UserRegistered').length, 1)
