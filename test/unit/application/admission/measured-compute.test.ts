@@ -38,7 +38,8 @@ test('the share of a session follows from the duration of a pass and the interva
   t.is(share(pass(4)), 0.7, 'a slow model runs less often')
   t.is(share(pass(36)), 1.2, 'a model that is slower than real time never keeps up')
   t.is(share({ usual: 36, least: 20 }), 0.7, 'a busy machine does not count as a slow model')
-  t.is(share({ usual: 4, least: 0.2, busy: 0.2 }), PASSES_PER_DRAFT * 0.2, 'waiting for other programs does not raise the cost')
+  const delayed = { usual: 4, least: 0.2, busy: 0.2 }
+  t.is(share(delayed), PASSES_PER_DRAFT * 0.2, 'waiting for other programs does not raise the cost')
 })
 
 test('the cost of an unmeasured model is estimated by its size, and such a model is never refused as too slow', (t) => {
