@@ -24,8 +24,8 @@ export const usageError = (message: string, hint?: string): CommandError =>
   new CommandError(message, { hint, exitCode: 2 })
 
 /**
- * Formats an error for standard error: `error: ` before each line, then the hint. Lines that already begin with `error:
- * ` or `hint: ` stay unchanged. `subject` is the file that the error is about.
+ * Formats an error for standard error: `error: ` before each line, then the hint. Lines that already begin with
+ * `error: ` or `hint: ` stay unchanged. `subject` is the file that the error is about.
  */
 export const errorLines = (error: unknown, subject?: string): string => {
   const prefix = subject === undefined ? 'error: ' : `error: ${subject}: `

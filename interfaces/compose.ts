@@ -14,7 +14,7 @@ import { openServiceFront } from './compose/parts/service-front.ts'
 import { openWriteSide } from './compose/parts/write-side.ts'
 import { setupLink } from './http/clients/links.ts'
 
-/** `stop` drains the service: no new sessions, DRAIN_TIMEOUT for open sessions, then the stores close. */
+/** `stop` refuses new sessions, waits up to DRAIN_TIMEOUT for the open sessions, and then closes the stores. */
 export interface RunningService extends Part {
   /** `http://host:port` as bound. */
   readonly url: string
@@ -24,8 +24,9 @@ export interface RunningService extends Part {
 }
 
 /**
- * Starts the service part by part. Throws an Error for the user if a part fails, after closing the earlier parts.
- * `onReplaced` is called, even during the start, when another process has replaced this one, which must then exit.
+ * Starts the service part by part. If a part fails, closes the earlier parts and throws an Error for the user.
+ * `onReplaced` is called, even during the start, when another process has replaced this process. This process must
+ * then exit.
  */
 export const startService = (settings: Settings, onReplaced: (reason: string) => void): Promise<RunningService> =>
   assemble(async (opened) => {

@@ -27,13 +27,13 @@ const hasParent = process.connected
 const settings = readSettings(process.env)
 if (E.isLeft(settings)) fail(new CommandError(settings.left.join('\n'), { hint: SETTINGS_HINT }))
 else {
-  // No drain: another process owns the stores, and late writes of this process would damage its data.
+  // Exits at once. A drain would write to the stores, and these writes would damage the data of the other process.
   const onReplaced = (reason: string): void => fail(`Stenolog stops: ${reason}`)
   const service: RunningService = await startService(settings.right, onReplaced).catch((error: unknown) =>
     fail(isTaken(error) ? portTaken(settings.right) : `Stenolog cannot start: ${messageOf(error)}`),
   )
 
-  /** On a terminal, Ctrl+C arrives twice: from the terminal and from npm. The second signal is ignored. */
+  /** On a terminal, Ctrl+C arrives twice: from the terminal and from npm. The second signal within this time is ignored. */
   const REPEATED_INTERRUPT_MS = 500
   let isStopping = false
   let interruptedAt = -Infinity
@@ -68,7 +68,7 @@ else {
   const { setupLink } = service
   const showLink = (): void =>
     console.log(`Create the first administrator with this link (it works once, within 30 minutes): ${setupLink ?? ''}`)
-  // On a terminal, other parts log during the first second. The later link is then the last line.
+  // On a terminal the link waits one second, so log lines of the start do not hide it.
   if (setupLink !== null && process.stdout.isTTY) setTimeout(showLink, 1000).unref()
   else if (setupLink !== null) showLink()
 }

@@ -25,6 +25,7 @@ export const clusterFigures = ({ members, leases, admission, links }: Observed):
     workers: () => members.all().filter(canRunSessions).length,
     lost: () => lost,
     leases: () => leases.holders(),
+    // Each worker that takes over a session starts a new term, so a moved session has a term above 1.
     moved: () => open().filter(({ term }) => term > 1).length,
     unplaced: () => open().filter(({ worker }) => worker === null).length,
     links,

@@ -8,7 +8,7 @@ import { createHttpApp } from '../http/app.ts'
 import type { HttpAppOptions } from '../http/app.ts'
 import { SERVER_LIMITS } from '../http/connections/server.ts'
 
-/** Maximum length of a socket path in the operating system. */
+/** Longer socket paths are refused. Linux allows 108 bytes, and macOS 104. */
 const MAX_PATH_BYTES = 100
 
 /** Returns the path of the socket through which the command line talks to the service of a data directory. */
@@ -39,9 +39,9 @@ const serveRebuild = async (
 }
 
 /**
- * Serves the administration routes and rebuilds on a socket in the data directory, for every user with access to it.
- * This process must hold the data directory. Returns the function that closes the socket. If the path is too long, it
- * logs a warning and opens no socket.
+ * Serves the administration routes and rebuilds on a socket in the data directory. Requests need no login, because the
+ * permissions of the socket file protect it. This process must hold the data directory. Returns the function that
+ * closes the socket. If the path is too long, it logs a warning and opens no socket.
  */
 export const openControl = async (options: ControlOptions, dataDir: string): Promise<() => Promise<void>> => {
   const path = controlPath(dataDir)

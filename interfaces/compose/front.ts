@@ -19,11 +19,11 @@ import type { PlaceSender } from '../ws/senders/sender-placement.ts'
 import { attachSocketServer } from '../ws/socket-server.ts'
 import { maxSockets, senderSlots } from './socket-limits.ts'
 
-/** Time for the close handshakes of WebSockets at the stop. */
+/** How long the stop waits for the close handshakes of WebSockets. */
 const SOCKETS_MS = 1000
-/** Time for pending requests at the stop. The request that finishes a session waits for its last text. */
+/** How long the stop waits for pending requests. The request that finishes a session waits for its last text. */
 const REQUESTS_MS = 6000
-/** Connections that may wait for `accept`: all listeners reconnect after a restart. The system may allow fewer. */
+/** Connections that may wait for `accept`, enough for all listeners after a restart. The system may allow fewer. */
 const BACKLOG = 4096
 
 interface FrontOptions extends Omit<HttpAppOptions, 'settings'> {
@@ -58,7 +58,7 @@ export const openFront = async (options: FrontOptions): Promise<Front> => {
   const bounded = { ...WAITING_LIMITS, maxOpen: Math.min(WAITING_LIMITS.maxOpen, max) }
   const waiting = settings.rateLimit > 0 ? bounded : NO_WAITING_LIMITS
   const server = createHttpServer((request, response) => {
-    // A keep-alive connection would delay the close.
+    // During the stop, a keep-alive connection would delay the close of the server.
     response.once('close', () => {
       if (isClosing) setImmediate(() => server.closeIdleConnections())
     })

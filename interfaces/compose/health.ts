@@ -26,6 +26,7 @@ interface Observed {
     readonly sessions: Pick<RunningSessions, 'droppedFinals' | 'lostSeconds'>
     readonly compute: Pick<MeasuredCompute, 'lanes' | 'taken'>
   } | null
+  /** The engines of this process. Null in a process without the role `worker`. */
   readonly own: { readonly pool: { readonly whole: Pick<SpeechEngine, 'pid'> } } | null
   readonly store: { readonly isAnswering: () => boolean }
   readonly leaderChanges: () => number
@@ -50,13 +51,13 @@ const FOREIGN = 'an encrypted value was changed, or belongs to another event'
 
 /**
  * Creates the sources of /metrics and /health/ready. Damaged streams and missing keys are listed, but the service stays
- * ready: it can still serve all other data, and another process could not do more.
+ * ready: it still serves all other data, and a restart or another process would not help.
  */
 export const createHealth = (observed: Observed): Pick<HttpAppOptions, 'metrics' | 'readiness'> => {
   const lags = () =>
     observed.projector.lag().map(({ projection, secondsBehind: seconds, error, failures, rebuilding }) =>
       ({ projection, seconds, error, failures, rebuilding }))
-  const hurtStreams = (): ReadonlyArray<UnreadableStream> => [
+  const damagedStreams = (): ReadonlyArray<UnreadableStream> => [
     ...observed.log.unreadable(),
     ...observed.keyring.foreign().map((stream): UnreadableStream => ({ stream, problem: 'damaged', detail: FOREIGN })),
   ]
@@ -69,7 +70,7 @@ export const createHealth = (observed: Observed): Pick<HttpAppOptions, 'metrics'
     return observed.own.pool.whole.pid() === undefined ? 'restarting' : 'running'
   }
   // An error of a projection in another process does not count, because every process would then be unready.
-  const hasRead = () =>
+  const hasCaughtUpWithLog = () =>
     observed.projector.lag().every(({ hasCaughtUp, error, isOwn }) => hasCaughtUp && (error === null || !isOwn))
   return {
     metrics: createMetrics({
@@ -89,7 +90,7 @@ export const createHealth = (observed: Observed): Pick<HttpAppOptions, 'metrics'
       sourceIsolation: () => observed.isolation.problem === null,
     }),
     readiness: () => ({
-      ready: !observed.draining() && eventStore() === 'ok' && observed.readModels.isReachable() && hasRead(),
+      ready: !observed.draining() && eventStore() === 'ok' && observed.readModels.isReachable() && hasCaughtUpWithLog(),
       checks: {
         draining: observed.draining(),
         eventStore: eventStore(),
@@ -100,7 +101,7 @@ export const createHealth = (observed: Observed): Pick<HttpAppOptions, 'metrics'
         // The service is ready without workers, because everything except new sessions works.
         ...(observed.cluster !== null && { workers: observed.cluster.workers() }),
         modelsThatDoNotLoad: observed.failing(),
-        hurtStreams: hurtStreams().slice(0, MAX_NAMED),
+        hurtStreams: damagedStreams().slice(0, MAX_NAMED),
         missingKeys: observed.keyring.missing().slice(0, MAX_NAMED),
       },
     }),

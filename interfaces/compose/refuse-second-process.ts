@@ -5,7 +5,7 @@ import { pause } from '../../application/waiting.ts'
 
 interface Refusing {
   readonly members: Pick<Members, 'self' | 'all'>
-  /** LEASE_TTL. */
+  /** LEASE_TTL in milliseconds. */
   readonly ttl: number
   readonly timers: Timers
   readonly logger: Pick<Logger, 'warn'>
@@ -14,8 +14,8 @@ interface Refusing {
 /** Checks in one LEASE_TTL. */
 const CHECKS_PER_TTL = 10
 /**
- * Wait in LEASE_TTLs, longer than it takes to detect a lost process. Of two processes that start together, the one
- * with the lower incarnation waits longer, and so it remains.
+ * Maximum wait in multiples of LEASE_TTL. It is longer than the time to detect a lost process. Of two processes that
+ * start together, the one with the lower incarnation (id of a run) waits longer. The other one then stops first.
  */
 const PATIENCE_TTLS = { higher: 1.5, lower: 2.5 }
 

@@ -14,7 +14,7 @@ export const examineLocalIsolation = async (settings: Settings, logger: Logger):
   return isolation
 }
 
-/** Returns the check of an audio URL at creation of a session. Null when the URL may be used. */
+/** Creates the check of the audio URL of a new session. It returns a refusal, or null when the URL may be used. */
 export const createPullRefusal =
   ({ pulls }: Pick<SourceIsolation, 'pulls'>, rules: () => AddressRules): CreateLiveDeps['pullRefusal'] =>
   (url) => {

@@ -41,7 +41,7 @@ const failureOf = (error: unknown): { readonly _tag: string; readonly reason: st
 export const runStartWork = <A>(step: string, work: () => Promise<A>, timers: Timers = systemTimers): Promise<A> =>
   runStartStep(step, TE.tryCatch(work, failureOf), timers)
 
-/** Like `runStartStep`, but continues after damaged data. That is reported elsewhere, and other data still works. */
+/** Like `runStartStep`, but continues after damaged data, which is reported elsewhere. Other data still works. */
 export const runStartStepUnlessDamaged = async <L extends { readonly _tag: string }>(
   step: string,
   task: TaskEither<L, unknown>,

@@ -138,7 +138,7 @@ interface Joining {
 
 /**
  * Opens the stores in MongoDB. This process becomes a member before it writes. The database clients are imported only
- * here, because loading them takes a third of the start.
+ * here, because loading them takes a third of the start time.
  */
 const openMongo = (joining: Joining): Promise<ReadStores & Joined & Part> =>
   assemble(async (opened) => {

@@ -102,7 +102,7 @@ const catchErrors =
     }
   }
 
-/** Checks Host and Expect here, because Node would refuse them without a body. HTTP/1.0 has neither header. */
+/** Checks the headers Host and Expect. Node's own refusal would have no body. HTTP/1.0 has neither header. */
 const checkHeaders =
   (logger: Logger): Middleware =>
   async (ctx, next) => {
@@ -126,9 +126,9 @@ const originOf = ({ address, host, encrypted, prefix }: Arrival, settings: HttpS
 }
 
 /**
- * Public routes with a rate limit of their own, by address. Health checks and metrics: another client at the same
- * address must not make the service look dead. Console and caption page: one visit loads several files, and many
- * visitors may share an address.
+ * Public routes with a separate rate limit for each address. Health checks and metrics have one, so another client at
+ * the same address cannot make the service look dead. The console and the caption page have one, because each visit
+ * loads several files, and many visitors may share an address.
  */
 const PUBLIC_BUCKETS: ReadonlyMap<Route, string> = new Map<Route, string>([
   ...operationRoutes.map((route) => [route, 'operations'] as const),

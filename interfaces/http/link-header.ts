@@ -13,7 +13,7 @@ export interface ListAddress {
   readonly path: string
 }
 
-/** Equal with and without a trailing slash, like the rest of the response. */
+/** Drops a trailing slash, because both forms of the path return the same list. */
 const locationOf = ({ webSocketBase, prefix, path }: ListAddress): string =>
   `${webSocketBase === '' ? prefix : webSocketBase.replace(/^ws/, 'http')}${path.replace(/\/$/, '')}`
 

@@ -5,21 +5,23 @@ export interface Broadcast {
   readonly framed: Buffer
 }
 
+/** First byte of the header: a text frame without continuation. */
 const FINAL_TEXT = 0x81
-const MEDIUM = 126
-const LONG = 127
+/** Second byte of the header when the length follows in 16 bits or in 64 bits. Smaller values are the length itself. */
+const LENGTH_IN_16_BITS = 126
+const LENGTH_IN_64_BITS = 127
 
 /** Header of an unfragmented text frame without a mask (RFC 6455, 5.2). */
 const headerOf = (length: number): Buffer => {
-  if (length < MEDIUM) return Buffer.from([FINAL_TEXT, length])
+  if (length < LENGTH_IN_16_BITS) return Buffer.from([FINAL_TEXT, length])
   if (length < 2 ** 16) {
-    const header = Buffer.from([FINAL_TEXT, MEDIUM, 0, 0])
+    const header = Buffer.from([FINAL_TEXT, LENGTH_IN_16_BITS, 0, 0])
     header.writeUInt16BE(length, 2)
     return header
   }
   const header = Buffer.alloc(10)
   header.writeUInt8(FINAL_TEXT, 0)
-  header.writeUInt8(LONG, 1)
+  header.writeUInt8(LENGTH_IN_64_BITS, 1)
   header.writeUInt32BE(length, 6)
   return header
 }

@@ -50,6 +50,7 @@ export interface OpenSocket {
   readonly role: SocketRole
   /** Closes the socket without an effect on its session. Resolves when the socket is closed. */
   readonly end: (ending: Ending) => Promise<void>
+  /** Closes the socket without a close frame. */
   readonly cut: () => void
 }
 
@@ -73,7 +74,7 @@ export const serveSocket = (options: ServeSocketOptions): OpenSocket => {
   const connection = connect(socket, wire, heartbeat.setPaused)
   const member: Member = { role, connection }
   const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()))
-  /** True when the service closes the socket: the session must not notice it. */
+  /** True when the service closes the socket. The session must not treat this as a disconnect of the client. */
   let isEndedByService = false
   let isClosed = false
   let hasFailed = false

@@ -39,9 +39,9 @@ export interface SocketSettings {
   readonly idleTimeout: number
   /** CIDR ranges of the proxies whose forwarding headers count (TRUSTED_PROXIES). */
   readonly trustedProxies: ReadonlyArray<string>
-  /** Failed handshakes of one address before 429. 0 switches the limits on handshakes off. */
+  /** Failed handshakes of one address above this get 429. 0 switches the limits on handshakes off. */
   readonly failedHandshakesPerMinute: number
-  /** Open sockets before 429, because a process has a limited number of file descriptors. */
+  /** Handshakes get 429 when this many sockets are open, because a process has a limited number of file descriptors. */
   readonly maxSockets: number
   /** The part of `maxSockets` that is reserved for senders. */
   readonly senderSlots: number
@@ -217,7 +217,8 @@ export const attachSocketServer = (options: SocketServerOptions): SocketServer =
         if (!socket.writableEnded) socket.off('error', onError)
       })
   }
-  // Never removed: an upgrade without a response would keep its connection open, and the server could not close.
+  // This handler is never removed. An upgrade without a response would keep its connection open, and the server could
+  // not close.
   server.on('upgrade', onUpgrade)
 
   return {

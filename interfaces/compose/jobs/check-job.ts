@@ -9,9 +9,9 @@ import { parseJson } from '../../../domain/shared/parse-json.ts'
 
 const COMMAND_LINE = join(import.meta.dirname, '..', '..', 'cli', 'main.ts')
 
-/** Reported problems of each check. The command line reports all of them. */
+/** Number of problems that the result of a job lists for each check. The command line lists all of them. */
 const MAX_PROBLEMS = 100
-/** Reported characters of an error output. */
+/** A longer error output of the command is cut. */
 const MAX_ERROR_CHARS = 500
 
 const problem = t.strict({ where: t.string, problem: t.string })

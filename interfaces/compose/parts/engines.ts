@@ -54,7 +54,7 @@ const startOwn = (foundation: Foundation): Promise<Engines & Part> =>
   assemble(async (opened) => {
     const { settings, store, environment, timers, logger, stores: { members } } = foundation
     const [modelsDir, mayBeMissing] = [modelsDirOf(settings), settings.modelsDir === null]
-    // Taken before the models are listed, so a change during the listing is noticed.
+    // The folder is examined before the models are listed, so a change during the listing is noticed.
     const seen = hasServers(settings) ? await lookAtModels(modelsDir) : null
     const listed = listInstalled({ store, environment, logger })
     const list: ListInstalled = (names, pairs) => runStartWork('list the installed models', () => listed(names, pairs))

@@ -33,14 +33,15 @@ export const openFoundation = (settings: Settings, onReplaced: (reason: string) 
     void replaced.then(onReplaced)
     const log = watchLog(stores.store, logger)
     const { store } = log
-    // Runs before the first append. After a restore of an older log, a stored position past its end would otherwise
-    // point to a different event. With servers, the holders of the leases check unfinished rebuilds and duties.
+    // A restored log may be shorter than before. A stored position past its end would later point to a different event,
+    // so such positions are discarded before the first append. With servers, the holders of the leases do the same for
+    // unfinished rebuilds and duties.
     const isServer = settings.eventstoreUrl !== null
-    const asked = isServer
+    const scope = isServer
       ? { projections: allProjections, duties: [] }
       : { projections: [...allProjections, ...allProjections.map(stagedOf)], duties: DUTIES }
-    const compared = discardNewerThanLog({ store, documents, ...asked, keepsReadModels: isServer, logger })
-    await runStartStep('compare the read models with the log', compared)
+    const comparison = discardNewerThanLog({ store, documents, ...scope, keepsReadModels: isServer, logger })
+    await runStartStep('compare the read models with the log', comparison)
     const dutyDocuments = { ...documents, checkpoint: dutyCheckpoint({ store, documents, logger }) }
     const jwtTtlSeconds = settings.jwtTtl / 1000
     const credentials = createCredentials({ masterKey: stores.masterKey, jwtTtlSeconds, environment })

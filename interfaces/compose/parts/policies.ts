@@ -24,7 +24,7 @@ interface Needs {
   readonly endByWorker: EndByWorker
 }
 
-/** Starts the background tasks that one process at a time does: end abandoned sessions, and erase data that is due. */
+/** Starts the background tasks that one process at a time runs: ending abandoned sessions, and erasing data on time. */
 export const startPolicies = ({ foundation, writeSide, readSide, endByWorker }: Needs) =>
   assemble(async (opened) => {
     const { settings, environment, logger, leases, stores: { members }, dutyDocuments: documents } = foundation
@@ -41,7 +41,8 @@ export const startPolicies = ({ foundation, writeSide, readSide, endByWorker }: 
     const creatorStateOf = creatorStateAmong(members, !isShared)
     const reconciled = { ...working, isDisabled, creatorStateOf, takeoverGrace: takeoverGraceOf(settings) }
     const reconcile = ({ token }: HeldLease) =>
-      // After a change of the lease holder, the time of the last check is unknown, so the first check comes at once.
+      // The token counts changes of the lease holder. After a change, the time of the last check is unknown, so the
+      // first check comes at once.
       reconcileLives({
         ...reconciled, logger, expiry, every: expiryCheckMs(settings), first: token === 0 ? undefined : 0,
       })
@@ -52,7 +53,7 @@ export const startPolicies = ({ foundation, writeSide, readSide, endByWorker }: 
     opened(startDuties({ ...working, leases, documents, ...lives, tokenIdsOf, logger, retentionMax, listsAreCurrent }))
     return {
       environment,
-      /** Reconciles once, for embedded stores, where no other process has done it. */
+      /** Reconciles once. Call it at the start with embedded stores, because no other process does it then. */
       reconcileNow: createReconciler(reconciled).round,
     }
   })

@@ -15,7 +15,10 @@ import { liveReads } from './live-reads.ts'
 
 export type ReadSide = Awaited<ReturnType<typeof startReadSide>>
 
-/** Read models from before a restart catch up within this time. Read models under rebuild answer 503 for longer. */
+/**
+ * How long the start waits for the read models. After a restart they catch up within this time. Read models that are
+ * rebuilt need longer: their routes respond with 503 until the rebuild ends.
+ */
 const CATCH_UP_MS = 4000
 
 /** Starts the read models, the directories of users, tokens and logins, and the watch over the event store. */
@@ -24,7 +27,7 @@ export const startReadSide = (foundation: Foundation) =>
     const { settings, store, documents: all, keyring, credentials, environment, timers, logger } = foundation
     const leases = settings.role.includes('projector') ? foundation.leases : null
     const code = await foldingCode()
-    // Read before the projector starts. The directories follow the log from here. The projector covers earlier events.
+    // The directories follow the log from here. The projector starts later, so it covers all earlier events.
     const from = await runStartStep('read the head of the log', store.head())
     const stopping = new AbortController()
     const following = { store, logger, environment, timers, signal: stopping.signal }

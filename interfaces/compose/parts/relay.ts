@@ -95,7 +95,7 @@ export const openRelay = (needs: Needs) =>
     opened({ stop: async () => remote.close() })
     const placeSender = placeRemotely({ links: remote, environment, timers, logger })
     const { whenProjected, lives: { resolveToken } } = readSide
-    // A worker learns of ends from its own sessions.
+    // A worker learns from its own sessions that they have ended. Other processes follow the log for that.
     if (workerSessions === null) {
       const from = await runStartStep('read the head of the log', store.head())
       const stopping = new AbortController()

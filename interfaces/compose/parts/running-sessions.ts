@@ -47,10 +47,10 @@ export const runSessions = ({ foundation, engines, writeSide, readSide }: Needs)
     const lags = createLags()
     const discardCounter = createDiscardCounter()
     const needs = { foundation, writeSide, readSide }
-    const unsure = (liveId: number): void => worker?.settle(liveId)
+    const checkSender = (liveId: number): void => worker?.settle(liveId)
     const workerSessions = engines.own === null
       ? null
-      : await openWorkerSessions({ ...needs, engines: engines.own, lags, discardCounter, pullRules, unsure })
+      : await openWorkerSessions({ ...needs, engines: engines.own, lags, discardCounter, pullRules, checkSender })
     const relay = isShared ? opened(await openRelay({ ...needs, workerSessions })) : null
     const access = relay?.access ?? (workerSessions === null ? null : localAccess(workerSessions))
     if (access === null) throw new Error('a process without a worker needs servers')
@@ -59,7 +59,8 @@ export const runSessions = ({ foundation, engines, writeSide, readSide }: Needs)
     if (isShared) opened(watchWorkers({ admission, environment, members: stores.members, timers, logger }))
     const ownLives = (): ReadonlyArray<number> => workerSessions?.sessions.runs.all() ?? []
     opened(stores.followErasures(ownLives))
-    // Sessions stop before the policies (in reverse order), so nothing is ended or erased while a session still writes.
+    // Parts stop in reverse order. Sessions stop before the policies, which therefore end and erase nothing that a
+    // session still writes.
     if (workerSessions !== null) opened({ stop: workerSessions.sessions.close })
     const worker = workerSessions === null ? null : opened(await startWorker({ ...needs, workerSessions, relay }))
 
@@ -84,7 +85,7 @@ export const runSessions = ({ foundation, engines, writeSide, readSide }: Needs)
         if (policies === null || isShared) return
         await runStartStep('reconcile sessions and reservations', policies.reconcileNow)
       },
-      listensOn: (port: number): void => {
+      setOwnPort: (port: number): void => {
         ownPort = port
       },
     }

@@ -44,7 +44,7 @@ export const openServiceFront = (parts: Parts) =>
     closing.push(front.close)
     const control = { ...http, mayObserve: createObserverCheck(null), projector: readSide.projector }
     closing.push(await openControl(control, settings.dataDir))
-    running.listensOn(Number(new URL(front.url).port))
+    running.setOwnPort(Number(new URL(front.url).port))
 
     opened({
       stop: async () => {

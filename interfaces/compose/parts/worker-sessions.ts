@@ -27,12 +27,12 @@ interface Needs {
   readonly discardCounter: DiscardCounter
   readonly pullRules: () => AddressRules
   /** Called when the log may contain a sender that never got its admission. */
-  readonly unsure: (liveId: number) => void
+  readonly checkSender: (liveId: number) => void
 }
 
 /** Creates the sessions of a worker, with their sources and translations. The caller closes `sessions`. */
 export const openWorkerSessions = async (needs: Needs) => {
-  const { foundation, engines, writeSide, readSide, lags, discardCounter, pullRules, unsure } = needs
+  const { foundation, engines, writeSide, readSide, lags, discardCounter, pullRules, checkSender } = needs
   const { settings, environment, timers, logger } = foundation
   const { write, admission, worker } = writeSide
   const { pool, translator } = engines
@@ -58,7 +58,7 @@ export const openWorkerSessions = async (needs: Needs) => {
     environment,
     timers,
     reconnectGrace: settings.reconnectGrace,
-    checkSender: unsure,
+    checkSender,
   })
   const compute = measuredCompute({
     engine: pool.whole, catalogue: engines.installed, admission, environment, logger,

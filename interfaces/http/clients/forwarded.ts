@@ -7,7 +7,7 @@ export interface Arrival {
   readonly address: string
   /** True when the client used TLS. */
   readonly encrypted: boolean
-  /** In the form of the header Host. links.ts decides whether links may use it. */
+  /** Host name with an optional port, as the client sent it. links.ts decides whether links may use it. */
   readonly host: string
   /** Path prefix that a proxy removed, such as `/captions`. '' when there is none. */
   readonly prefix: string

@@ -9,7 +9,7 @@ import { members, optional, refined } from './validation.ts'
 import type { Complaint } from './validation.ts'
 
 const MAX_URL_LENGTH = 2048
-/** Pixels. */
+/** Bounds of `size_text`, in pixels. */
 export const [SMALLEST_TEXT, LARGEST_TEXT] = [8, 200] as const
 const SCHEMES: Readonly<Record<Exclude<AudioFormat, 'raw'>, ReadonlyArray<string>>> = {
   hls: ['http:', 'https:'],

@@ -1,6 +1,6 @@
 import type { LiveView } from '../../../application/ports/read-models.ts'
 
-/** The three values of pages/embed.css, in pixels and as a factor. */
+/** Font size, line height (as a factor) and vertical padding, as in pages/embed.css. */
 const DEFAULT_SIZE_PX = 28
 const LINE_HEIGHT = 1.4
 const MARGINS_PX = 16

@@ -15,7 +15,6 @@ export const tokenChange = ({ name, is_active: isActive }: t.TypeOf<typeof token
   ...(isActive === undefined ? {} : { isActive }),
 })
 
-
 const recordMembers = {
   id: count,
   name: t.string,

@@ -10,7 +10,7 @@ export type Field<A> = t.Type<A, unknown>
 
 const MAX_ISSUES = 20
 
-/** Decodes with `codec` and replaces the wrapper in the context by it, so `codec` explains the errors. */
+/** Decodes with the wrapped `codec`. The context of errors names `codec` instead of its wrapper, so it explains them. */
 const delegate = <A>(codec: Field<A>, value: unknown, context: t.Context): t.Validation<A> => {
   const last = context.at(-1)
   return codec.validate(value, last === undefined ? context : [...context.slice(0, -1), { ...last, type: codec }])

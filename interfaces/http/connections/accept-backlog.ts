@@ -12,13 +12,13 @@ export const acceptBacklog = async (server: Server, maxConnections: number): Pro
     accepted += 1
   }
   server.on('connection', count)
-  const turn = async (): Promise<void> => {
+  const untilQuietTurn = async (): Promise<void> => {
     const before = accepted
-    // The first one ends the current turn, the second one waits for a whole turn.
+    // The first `setImmediate` ends the current turn. The second one waits for a whole turn.
     await setImmediate()
     await setImmediate()
-    if (accepted > before && accepted < maxConnections) await turn()
+    if (accepted > before && accepted < maxConnections) await untilQuietTurn()
   }
-  await turn()
+  await untilQuietTurn()
   server.off('connection', count)
 }

@@ -59,6 +59,7 @@ const vendorFile = async ([name, url]: readonly [name: string, url: string]): Pr
   return [vendorPath(name), { mediaType: SCRIPT, content: withAddresses(vendorPath(name), text) }]
 }
 
+/** Speech that the console sends when a user tries the service without a microphone. */
 const SAMPLE = 'cli/streaming/demo/sample.flac'
 
 const modulesOf = (files: ReadonlyMap<string, ConsoleFile>, path: string,

@@ -10,7 +10,7 @@ interface CatchUpOptions {
   readonly missed: MissedFinals
   readonly connection: Connection
   readonly encode: (frame: TranscriptFrame) => Broadcast
-  /** Joins the hub, or ends the socket. `sentAhead`: finals that the socket has, and that the hub may still publish. */
+  /** Joins the hub, or ends the socket. `sentAhead`: keys of sent finals that the hub may still publish. */
   readonly join: (sentAhead: ReadonlySet<string>) => void
   readonly isClosed: () => boolean
   readonly logger: Logger
@@ -38,7 +38,7 @@ export const catchUp = async (options: CatchUpOptions): Promise<void> => {
         if (isClosed()) return
         continue
       }
-      // The rest and the join happen in one tick, so no final can be published in between.
+      // The remaining finals are sent in the tick of the join, so no final can be published in between.
       const rest = missed.rest()
       if (rest === null) continue
       for (const frame of rest) connection.broadcast(encode(frame))

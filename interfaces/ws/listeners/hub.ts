@@ -16,7 +16,7 @@ const STARTED_FRAME = encodeBroadcast(STARTED)
 export interface Member {
   readonly role: SocketRole
   readonly connection: Connection
-  /** Finals that the member has from the log before the hub publishes them. Each is skipped once. */
+  /** Keys of finals that the member got from the log. The hub skips each of them once when it publishes them. */
   sentAhead?: Set<string>
 }
 

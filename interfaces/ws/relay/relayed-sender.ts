@@ -10,13 +10,13 @@ import type { Ending } from '../ends.ts'
 import type { Incoming } from '../incoming.ts'
 import { createSentFrames } from './sent-frames.ts'
 
-/** How long a handshake waits for the worker. */
+/** How long a handshake waits for the response of the worker. */
 const PLACEMENT_TIMEOUT_MS = 5000
-/** How long a socket waits for the next worker. */
+/** How long a socket waits for the next worker after its worker is lost. */
 const NEXT_WORKER_TIMEOUT_MS = 15_000
 /** Pause before a request to an unavailable worker is repeated. */
 const RETRY_AFTER_MS = 500
-/** When the kept audio is full, the worker has this time to store its text. Then the oldest audio is dropped. */
+/** When the kept audio reaches its limit, the worker has this time to store the text. Then old audio is dropped. */
 const FULL_PATIENCE_MS = 5000
 
 /** The result of a placement request. */
@@ -61,7 +61,7 @@ export const createRelayedSender = (options: RelayedSenderOptions): RelayedSende
   let connection: Connection | null = null
   let link: Pick<LiveLink, 'send'> | null = null
   let place: PlaceState = 'none'
-  let [isAdmitted, isOver, isPausedByWorker, isOverfull] = [false, false, false, false]
+  let [isAdmitted, isOver, isPausedByWorker, isDropping] = [false, false, false, false]
   /** How the socket closed. Null while it is open. */
   let closedHow: 'clean' | 'broken' | null = null
   let cancelWorkerTimeout: (() => void) | null = null
@@ -96,16 +96,16 @@ export const createRelayedSender = (options: RelayedSenderOptions): RelayedSende
     else connection?.pause()
   }
 
-  const overfull = (): void => {
+  const startDropping = (): void => {
     cancelFull = null
-    isOverfull = true
+    isDropping = true
     logger.warn({ liveId }, 'kept audio of a sender is full and is dropped: it is lost if its worker is lost now')
     makeRoom()
   }
 
   const makeRoom = (): void => {
-    if (isOverfull) frames.dropOldest()
-    if (place === 'held' && frames.isFull() && !isOverfull) cancelFull ??= timers.after(FULL_PATIENCE_MS, overfull)
+    if (isDropping) frames.dropOldest()
+    if (place === 'held' && frames.isFull() && !isDropping) cancelFull ??= timers.after(FULL_PATIENCE_MS, startDropping)
     else stopFullTimeout()
     updateReading()
   }
@@ -146,7 +146,7 @@ export const createRelayedSender = (options: RelayedSenderOptions): RelayedSende
   }
 
   const admitted = (isOwn: boolean): void => {
-    // Another sender has the place. After a lost link it was faster than this sender.
+    // Another sender was admitted. If this sender had the place before, it lost it together with its link.
     if (!isOwn) return isAdmitted ? endAs(errorEnding('sender_already_connected')) : undefined
     place = 'held'
     isPausedByWorker = false
@@ -190,7 +190,7 @@ export const createRelayedSender = (options: RelayedSenderOptions): RelayedSende
         frames.done(message)
         return makeRoom()
       case 'covered':
-        isOverfull = false
+        isDropping = false
         frames.covered(message)
         return makeRoom()
     }

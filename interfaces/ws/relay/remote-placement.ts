@@ -5,7 +5,7 @@ import type { RemoteSender } from '../../../application/sessions/relay/remote-se
 import type { PlaceSender } from '../senders/sender-placement.ts'
 import { createRelayedSender } from './relayed-sender.ts'
 
-interface PlaceThereOptions {
+interface PlaceRemotelyOptions {
   /** Adds a sender to the link of a session, and returns the function that removes it. */
   readonly links: { readonly sender: (liveId: number, sender: RemoteSender) => () => void }
   readonly environment: Pick<Environment, 'newId'>
@@ -17,7 +17,7 @@ interface PlaceThereOptions {
 
 /** Attaches senders to sessions of any process, over links. */
 export const placeRemotely =
-  ({ links, environment, ...options }: PlaceThereOptions): PlaceSender =>
+  ({ links, environment, ...options }: PlaceRemotelyOptions): PlaceSender =>
   async (liveId) => {
     let leave = (): void => undefined
     const sender = createRelayedSender({ ...options, liveId, requestId: environment.newId(), leave: () => leave() })

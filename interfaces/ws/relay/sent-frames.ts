@@ -30,7 +30,7 @@ const parsed = (frame: SenderFrame): ClientFrame | null => {
 
 /** `pass` sends a frame to the worker. `maxBytes` limits the kept frames. */
 export const createSentFrames = (pass: (frame: SenderFrame) => void, maxBytes?: number): SentFrames => {
-  const unheard = createUnsettledAudio(maxBytes)
+  const unsettled = createUnsettledAudio(maxBytes)
   const config = createAcceptedConfig()
   let hasAudio = false
   /** The FINISH frame. It has no audio, so stored text cannot show whether a worker handled it. */
@@ -41,46 +41,46 @@ export const createSentFrames = (pass: (frame: SenderFrame) => void, maxBytes?: 
   let doneTo = 0
 
   return {
-    ...unheard,
-    isEmpty: () => unheard.isEmpty() && finish === null,
+    ...unsettled,
+    isEmpty: () => unsettled.isEmpty() && finish === null,
     take: (frame, hasWorker) => {
       const { type = null, body = {} } = parsed(frame) ?? {}
       const isKept = type === 'config' || (type === 'audio' && finish === null)
       if (type === 'audio') hasAudio = true
       if (type === 'finish') finish ??= frame
       if (!hasWorker) {
-        if (isKept) unheard.held(frame)
+        if (isKept) unsettled.held(frame)
         return
       }
       // Recorded before `pass`, because a worker in the same process answers during `pass`.
-      const number = unheard.sent(frame, isKept)
+      const number = unsettled.sent(frame, isKept)
       if (type === 'config') config.passed({ number, body, isAfterAudio: hasAudio })
       pass(frame)
     },
     repeat: () => {
       const text = config.text()
       const first: SenderFrame | null = text === null ? null : { kind: 'text', text }
-      repeatedTo = first === null ? 0 : unheard.sent(first, false)
+      repeatedTo = first === null ? 0 : unsettled.sent(first, false)
       const configs: Array<PassedConfig> = []
-      const kept = unheard.resend()
+      const kept = unsettled.resend()
       for (const { frame, number } of kept) {
         const found = frame.kind === 'text' ? parsed(frame) : null
         if (found?.type === 'config') configs.push({ number, body: found.body, isAfterAudio: hasAudio })
         if (configs.length === 0) repeatedTo = number
       }
       config.repeated(configs)
-      if (finish !== null) unheard.sent(finish, false)
+      if (finish !== null) unsettled.sent(finish, false)
       for (const frame of [first, ...kept.map((entry) => entry.frame), finish]) if (frame !== null) pass(frame)
     },
     done: (at) => {
       doneTo = at.frame
-      for (const number of config.done(at.frame)) unheard.answered(number)
-      unheard.received(at)
+      for (const number of config.done(at.frame)) unsettled.answered(number)
+      unsettled.received(at)
     },
     answer: (frame) => {
       if (frame === ASR_STARTED) config.accepted(doneTo)
       // An answered config is either part of the accepted config, or refused. It must not be repeated.
-      unheard.answered(doneTo)
+      unsettled.answered(doneTo)
       return doneTo > repeatedTo
     },
   }

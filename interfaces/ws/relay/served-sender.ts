@@ -39,6 +39,7 @@ export interface ServedSender {
 
 export const createServedSender = (session: SenderSession, options: ServedSenderOptions): ServedSender => {
   const { link, from, grace, timers, logger } = options
+  /** Number of the last handled frame, and the position of its end in the audio of the session. */
   let number = (from?.frame ?? 1) - 1
   let sample = from?.sample ?? session.progress().received
   /** Ends of frames, in order, from the last reported stored position. */
@@ -63,10 +64,10 @@ export const createServedSender = (session: SenderSession, options: ServedSender
 
   const reportStored = (): void => {
     const { stored } = session.progress()
-    const at = places.findLastIndex((place) => place.sample <= stored)
-    const place = places[at]
+    const index = places.findLastIndex((candidate) => candidate.sample <= stored)
+    const place = places[index]
     if (place === undefined || place.frame === reportedStored) return
-    places = places.slice(at)
+    places = places.slice(index)
     reportedStored = place.frame
     link.send({ kind: 'covered', ...place })
   }

@@ -53,8 +53,8 @@ export const createWorkerSenders = ({ sessions, takeoverGrace, ...options }: Wor
       if (!isClosed) link.send(message)
     }
 
-    /** The sender disconnected before its answer. The session treats it like a sender that was lost after that. */
-    const tooLate = (session: SenderSession, isNew: boolean): void => {
+    /** Detaches a sender that disconnected before its answer, as if it was lost right after its admission. */
+    const detach = (session: SenderSession, isNew: boolean): void => {
       if (isNew) session.abandoned(takeoverGrace)
       else session.lost(takeoverGrace)
     }
@@ -67,7 +67,7 @@ export const createWorkerSenders = ({ sessions, takeoverGrace, ...options }: Wor
       before?.served?.lost()
       const attached = await sessions.attachSender(liveId, from?.sample ?? null)()
       if (E.isLeft(attached)) return answer({ kind: 'refused', requestId, why: senderRefusalOf(attached.left) })
-      if (isClosed || abandoned.has(requestId)) return tooLate(attached.right, from === null)
+      if (isClosed || abandoned.has(requestId)) return detach(attached.right, from === null)
       const sender = createServedSender(attached.right, {
         ...options, link, from, grace: takeoverGrace,
         left: () => {

@@ -79,7 +79,7 @@ export const senderMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: RELAYED,
-    before: 'if (isOverfull) frames.dropOldest()',
+    before: 'if (isDropping) frames.dropOldest()',
     after: '',
     rows: ['with a full buffer the socket waits 5 seconds for the worker to store text'], test: SENDERS,
   },
