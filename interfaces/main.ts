@@ -33,7 +33,7 @@ else {
     fail(isTaken(error) ? portTaken(settings.right) : `Stenolog cannot start: ${messageOf(error)}`),
   )
 
-  /** On a terminal, Ctrl+C arrives twice: from the terminal and from npm. The second signal within this time is ignored. */
+  /** On a terminal, Ctrl+C arrives twice: from the terminal and from npm. A second one within this time is ignored. */
   const REPEATED_INTERRUPT_MS = 500
   let isStopping = false
   let interruptedAt = -Infinity

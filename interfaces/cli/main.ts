@@ -1,4 +1,4 @@
-/** The command line, `npm run stenolog -- COMMAND`. Commands load on demand: `serve` then loads no audio decoder. */
+/** The command line, `npm run stenolog -- COMMAND`. Commands load on demand, so `serve` loads no audio decoder. */
 import { didYouMean } from '../../domain/shared/nearest-name.ts'
 import { CommandError, errorLines, usageError, quoted } from '../command-error.ts'
 import { helpOf, helpOfAll } from './commands/help.ts'

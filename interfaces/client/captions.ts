@@ -11,7 +11,7 @@ export interface TextFrame {
 }
 
 export interface Caption {
-  /** Unique and stable: the segment, or the start without a segment. */
+  /** Unique and stable: the segment number, or the start time if the frame has no segment. */
   readonly key: number
   readonly start: number
   readonly end: number
@@ -46,16 +46,17 @@ const lineOf = (frame: TextFrame): Caption => ({
 const withLine = (captions: Captions, frame: TextFrame): Captions => {
   const line = lineOf(frame)
   const cursor = frame.segment === undefined ? null : Math.max(captions.cursor ?? 0, frame.segment)
-  const at = captions.lines.findLastIndex(({ key }) => key <= line.key)
-  const lines = captions.lines[at]?.key === line.key ? captions.lines : captions.lines.toSpliced(at + 1, 0, line)
+  const index = captions.lines.findLastIndex(({ key }) => key <= line.key)
+  const isKnown = captions.lines[index]?.key === line.key
+  const lines = isKnown ? captions.lines : captions.lines.toSpliced(index + 1, 0, line)
   return { lines, running: null, cursor }
 }
 
-/** A frame without a segment makes the running text final if it starts after it. Otherwise it replaces that text. */
+/** Adds a frame without a segment. Running text that ends before the frame becomes final. Other text is replaced. */
 const withUnnumbered = (captions: Captions, frame: TextFrame): Captions => {
   const { running } = captions
-  const before = running !== null && frame.start >= running.end ? withLine(captions, running) : captions
-  return { ...before, running: frame }
+  const settled = running !== null && frame.start >= running.end ? withLine(captions, running) : captions
+  return { ...settled, running: frame }
 }
 
 /** Adds a translation to its line. Without segments, a translation also shows that the running text is final. */
@@ -64,11 +65,11 @@ const withTranslation = (captions: Captions, frame: TextFrame): Captions => {
   const isOfRunning = frame.segment === undefined && running?.start === frame.start && running.end === frame.end
   const settled = isOfRunning ? withLine(captions, running) : captions
   const key = frame.segment ?? frame.start
-  const at = settled.lines.findLastIndex((line) => line.key === key)
-  const line = settled.lines[at]
+  const index = settled.lines.findLastIndex((candidate) => candidate.key === key)
+  const line = settled.lines[index]
   if (line === undefined) return settled
   const translated = { ...line, translations: { ...line.translations, [frame.language]: frame.text } }
-  return { ...settled, lines: settled.lines.with(at, translated) }
+  return { ...settled, lines: settled.lines.with(index, translated) }
 }
 
 /** Adds a text frame of the service. */

@@ -114,9 +114,9 @@ export const openLiveSocket = (options: LiveSocketOptions): LiveSocket => {
 
   const connect = (): void => {
     onState({ name: 'connecting' })
-    const at = cursor()
-    const from = at === null ? { replay: String(replay) } : { after: String(at) }
-    const query = new URLSearchParams({ token, ...(at === null && replay === 0 ? {} : from) })
+    const lastSegment = cursor()
+    const resume = lastSegment === null ? { replay: String(replay) } : { after: String(lastSegment) }
+    const query = new URLSearchParams({ token, ...(lastSegment === null && replay === 0 ? {} : resume) })
     const opening = new WebSocket(`${url}?${query.toString()}`)
     socket = opening
     let hasOpened = false

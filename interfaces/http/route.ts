@@ -3,7 +3,7 @@ import * as t from 'io-ts'
 import type { Caller } from '../../application/caller.ts'
 import type { Origin } from './clients/origin.ts'
 import type { HttpRefusal, RefusalTag } from './errors.ts'
-import { decodePart, members } from './codecs/validation.ts'
+import { decodePart, MAX_ISSUES, members } from './codecs/validation.ts'
 import type { Field } from './codecs/validation.ts'
 
 /**
@@ -127,7 +127,7 @@ const decodeRequest = <P, Q, B, A, T extends RefusalTag, H>(
   if (E.isRight(params) && E.isRight(query) && E.isRight(headers) && E.isRight(body))
     return E.right({ params: params.right, query: query.right, headers: headers.right, body: body.right })
   const issues = [params, query, headers, body].flatMap((part) => (E.isLeft(part) ? part.left : []))
-  return E.left({ _tag: 'InvalidRequest', issues: issues.slice(0, 20) })
+  return E.left({ _tag: 'InvalidRequest', issues: issues.slice(0, MAX_ISSUES) })
 }
 
 const answerOf = <P, Q, B, A, T extends RefusalTag, H>(

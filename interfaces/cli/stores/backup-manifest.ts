@@ -30,14 +30,14 @@ export const serversOf = ({ eventstoreUrl, mongoUrl }: ServerSettings): Readonly
   ...(mongoUrl === null ? [] : [READ_SERVER]),
 ]
 
-/** Returns the databases that stay embedded when these servers are used, in copying order. */
-export const embeddedBeside = (servers: ReadonlyArray<string>): ReadonlyArray<string> =>
+/** Returns the embedded databases that these servers do not replace, in copying order. */
+export const databasesNotOn = (servers: ReadonlyArray<string>): ReadonlyArray<string> =>
   BACKED_UP.filter((name) => !servers.includes(name === EVENTS_FILE ? LOG_SERVER : READ_SERVER))
 
 /** Throws a CommandError when servers hold all stores, because `command` handles only embedded databases. */
 export const requireEmbedded = (command: string, settings: ServerSettings): void => {
   const servers = serversOf(settings)
-  if (embeddedBeside(servers).length > 0) return
+  if (databasesNotOn(servers).length > 0) return
   throw new CommandError(
     `${command} copies only the data directory, but these settings store all data in ${servers.join(' and ')}.`,
     { hint: 'Use the tools of the servers as docs/operate/backup-and-restore.md describes, and keep the master key.' },
@@ -73,8 +73,8 @@ const numbersOf = (version: string): ReadonlyArray<number> => version.split('.')
 
 const isNewer = (version: string, ours: string): boolean => {
   const [theirs, mine] = [numbersOf(version), numbersOf(ours)]
-  const at = theirs.findIndex((number, index) => number !== (mine[index] ?? 0))
-  return at >= 0 && (theirs[at] ?? 0) > (mine[at] ?? 0)
+  const differing = theirs.findIndex((number, index) => number !== (mine[index] ?? 0))
+  return differing >= 0 && (theirs[differing] ?? 0) > (mine[differing] ?? 0)
 }
 
 /**
@@ -96,7 +96,7 @@ export const readManifest = async (directory: string): Promise<Manifest> => {
       `the backup has format ${found.format}, but this build of version ${ours} reads formats up to ${BACKUP_FORMAT}. `
         + 'Use the build that made the backup, or a later build',
     )
-  for (const name of embeddedBeside(found.servers ?? []))
+  for (const name of databasesNotOn(found.servers ?? []))
     if (found.files[name] === undefined) throw new Error(`the backup is incomplete: ${name} is missing`)
   for (const [name, digest] of Object.entries(found.files)) {
     const actual = await sha256Of(join(directory, name)).catch(() => null)

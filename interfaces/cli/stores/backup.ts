@@ -10,7 +10,7 @@ import { verifyChain } from '../../../infrastructure/sqlite/event-log/verify-cha
 import type { Settings } from '../../../infrastructure/settings.ts'
 import { ERASURES_FILE } from '../../compose/repeat-erasures.ts'
 import { EVENTS_FILE } from '../../compose/stores.ts'
-import { BACKUP_FORMAT, MANIFEST_FILE, MASTER_KEY_FILE, contentOf, embeddedBeside } from './backup-manifest.ts'
+import { BACKUP_FORMAT, MANIFEST_FILE, MASTER_KEY_FILE, contentOf, databasesNotOn } from './backup-manifest.ts'
 import { productVersion, requireEmbedded, serversOf } from './backup-manifest.ts'
 import type { Manifest } from './backup-manifest.ts'
 import { dataFiles } from '../data-files.ts'
@@ -56,12 +56,12 @@ interface BackupTask {
 /** Copies all files except the manifest, and verifies the copied log. */
 const copyAll = async ({ settings, directory, servers, masterKey, status }: BackupTask) => {
   const digests: Record<string, string> = {}
-  // The keys that an earlier restore must erase at the next start. This file comes before the log, because that start
-  // writes to the log first and deletes the file last.
+  // An earlier restore may have left a list of keys that the next start must erase. The list is copied before the log:
+  // if that start has already deleted it, the log contains the erasures.
   const repeatErasures = join(settings.dataDir, ERASURES_FILE)
   if (existsSync(repeatErasures))
     digests[ERASURES_FILE] = await copyAndHash(repeatErasures, join(directory, ERASURES_FILE))
-  for (const name of embeddedBeside(servers)) {
+  for (const name of databasesNotOn(servers)) {
     status.show(`copying ${name}`, `${Math.ceil((await stat(join(settings.dataDir, name))).size / 1e6)} MB`)
     await copyDatabase(join(settings.dataDir, name), join(directory, name))
     digests[name] = await sha256Of(join(directory, name))

@@ -116,7 +116,7 @@ export const rebuild = async (args: ReadonlyArray<string>): Promise<number> => {
   const settings = toolSettings()
   dataFiles(settings)
   let code = 0
-  const all = async (rebuild: Rebuild): Promise<void> => {
+  const rebuildWanted = async (rebuild: Rebuild): Promise<void> => {
     for (const projection of wanted) {
       const bar = createProgressBar(process.stderr, projection.name)
       let lastHeld: string | null = null
@@ -132,6 +132,6 @@ export const rebuild = async (args: ReadonlyArray<string>): Promise<number> => {
       } else print(projection.name, outcome.right, values.json)
     }
   }
-  await withRebuilder(settings, all)
+  await withRebuilder(settings, rebuildWanted)
   return code
 }

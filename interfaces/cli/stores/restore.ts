@@ -16,7 +16,7 @@ import { ERASURES_FILE } from '../../compose/repeat-erasures.ts'
 import {
   EVENTS_FILE, KEYRING_FILE, UNFINISHED_RESTORE, masterKeyPath, takeDataDirectory,
 } from '../../compose/stores.ts'
-import { MASTER_KEY_FILE, contentOf, embeddedBeside, readManifest } from './backup-manifest.ts'
+import { MASTER_KEY_FILE, contentOf, databasesNotOn, readManifest } from './backup-manifest.ts'
 import { requireEmbedded, serversOf } from './backup-manifest.ts'
 import type { Manifest } from './backup-manifest.ts'
 import { SERVER_LIMIT_MS, isServiceRunning } from './tool-data.ts'
@@ -121,7 +121,7 @@ interface RestoreTask {
  */
 const putInPlace = async ({ directory, settings, manifest, replace, status }: RestoreTask): Promise<number> => {
   const target = (name: string): string => join(settings.dataDir, name)
-  const databases = embeddedBeside(manifest.servers ?? [])
+  const databases = databasesNotOn(manifest.servers ?? [])
   const present = databases.filter((name) => existsSync(target(name)))
   if (present.length > 0 && !replace)
     throw new CommandError(`${settings.dataDir} is not empty. Back it up, then add --replace.`, {

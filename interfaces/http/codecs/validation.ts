@@ -8,9 +8,10 @@ import type { JsonSchema } from './shapes.ts'
 /** A decoder of request input. Requests are only read, so the encoded type is unknown. */
 export type Field<A> = t.Type<A, unknown>
 
-const MAX_ISSUES = 20
+/** Issues in one response. */
+export const MAX_ISSUES = 20
 
-/** Decodes with the wrapped `codec`. The context of errors names `codec` instead of its wrapper, so it explains them. */
+/** Decodes with the wrapped `codec`. Errors name `codec` instead of its wrapper, so their messages fit `codec`. */
 const delegate = <A>(codec: Field<A>, value: unknown, context: t.Context): t.Validation<A> => {
   const last = context.at(-1)
   return codec.validate(value, last === undefined ? context : [...context.slice(0, -1), { ...last, type: codec }])

@@ -27,7 +27,7 @@ export interface LiveCalls {
 
 const NOT_FOUND = E.left({ _tag: 'LiveNotFound' } as const)
 
-/** No session has any other id, so the store is not read. */
+/** True for an id that a session can have. Requests with other ids are refused before the store is read. */
 const isPossible = (id: number): boolean => Number.isSafeInteger(id) && id > 0
 
 const oneLive = (live: LiveView, origin: Origin, { catalogue }: LiveCalls) =>

@@ -19,7 +19,7 @@ export interface AdminLiveCalls extends InspectLive {
 
 const NOT_FOUND = E.left({ _tag: 'LiveNotFound' } as const)
 
-/** No session has any other id, so no access is recorded. */
+/** True for an id that a session can have. Requests with other ids are refused before an access is recorded. */
 const isPossible = (id: number): boolean => Number.isSafeInteger(id) && id > 0
 
 const listAllLives = privateRoute(
