@@ -25,8 +25,8 @@ type User = t.TypeOf<typeof user>
 const allUsers = (control: Control): Promise<ReadonlyArray<User>> => fetchAll(control, '/users/', user)
 
 /**
- * Finds a user by name, with the rules of the login: upper and lower case differ, but the Unicode forms of an accent are
- * equal. Throws a CommandError for an unknown name.
+ * Finds a user by name, with the rules of the login: upper and lower case differ, but the Unicode forms of an accent
+ * are equal. Throws a CommandError for an unknown name.
  */
 export const findUser = async (control: Control, name: string): Promise<User> => {
   const users = await allUsers(control)

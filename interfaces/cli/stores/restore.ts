@@ -97,12 +97,12 @@ const erasedSince = async (
 }
 
 /** Reads the keys that the backed-up service still had to erase after an earlier restore. */
-const leftToErase = async (directory: string, { files }: Manifest): Promise<ReadonlyArray<string>> => {
+const pendingErasures = async (directory: string, { files }: Manifest): Promise<ReadonlyArray<string>> => {
   if (files[ERASURES_FILE] === undefined) return []
   return decodeOrThrow(t.readonlyArray(t.string), JSON.parse(await readFile(join(directory, ERASURES_FILE), 'utf8')))
 }
 
-const put = async (staged: string, target: string): Promise<void> => {
+const moveIntoPlace = async (staged: string, target: string): Promise<void> => {
   for (const suffix of SQLITE_SUFFIXES) await rm(`${target}${suffix}`, { force: true })
   await rename(staged, target)
 }
@@ -119,7 +119,7 @@ interface RestoreTask {
  * Restores the files of the backup. Resolves to the number of keys that were erased again. Throws when it refuses the
  * backup.
  */
-const putInPlace = async ({ directory, settings, manifest, replace, status }: RestoreTask): Promise<number> => {
+const restoreFiles = async ({ directory, settings, manifest, replace, status }: RestoreTask): Promise<number> => {
   const target = (name: string): string => join(settings.dataDir, name)
   const databases = databasesNotOn(manifest.servers ?? [])
   const present = databases.filter((name) => existsSync(target(name)))
@@ -141,19 +141,19 @@ const putInPlace = async ({ directory, settings, manifest, replace, status }: Re
     status.show(`copying ${name}`)
     await copyFile(join(directory, name), staged(name))
   }
-  const again = databases.includes(KEYRING_FILE) ? eraseKeys(staged(KEYRING_FILE), erased) : 0
+  const erasedAgain = databases.includes(KEYRING_FILE) ? eraseKeys(staged(KEYRING_FILE), erased) : 0
   for (const suffix of SQLITE_SUFFIXES) await rm(`${staged(KEYRING_FILE)}${suffix}`, { force: true })
-  const toErase = [...new Set([...erased, ...(await leftToErase(directory, manifest))])]
+  const toErase = [...new Set([...erased, ...(await pendingErasures(directory, manifest))])]
   for (const name of files) await sync(staged(name))
   await writeFile(target(ERASURES_FILE), JSON.stringify(toErase), { mode: 0o600 })
   await sync(target(ERASURES_FILE))
   await writeFile(target(UNFINISHED_RESTORE), `from ${directory}\n`, { mode: 0o600 })
   await sync(settings.dataDir)
   const keyringLast = files.toSorted((a, b) => Number(a === KEYRING_FILE) - Number(b === KEYRING_FILE))
-  for (const name of keyringLast) await put(staged(name), target(name))
+  for (const name of keyringLast) await moveIntoPlace(staged(name), target(name))
   await sync(settings.dataDir)
   await rm(target(UNFINISHED_RESTORE))
-  return again
+  return erasedAgain
 }
 
 /** Runs `stenolog restore`. Resolves to the exit code. */
@@ -173,11 +173,11 @@ export const restore = async (args: ReadonlyArray<string>): Promise<number> => {
   const lock = takeDataDirectory(settings.dataDir)
   try {
     const { replace } = values
-    const again = await withStatus((status) => putInPlace({ directory, settings, manifest, replace, status }))
+    const erasedAgain = await withStatus((status) => restoreFiles({ directory, settings, manifest, replace, status }))
     console.log(`${contentOf(manifest, ` of ${manifest.createdAt}`)} are in ${settings.dataDir}`)
     for (const server of manifest.servers ?? [])
       console.log(`Restore the data in ${server} with its own tools before you start the service.`)
-    if (again > 0) console.log(`${again} keys that were erased after the backup were erased again`)
+    if (erasedAgain > 0) console.log(`${erasedAgain} keys that were erased after the backup were erased again`)
     return 0
   } finally {
     lock.release()

@@ -4,7 +4,7 @@ import { SAMPLE_RATE } from '../../../application/ports/engine.ts'
 import { messageOf } from '../../../domain/shared/message-of.ts'
 import { CommandError } from '../../command-error.ts'
 
-/** FFmpeg also opens URLs. */
+/** False for a URL, because FFmpeg also opens URLs. */
 const isMissingFile = (path: string): boolean => !path.includes('://') && !existsSync(path)
 
 /**

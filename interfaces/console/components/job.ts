@@ -9,14 +9,15 @@ import { a, bdi, button, div, label, p, progress, view } from '../ui/tags.ts'
 import { badge } from './badge.ts'
 import { problem } from './loading.ts'
 
+/** Intervals between two requests. */
 const [FAST_MS, SLOW_MS] = [1000, 10_000]
 
-/** Loads the latest jobs of some kinds; `fast` for a short interval while a job runs. */
-export const useJobs = (kinds: ReadonlyArray<Job['kind']>, fast: boolean): Loading<ReadonlyArray<Job>> =>
+/** Loads the latest jobs of some kinds, again and again. `isFast` selects the short interval, for a running job. */
+export const useJobs = (kinds: ReadonlyArray<Job['kind']>, isFast: boolean): Loading<ReadonlyArray<Job>> =>
   useLoaded(
     async () => (await call('listJobs', { query: { kind: kinds, limit: 50 } })).data,
     kinds.join(),
-    fast ? FAST_MS : SLOW_MS,
+    isFast ? FAST_MS : SLOW_MS,
   )
 
 export const isRunning = ({ status }: Job): boolean => status === 'running'

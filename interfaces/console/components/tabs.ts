@@ -15,10 +15,10 @@ export const tabs = (
   panel: ComponentChildren,
 ): VNode => {
   const step = (event: KeyboardEvent): void => {
-    const by = { ArrowRight: 1, ArrowLeft: -1 }[event.key]
-    if (by === undefined) return
-    const at = all.findIndex(({ id }) => id === open)
-    const next = all[(at + by + all.length) % all.length]
+    const direction = { ArrowRight: 1, ArrowLeft: -1 }[event.key]
+    if (direction === undefined) return
+    const index = all.findIndex(({ id }) => id === open)
+    const next = all[(index + direction + all.length) % all.length]
     if (next === undefined) return
     choose(next.id)
     document.getElementById(`tab-${next.id}`)?.focus()

@@ -43,7 +43,7 @@ const LogIn = ({ initialUsername = '' }: LogInProps): VNode => {
   const password = useSignal('')
   const { run, error, isRunning } = useAction()
   const wait = useWaitSeconds(error.value)
-  const wrong = isUnauthorized(error.value) ? new Error(t('wrong_login')) : error.value
+  const loginError = isUnauthorized(error.value) ? new Error(t('wrong_login')) : error.value
   return form(
     {
       class: 'credentials',
@@ -58,7 +58,7 @@ const LogIn = ({ initialUsername = '' }: LogInProps): VNode => {
     textField({ id: 'password', text: t('password') }, password.value, (value) => (password.value = value), {
       type: 'password', autocomplete: 'current-password', required: true,
     }),
-    problem(wait > 0 ? new Error(t('wait_seconds', { seconds: wait })) : wrong),
+    problem(wait > 0 ? new Error(t('wait_seconds', { seconds: wait })) : loginError),
     button({ type: 'submit', class: 'primary', disabled: isRunning.value || wait > 0 }, t('log_in')),
   )
 }
@@ -100,7 +100,7 @@ const SetUp = ({ secret, done }: SetUpProps): VNode => {
     await logIn(username, password)
     done()
   }
-  const refused = error.value instanceof ApiError && error.value.status === 403
+  const isRefused = error.value instanceof ApiError && error.value.status === 403
   return form(
     {
       class: 'credentials',
@@ -127,7 +127,7 @@ const SetUp = ({ secret, done }: SetUpProps): VNode => {
       repeated, (value) => (typed.value = { ...typed.value, repeated: value }),
       { type: 'password', autocomplete: 'new-password' },
     ),
-    problem(refused ? new Error(t('set_up_refused')) : error.value),
+    problem(isRefused ? new Error(t('set_up_refused')) : error.value),
     button({ type: 'submit', class: 'primary', disabled: isRunning.value }, t('set_up_button')),
   )
 }

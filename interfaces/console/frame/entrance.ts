@@ -14,11 +14,11 @@ const takeSecret = (): string | null => {
 
 const secret = signal(takeSecret())
 const isSetUp = signal(document.querySelector('meta[name=stenolog]')?.getAttribute('content') !== 'setup')
-const cameByLink = secret.value !== null || /\/setup\/?$/.test(location.pathname)
+const isSetupAddress = secret.value !== null || /\/setup\/?$/.test(location.pathname)
 
 const Content = (): ReadonlyArray<VNode> => {
   if (isSetUp.value) {
-    return [h1({ tabIndex: -1 }, t('log_in')), ...(cameByLink ? [p({ role: 'status' }, t('set_up_done'))] : []),
+    return [h1({ tabIndex: -1 }, t('log_in')), ...(isSetupAddress ? [p({ role: 'status' }, t('set_up_done'))] : []),
       logInForm({})]
   }
   if (secret.value === null) return [h1({ tabIndex: -1 }, t('no_administrator_title')),

@@ -18,7 +18,7 @@ export const administration = {
   load: 'Load in the last hour',
   memory_by_session: 'Memory by session',
   memory_none: 'No session is open.',
-  share_of_all: 'Share',
+  share_of_all: 'Share of total',
   load_lag: 'Delay (s): maximum and 95th percentile',
   load_memory: 'Memory reserved (MB)',
   load_sessions: 'Sessions and listeners',
@@ -91,6 +91,6 @@ export const administration = {
   run_check: 'Check all data',
   run_rebuild: 'Rebuild all read models',
   check_hint: 'Checks every stored event, key and document, like the command stenolog check. It changes nothing.',
-  rebuild_hint: 'Builds all read models again from the events, next to the ones in use.',
+  rebuild_hint: 'Builds new read models from the events. They then replace the read models in use.',
   no_jobs: 'No jobs yet.',
 } as const

@@ -53,7 +53,7 @@ export const sessions = {
   share_loopback: 'This address works only on this computer. Open the console at an address that others can reach, or '
     + 'set STENOLOG_PUBLIC_URL.',
   share_private: 'If a public page embeds this private address, Chrome first asks the reader for permission.',
-  share_origins: 'If the setting STENOLOG_WS_ORIGINS is set, add null to it for embedded captions.',
+  share_origins: 'Embedded captions have the origin null. If STENOLOG_WS_ORIGINS lists origins, add null to the list.',
   shown_language: 'Language of the captions',
   as_spoken: 'As spoken',
   transparent: 'Transparent background',
