@@ -45,10 +45,10 @@ export const formatNumber = (value: number): string => number.format(value)
 export const formatMoment = (at: string | null): string => (at === null ? '–' : moment.format(new Date(at)))
 export const formatClock = (at: string): string => clock.format(new Date(at))
 
-const two = (value: number): string => String(Math.floor(value)).padStart(2, '0')
+const twoDigits = (value: number): string => String(Math.floor(value)).padStart(2, '0')
 
 /** Formats seconds as `02:14`, or as `1:02:14` from one hour. */
 export const formatSpan = (seconds: number): string => {
   const hours = Math.floor(seconds / 3600)
-  return `${hours > 0 ? `${hours}:` : ''}${two((seconds % 3600) / 60)}:${two(seconds % 60)}`
+  return `${hours > 0 ? `${hours}:` : ''}${twoDigits((seconds % 3600) / 60)}:${twoDigits(seconds % 60)}`
 }

@@ -62,12 +62,14 @@ const GoToSession = (): VNode => {
   )
 }
 
+/** Numbers of sessions on a page. */
 const SIZES = ['25', '50', '100']
+const REFRESH_MS = 5000
 
 const Sessions = ({ status, skip, limit }: SessionsProps): VNode => {
   const { state, reload } = useLoaded(
     () => call('listLives', { query: { skip, limit, ...(status !== null && { status: [status] }) } }),
-    `${status} ${skip} ${limit}`, 5000,
+    `${status} ${skip} ${limit}`, REFRESH_MS,
   )
   const columns = [t('session_id'), t('state'), t('source'), t('languages'), t('model'), t('created'), t('length'),
     t('memory_mb')]

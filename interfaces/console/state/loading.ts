@@ -44,18 +44,18 @@ export const useLoaded = <A>(load: () => Promise<A>, key: string, intervalMs = 0
     }
   }
   useEffect(() => {
-    let current = true
+    let isActive = true
     let timer: ReturnType<typeof setTimeout> | undefined
     const schedule = (): void => {
-      if (current && intervalMs > 0) timer = setTimeout(() => void repeat(), intervalMs)
+      if (isActive && intervalMs > 0) timer = setTimeout(() => void repeat(), intervalMs)
     }
     const repeat = async (): Promise<void> => {
-      if (document.visibilityState === 'visible') await loadOnce(() => current)
+      if (document.visibilityState === 'visible') await loadOnce(() => isActive)
       schedule()
     }
-    void loadOnce(() => current).then(schedule)
+    void loadOnce(() => isActive).then(schedule)
     return () => {
-      current = false
+      isActive = false
       clearTimeout(timer)
     }
   }, [key, intervalMs, reloads.value])

@@ -2,7 +2,10 @@ import { computed, signal } from '@preact/signals'
 import type { User } from '../../client/operations.ts'
 import { ROOT, ROOT_PATH } from './address.ts'
 
-/** Session storage belongs to one tab and ends with it. Unlike a cookie, browsers do not send it automatically. */
+/**
+ * Key of the token in the session storage. This storage belongs to one tab and ends with it. Browsers do not send it
+ * automatically, as they do with cookies.
+ */
 const KEY = `stenolog token ${ROOT_PATH}`
 
 export const token = signal(sessionStorage.getItem(KEY))
@@ -58,6 +61,7 @@ channel.addEventListener('message', ({ data }: MessageEvent<TabMessage>) => {
   if (data.type === 'out') forget()
 })
 
+/** How long a new tab waits for the token of another tab. */
 const PATIENCE_MS = 150
 
 /** Requests the token of the other tabs if this tab has no token. */

@@ -44,8 +44,8 @@ export const commandLineMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'interfaces/cli/stores/backup-manifest.ts',
-    before: 'return at >= 0 && (theirs',
-    after: 'return at > 0 && (theirs',
+    before: 'return differing >= 0 && (theirs',
+    after: 'return differing > 0 && (theirs',
     rows: ['an incomplete, changed or newer backup is refused'], test: STORES,
   },
   {

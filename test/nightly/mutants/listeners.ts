@@ -125,7 +125,7 @@ export const listenerMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: FRAMES,
-    before: 'captions.lines[at]?.key === line.key ? captions.lines : ',
+    before: 'isKnown ? captions.lines : ',
     after: '',
     rows: ['B47'], test: 'test/unit/client/captions.test.ts',
   },

@@ -62,12 +62,12 @@ const loadAll = async () => {
 
 type Installed = Pick<AdminModel, 'active' | 'installed' | 'loads' | 'bytes' | 'open_lives' | 'ships'>
 
-const activity = (isActive: boolean): VNode =>
+const activeBadge = (isActive: boolean): VNode =>
   (isActive ? badge('good', '✓', t('model_on')) : badge('muted', '○', t('model_off')))
 
 const stateOf = ({ active, installed, loads }: Installed): VNode => {
   if (!installed) return badge('muted', '○', t('not_installed'))
-  return loads === false ? badge('bad', '!', t('does_not_load')) : activity(active)
+  return loads === false ? badge('bad', '!', t('does_not_load')) : activeBadge(active)
 }
 
 const sizeOf = ({ bytes }: Installed): string => (bytes === null ? '–' : formatNumber(Math.round(bytes / 1_000_000)))
@@ -91,16 +91,16 @@ const Remove = ({ name, remove, close }: Removal & { readonly close: () => void 
 
 const Models = ({ install }: { readonly install: string }): VNode => {
   const isFast = useSignal(false)
-  const removed = useSignal<Removal | null>(null)
+  const openRemoval = useSignal<Removal | null>(null)
   const jobs = useJobs(['pull', 'verify'], isFast.value)
-  const known = jobs.state.value.data ?? []
-  const running = known.filter(isRunning)
+  const latest = jobs.state.value.data ?? []
+  const running = latest.filter(isRunning)
   // Show results only of jobs that ran while this page was open. The page Jobs lists the older jobs.
   const followed = useRef(new Set<number>()).current
   for (const { id } of running) followed.add(id)
-  const ended = known.find((job) => followed.has(job.id) && !isRunning(job))
+  const ended = latest.find((job) => followed.has(job.id) && !isRunning(job))
   // An ended job may have changed the installed models, so its id is part of the key and reloads the list.
-  const { state, reload } = useLoaded(loadAll, known.filter((job) => !isRunning(job)).map(({ id }) => id).join())
+  const { state, reload } = useLoaded(loadAll, latest.filter((job) => !isRunning(job)).map(({ id }) => id).join())
   isFast.value = running.length > 0
   const follow = ({ id }: Job): void => {
     followed.add(id)
@@ -119,7 +119,7 @@ const Models = ({ install }: { readonly install: string }): VNode => {
     installed && !ships
       ? button({
           type: 'button', class: 'danger', 'aria-label': `${t('remove')}: ${name}`,
-          onClick: () => (removed.value = { name, remove: () => remove().then(() => followed.clear()).then(reload) }),
+          onClick: () => (openRemoval.value = { name, remove: () => remove().then(() => followed.clear()).then(reload) }),
         }, t('remove'))
       : null
   return div(
@@ -172,12 +172,13 @@ const Models = ({ install }: { readonly install: string }): VNode => {
           summary(null, t('spoken_languages')),
           listing(t('spoken_languages'), [t('language'), t('state'), t('change')],
             languages.map(({ id, name, active }) => ({
-            key: id, cells: [name, activity(active),
+            key: id, cells: [name, activeBadge(active),
               activeButton(name, active, (body) => call('switchLanguage', { path: { id }, body }))],
           }))),
         ),
       )),
-    removed.value === null ? null : view(Remove)({ ...removed.value, close: () => (removed.value = null) }),
+    openRemoval.value === null ? null
+      : view(Remove)({ ...openRemoval.value, close: () => (openRemoval.value = null) }),
   )
 }
 

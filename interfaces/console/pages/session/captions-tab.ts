@@ -29,7 +29,7 @@ const Download = ({ live, received }: CaptionsTabProps): VNode => {
   }
   const targets = live.translations.map(({ lang_to: to }) => to.iso_639_1)
   const { format, language, chars, lines } = options.value
-  const isShaped = received.isKept && (format === 'srt' || format === 'vtt')
+  const hasLineOptions = received.isKept && (format === 'srt' || format === 'vtt')
   return details(
     null,
     summary(null, t('download')),
@@ -41,9 +41,9 @@ const Download = ({ live, received }: CaptionsTabProps): VNode => {
       choice({ id: 'download-language', text: t('language') }, language,
         [['', t('as_spoken')], ...targets.map((target) => [target, languageName(target)] as const)], (chosen) =>
           update({ language: chosen })),
-      isShaped ? textField({ id: 'chars', text: t('chars_per_line') }, chars, (value) => update({ chars: value }),
+      hasLineOptions ? textField({ id: 'chars', text: t('chars_per_line') }, chars, (value) => update({ chars: value }),
         { type: 'number', min: 1, max: 1000 }) : null,
-      isShaped ? textField({ id: 'lines', text: t('lines') }, lines, (value) => update({ lines: value }),
+      hasLineOptions ? textField({ id: 'lines', text: t('lines') }, lines, (value) => update({ lines: value }),
         { type: 'number', min: 1, max: 100 }) : null,
       button({ type: 'button', onClick: () => run(() => download(live, received, options.value)) }, t('download')),
     ),

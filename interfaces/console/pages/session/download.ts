@@ -39,6 +39,7 @@ const subtitles = (
 const formatReceived = (lines: ReadonlyArray<Caption>, format: Format, language: string): string => {
   if (format === 'json') return JSON.stringify(lines, null, 2)
   if (format === 'txt') return lines.map((line) => `${textOf(line, language)}\n`).join('')
+  // SRT has no escapes. A line with `-->` would be read as the times of a subtitle.
   if (format === 'srt') return subtitles(lines, language, ',', (text) => text.replaceAll('-->', '->'))
   return `WEBVTT\n\n${subtitles(lines, language, '.', escaped)}`
 }

@@ -122,12 +122,12 @@ const isUnreadable = ({ data, error }: Loaded<unknown>): boolean =>
   data === null && error instanceof ApiError && error.status === 503
 
 const Session = ({ id }: { readonly id: string }): VNode => {
-  const number = Number(id)
+  const liveId = Number(id)
   const isOver = useSignal(false)
   const { state, reload } = useLoaded(
     async () => {
-      if (!Number.isSafeInteger(number)) throw new ApiError('getLive', 404, null)
-      const path = { id: number }
+      if (!Number.isSafeInteger(liveId)) throw new ApiError('getLive', 404, null)
+      const path = { id: liveId }
       const [live, activity] = await Promise.all([call('getLive', { path }), call('getActivity', { path })])
       isOver.value = live.data.status === 'finished' || live.data.status === 'error'
       return { live: live.data, activity: activity.data }
@@ -140,7 +140,7 @@ const Session = ({ id }: { readonly id: string }): VNode => {
     isGone(state.value.error)
       ? emptyState(t('no_such_session', { id }), a({ href: linkTo('sessions') }, t('sessions')))
       : whenLoaded(state.value, reload, ({ live, activity }) => view(Live)({ live, activity, reload })),
-    isUnreadable(state.value) ? integrity({ reads: readsOf(number) }) : null,
+    isUnreadable(state.value) ? integrity({ reads: readsOf(liveId) }) : null,
   )
 }
 

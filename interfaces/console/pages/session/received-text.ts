@@ -15,6 +15,7 @@ export interface ReceivedText {
   /** True when no more text will arrive. */
   readonly isOver: boolean
   readonly end: SocketEnd | null
+  /** True when the captions come from the transcript that the service keeps. */
   readonly isKept: boolean
 }
 

@@ -57,6 +57,7 @@ const members = (value: unknown, path = ''): ReadonlyArray<readonly [path: strin
 interface StateProps {
   readonly reads: TimelineReads
   readonly entries: ReadonlyArray<HistoryEntry>
+  /** Index of the event in `entries`. */
   readonly at: number
 }
 
@@ -67,9 +68,9 @@ const State = ({ reads, entries, at }: StateProps): VNode => {
     String(at),
   )
   return whenLoaded(state.value, reload, ([now, before]) => {
-    const known = new Map(before === null ? [] : members(before))
+    const textsBefore = new Map(before === null ? [] : members(before))
     const rows = members(now).map(([path, text]) => {
-      const isChanged = before !== null && known.get(path) !== text
+      const isChanged = before !== null && textsBefore.get(path) !== text
       const cell = isChanged ? strong(null, bdi(null, text), ` ← ${t('changed')}`) : bdi(null, text)
       return { key: path, cells: [code(null, path), cell] }
     })

@@ -19,12 +19,14 @@ export interface SessionOptions {
   readonly url: string
   readonly model: string
   readonly language: string
+  /** Codes of the target languages. */
   readonly into: ReadonlyArray<string>
   readonly settings: TypedSettings
   /** False: the service uses its default settings. */
   readonly hasSettings: boolean
   readonly keepText: boolean
   readonly listenerToken: string
+  /** False: embedded captions have their default colours and size. */
   readonly hasLook: boolean
   readonly background: string
   readonly textColor: string
@@ -84,7 +86,7 @@ export const loadChoices = async (): Promise<Choices> => {
 }
 
 /** Returns the wanted value if it is available, otherwise the first available value. */
-const oneOf = (wanted: string, all: ReadonlyArray<string>): string => (all.includes(wanted) ? wanted : (all[0] ?? ''))
+const wantedOrFirst = (wanted: string, all: ReadonlyArray<string>): string => (all.includes(wanted) ? wanted : (all[0] ?? ''))
 
 export const targetsOf = ({ pairs }: Choices, language: string): ReadonlyArray<string> =>
   Array.from(new Set(
@@ -101,10 +103,10 @@ export const availableOptions = (choices: Choices): SessionOptions => {
   const wanted = chosen.value
   const names = choices.models.map(({ name }) => name)
     .toSorted((a, b) => Number(a === BUNDLED_MODEL) - Number(b === BUNDLED_MODEL))
-  const model = oneOf(wanted.model, names)
+  const model = wantedOrFirst(wanted.model, names)
   const spoken = (choices.languages[model] ?? []).map(({ iso_639_1: iso }) => iso)
   const available = spoken.length > 1 ? ['auto', ...spoken] : spoken
-  const language = available.includes(wanted.language) ? wanted.language : oneOf('en', spoken)
+  const language = available.includes(wanted.language) ? wanted.language : wantedOrFirst('en', spoken)
   const targets = targetsOf(choices, language)
   return {
     ...wanted,
