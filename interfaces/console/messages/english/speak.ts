@@ -20,8 +20,8 @@ export const speak = {
   url_rtmp: 'RTMP',
   url_rtsp: 'RTSP',
   url: 'Address',
-  program_text: 'Creates a session and shows the address to which your program sends its audio. The code below creates '
-    + 'a session and sends audio.',
+  program_text: 'Creates a session and shows the address to which your program sends its audio. The code below is an '
+    + 'example.',
   model: 'Model',
   language: 'Language',
   language_auto: 'Detect automatically',

@@ -91,7 +91,7 @@ const Remove = ({ name, remove, close }: Removal & { readonly close: () => void 
 
 const Models = ({ install }: { readonly install: string }): VNode => {
   const isFast = useSignal(false)
-  const openRemoval = useSignal<Removal | null>(null)
+  const removal = useSignal<Removal | null>(null)
   const jobs = useJobs(['pull', 'verify'], isFast.value)
   const latest = jobs.state.value.data ?? []
   const running = latest.filter(isRunning)
@@ -119,7 +119,7 @@ const Models = ({ install }: { readonly install: string }): VNode => {
     installed && !ships
       ? button({
           type: 'button', class: 'danger', 'aria-label': `${t('remove')}: ${name}`,
-          onClick: () => (openRemoval.value = { name, remove: () => remove().then(() => followed.clear()).then(reload) }),
+          onClick: () => (removal.value = { name, remove: () => remove().then(() => followed.clear()).then(reload) }),
         }, t('remove'))
       : null
   return div(
@@ -177,8 +177,8 @@ const Models = ({ install }: { readonly install: string }): VNode => {
           }))),
         ),
       )),
-    openRemoval.value === null ? null
-      : view(Remove)({ ...openRemoval.value, close: () => (openRemoval.value = null) }),
+    removal.value === null ? null
+      : view(Remove)({ ...removal.value, close: () => (removal.value = null) }),
   )
 }
 

@@ -86,7 +86,8 @@ export const loadChoices = async (): Promise<Choices> => {
 }
 
 /** Returns the wanted value if it is available, otherwise the first available value. */
-const wantedOrFirst = (wanted: string, all: ReadonlyArray<string>): string => (all.includes(wanted) ? wanted : (all[0] ?? ''))
+const wantedOrFirst = (wanted: string, all: ReadonlyArray<string>): string =>
+  all.includes(wanted) ? wanted : (all[0] ?? '')
 
 export const targetsOf = ({ pairs }: Choices, language: string): ReadonlyArray<string> =>
   Array.from(new Set(
