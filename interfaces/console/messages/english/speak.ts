@@ -108,5 +108,5 @@ export const settings = {
   max_lines: 'Lines',
   max_lines_hint: '1 to 100. A phrase that needs more lines ends earlier.',
   punctuation: 'Punctuation',
-  punctuation_hint: 'Commas, full stops and capital letters.',
+  punctuation_hint: 'Commas, full stops and question marks.',
 } as const
