@@ -5,8 +5,7 @@ import test from 'ava'
 import type { Browser } from 'playwright-core'
 import { CHROMIUM, launchBrowser, watchPolicy } from '../../support/browser/browser.ts'
 import { createClient } from '../../support/service/client.ts'
-import type { Json, LiveJson } from '../../support/service/client.ts'
-import { captionFrame, openEmbedPage } from '../../support/browser/embed-page.ts'
+import type { LiveJson } from '../../support/service/client.ts'
 import { eventually } from '../../support/tools/eventually.ts'
 import { openHttpProxy } from '../../support/tools/tcp-proxy.ts'
 import { runTestService } from '../../support/service/service.ts'
@@ -42,20 +41,6 @@ const start = () =>
 const LOOK_OF = `(({ color, fontSize, textShadow }) => ({
   color, fontSize, textShadow, background: getComputedStyle(document.body).backgroundColor,
 }))(getComputedStyle(document.querySelector('#captions')))`
-const PAGE_STATE = `({
-  hacked: 'hacked' in window,
-  scripts: document.scripts.length,
-  elements: document.querySelectorAll('#lines p *').length,
-  directions: Array.from(document.querySelectorAll('#lines p'), (line) => getComputedStyle(line).direction),
-  isTooWide: [document.documentElement, document.querySelector('#captions')]
-    .some(({ scrollWidth }) => scrollWidth > innerWidth),
-  background: getComputedStyle(document.body).backgroundColor,
-  hasShadow: getComputedStyle(document.querySelector('#captions')).textShadow !== 'none',
-  announced: document.querySelector('#lines').getAttribute('aria-live'),
-  stored: localStorage.length + document.cookie.length,
-})`
-const IS_NEWEST_VISIBLE =
-  `document.querySelector('#lines').lastElementChild.getBoundingClientRect().bottom <= innerHeight`
 /** Replaces setTimeout: it fires at once and records the requested delay. */
 const WITHOUT_WAITING = `{
   const wait = setTimeout
@@ -146,88 +131,6 @@ embedTest(
 const assertAtLeast = (count: number, least: number): void => {
   if (count < least) throw new Error(`${count} and not ${least}`)
 }
-
-embedTest(
-  'captions are shown as plain text in at most 50 lines, and finals replace partials [S39 S40 B8]',
-  async (t) => {
-    const { service, browser } = await start()
-    const page = await browser.newPage({ viewport: { width: 400, height: 300 } })
-    const refused = watchPolicy(page)
-    const socket = await openEmbedPage(page, `${service.url()}/embed/live/7#token=any`)
-    const lines = page.locator('#lines p')
-    const partial = page.locator('#partial')
-
-    socket.send('{"type":"connection","status":"connected","role":"listener","session_id":7,"state":"active"}')
-    socket.send(captionFrame(1, 'hel', { final: false }))
-    socket.send(captionFrame(1, 'hello\nwor', { final: false }))
-    await partial.filter({ hasText: 'wor' }).waitFor()
-    t.is(await lines.count(), 0)
-    socket.send(captionFrame(1, 'Hello\nworld.'))
-    await lines.first().waitFor()
-    t.deepEqual([await lines.allTextContents(), await partial.textContent()], [['Hello\nworld.'], ''])
-    socket.send(captionFrame(1, 'Hello\nworld.'))
-    socket.send(captionFrame(9, 'Bonjour', { type: 'translation', language: 'fr' }))
-
-    const hostile = [
-      '<script>window.hacked = 1</script>',
-      '<img src=x onerror="window.hacked=1">',
-      '</p></div><style>*{display:none}</style>',
-      '&lt;b&gt;',
-      '\u202Etxet desrever\u202E',
-      'שלום, world',
-      'x'.repeat(1e6),
-      'javascript:alert(1)',
-    ]
-    for (const [index, text] of hostile.entries())
-      socket.send(captionFrame(index + 2, text, { language: '"><script>' }))
-    await lines.nth(hostile.length).waitFor()
-    const texts = await lines.allTextContents()
-    t.deepEqual(
-      texts.slice(1).map((text) => text.slice(0, 100)),
-      hostile.map((text) => text.slice(0, 100)),
-      'each text once, without the translation',
-    )
-    const seen = await page.evaluate<Json>(PAGE_STATE)
-    t.deepEqual<unknown, unknown>(seen, {
-      hacked: false,
-      scripts: 1,
-      elements: 0,
-      directions: ['ltr', 'ltr', 'ltr', 'ltr', 'ltr', 'ltr', 'rtl', 'ltr', 'ltr'],
-      isTooWide: false,
-      background: 'rgba(0, 0, 0, 0)',
-      hasShadow: true,
-      announced: 'polite',
-      stored: 0,
-    })
-
-    for (let segment = 100; segment < 200; segment += 1) socket.send(captionFrame(segment, `line ${segment}`))
-    await page.getByText('line 199').waitFor()
-    t.is(await lines.count(), 50)
-    t.true(await page.evaluate<boolean>(IS_NEWEST_VISIBLE))
-    t.deepEqual(refused, [])
-  },
-)
-
-embedTest('with COMPAT_STRICT a frame replaces the captions that overlap it in time [B8]', async (t) => {
-  const { service, browser } = await start()
-  const page = await browser.newPage()
-  const socket = await openEmbedPage(page, `${service.url()}/embed/live/7#token=any`)
-  const strict = (start: number, end: number, text: string): string =>
-    JSON.stringify({ type: 'transcription', start, end, text, language: 'en' })
-  for (const [start, end, text] of [
-    [0, 1, 'one'],
-    [0, 2, 'one two'],
-    [2, 3, 'three'],
-    [2, 4, 'three four'],
-  ] as const)
-    socket.send(strict(start, end, text))
-  await page.locator('#partial').filter({ hasText: 'three four' }).waitFor()
-  t.deepEqual(await page.locator('#lines p').allTextContents(), ['one two'])
-  socket.send('{"status":"finished"}')
-  await socket.close({ code: 1000 })
-  await page.getByText('The captions have ended.').waitFor()
-  t.deepEqual(await page.locator('#lines p').allTextContents(), ['one two', 'three four'])
-})
 
 embedTest(
   'the page explains a wrong or missing token and an ended session, and retries a refusal twice [S22]',

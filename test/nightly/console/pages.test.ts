@@ -216,39 +216,3 @@ browserTest('a page disconnected as too slow (1013) fetches the missed captions 
   t.is(await lines.count(), 2)
   t.true(addresses.length > 1 && addresses.at(-1)?.endsWith('&after=1') === true, addresses.join('\n'))
 })
-
-browserTest('forced colours keep every meaningful mark visible [B46]', async (t) => {
-  const { service, browser } = await start()
-  const client = await service.user('contrast')
-  const live = await client.createLive()
-  const context = { forcedColors: 'active', colorScheme: 'dark' } as const
-  const at = `#/sessions/${live.id}?tab=share`
-  const page = await openConsole(t, browser, { url: service.url(), token: client.token, at, context })
-  await page.getByRole('img', { name: 'QR code' }).waitFor()
-  const styles = await page.evaluate<unknown>(`(() => {
-    const style = (selector) => getComputedStyle(document.querySelector(selector))
-    const probe = document.body.appendChild(document.createElement('p'))
-    probe.style.color = 'Highlight'
-    const { color: highlight } = getComputedStyle(probe)
-    probe.remove()
-    return {
-      isForced: matchMedia('(forced-colors: active)').matches,
-      code: [style('.qr').backgroundColor, style('.qr path').fill],
-      place: style('nav a[aria-current]').borderBottomStyle,
-      tab: style('[role=tab][aria-selected=true]').borderBottomWidth,
-      isMarked: ['nav a[aria-current]', '[role=tab][aria-selected=true]']
-        .map((selector) => style(selector).borderBottomColor === highlight),
-      buttons: Array.from(document.querySelectorAll('main button:not([role])'))
-        .map((button) => getComputedStyle(button).borderTopWidth)
-        .filter((width) => width === '0px'),
-    }
-  })()`)
-  t.deepEqual(styles, {
-    isForced: true,
-    code: ['rgb(255, 255, 255)', 'rgb(0, 0, 0)'],
-    place: 'solid',
-    tab: '3px',
-    isMarked: [true, true],
-    buttons: [],
-  })
-})

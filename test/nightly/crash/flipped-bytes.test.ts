@@ -4,7 +4,6 @@ import { DatabaseSync } from 'node:sqlite'
 import test from 'ava'
 import type { ExecutionContext } from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
-import { FORMAT } from '../../../infrastructure/stores/format.ts'
 import { openSqliteEventReader } from '../../../infrastructure/sqlite/event-log/event-reader.ts'
 import { openSqliteEventStore } from '../../../infrastructure/sqlite/event-log/event-store.ts'
 import { verifyChain } from '../../../infrastructure/sqlite/event-log/verify-chain.ts'
@@ -12,7 +11,6 @@ import { logIn } from '../../support/service/client.ts'
 import type { Listing, LiveJson } from '../../support/service/client.ts'
 import { stenolog } from '../../support/service/command-line.ts'
 import { WAL_HEADER, walFrames } from '../../support/events/sqlite-wal.ts'
-import { launch } from '../../support/service/launch.ts'
 import { chanceOf } from '../../support/tools/seeded.ts'
 import { passwordOf, startTestService } from '../../support/service/service.ts'
 import { temporaryDirectory } from '../../support/tools/temporary-directory.ts'
@@ -241,22 +239,4 @@ test('a service with a cut log starts at a committed prefix and rebuilds newer r
   t.true(listed.data.length < 3)
   const checked = await stenolog(service.dataDirectory, ['check'])
   t.is(checked.code, 0, checked.stdout)
-})
-
-test('a service on data of a newer version stops with one message and changes nothing [F24]', async (t) => {
-  const service = await killedService(t)
-  const path = await copyOf(t, service.dataDirectory)
-  withDatabase(join(path, 'events.sqlite'), (database) => database.exec(`PRAGMA user_version = ${FORMAT + 1}`))
-  const before = await readFile(join(path, 'events.sqlite'))
-  const second = launch(t, { STENOLOG_DATA_DIR: path, STENOLOG_PORT: '0' })
-  t.is(await second.exited, 1)
-  t.regex(
-    second.stderr(),
-    /^error: Stenolog cannot start: .*events\.sqlite was written by a newer version of Stenolog .*\n$/,
-  )
-  t.is(second.stdout(), '')
-  t.deepEqual(await readFile(join(path, 'events.sqlite')), before)
-  const checked = await stenolog(path, ['check'])
-  t.is(checked.code, 1)
-  t.regex(checked.stdout, /newer version/)
 })

@@ -8,7 +8,8 @@ import { startEventStoreServer } from '../../support/stores/eventstoredb-server/
 import { startDoubleCluster } from '../../support/doubles/eventstoredb/start-cluster.ts'
 import { startDouble } from '../../support/doubles/eventstoredb/start.ts'
 import { normalise } from '../../support/doubles/eventstoredb/transcripts/compare.ts'
-import { recordThreeNodes, type RecordedNode } from '../../support/doubles/eventstoredb/transcripts/t24.ts'
+import type { RecordedNode } from '../../support/doubles/eventstoredb/transcripts/recorded-node.ts'
+import { recordThreeNodes } from '../../support/doubles/eventstoredb/transcripts/t24.ts'
 
 const TRANSCRIPTS = join(import.meta.dirname, '..', '..', 'support', 'doubles', 'eventstoredb', 'transcripts')
 

@@ -1,22 +1,13 @@
 import { BSON } from 'mongodb'
+import { cursorAnswer, FIRST_BATCH, listOf, OK } from './call.ts'
+import type { Call } from './call.ts'
+import {
+  createIndexes, drop, dropDatabase, dropIndexes, listCollections, listIndexes,
+} from './catalogue-commands.ts'
 import { runBulk, notImplemented, ServerError } from './errors.ts'
 import { explained } from './explain.ts'
 import { checkFilter, demanded, matches, projected, sorted } from './match.ts'
-import type { Storage, View } from './storage.ts'
 import { checkUpdate, updated } from './update.ts'
-
-/** A command with its context. `namespace`: `database.collection`. */
-export interface Call {
-  readonly storage: Storage
-  readonly cursors: Map<number, ReadonlyArray<BSON.Document>>
-  readonly database: string
-  readonly namespace: string
-  readonly command: BSON.Document
-  /** The state of the data that the command reads. */
-  readonly view: View
-  /** The time of the member that received it. */
-  readonly now: Date
-}
 
 interface Command {
   /** The arguments, except its name and the arguments of every command. */
@@ -24,33 +15,6 @@ interface Command {
   /** A command that writes documents is retryable. */
   readonly writes?: 'documents' | 'metadata'
   readonly run: (call: Call) => BSON.Document
-}
-
-/** The number of documents that MongoDB returns first when a command names no batch size. */
-const FIRST_BATCH = 101
-const OK = { ok: 1 }
-
-let lastCursor = 0
-
-const listOf = (value: unknown): ReadonlyArray<BSON.Document> => (Array.isArray(value) ? value : [])
-
-/** Answers with the first documents, and with a cursor for the others. */
-const cursorAnswer = (
-  { cursors, namespace }: Pick<Call, 'cursors' | 'namespace'>,
-  found: ReadonlyArray<BSON.Document>,
-  size: number,
-  isSingle = false,
-): BSON.Document => {
-  const rest = isSingle ? [] : found.slice(size)
-  if (rest.length > 0) cursors.set(++lastCursor, rest)
-  return {
-    cursor: {
-      firstBatch: found.slice(0, size),
-      id: BSON.Long.fromNumber(rest.length > 0 ? lastCursor : 0),
-      ns: namespace,
-    },
-    ...OK,
-  }
 }
 
 /** Returns the documents that match the filter. A filter with an `_id` needs no scan. */
@@ -173,69 +137,6 @@ const findAndModify = (call: Call): BSON.Document => {
   const upserted = before === null && after !== null ? { upserted: after['_id'] } : {}
   const lastErrorObject = { n: after === null ? 0 : 1, updatedExisting: before !== null, ...upserted }
   return { lastErrorObject, value: wantsNew === true ? after : before, ...OK }
-}
-
-const createIndexes = ({ storage, namespace, command }: Call): BSON.Document => {
-  const numIndexesBefore = storage.indexes(namespace).length
-  for (const { key, name, unique = false, ...others } of listOf(command['indexes'])) {
-    const [option] = Object.keys(others)
-    if (option !== undefined) throw notImplemented(`the index option ${option}`)
-    const keyText = JSON.stringify(key)
-    const existing = storage
-      .indexes(namespace)
-      .find((index) => index.name === name || JSON.stringify(index.key) === keyText)
-    if (existing === undefined) storage.addIndex(namespace, { key: { ...key }, name, unique: unique === true })
-    else if (existing.name !== name)
-      throw new ServerError(85, 'IndexOptionsConflict', `Index already exists with a different name: ${existing.name}`)
-    else if (JSON.stringify(existing.key) !== keyText)
-      throw new ServerError(
-        86,
-        'IndexKeySpecsConflict',
-        `An existing index has the same name as the requested index. Requested index: ${name}`,
-      )
-  }
-  return { numIndexesBefore, numIndexesAfter: storage.indexes(namespace).length, ...OK }
-}
-
-const dropIndexes = ({ storage, namespace, command }: Call): BSON.Document => {
-  const nIndexesWas = storage.indexes(namespace).length
-  if (nIndexesWas === 0) throw new ServerError(26, 'NamespaceNotFound', `ns not found ${namespace}`)
-  const name: unknown = command['index']
-  if (typeof name !== 'string' || name === '*') throw notImplemented('dropIndexes without a single name')
-  if (!storage.dropIndex(namespace, name))
-    throw new ServerError(27, 'IndexNotFound', `index not found with name [${name}]`)
-  return { nIndexesWas, ...OK }
-}
-
-const listIndexes = (call: Call): BSON.Document => {
-  const indexes = call.storage.indexes(call.namespace)
-  if (indexes.length === 0) throw new ServerError(26, 'NamespaceNotFound', `ns does not exist: ${call.namespace}`)
-  return cursorAnswer(
-    call,
-    indexes.map(({ name, key, unique }) => ({ v: 2, key, name, ...(unique && name !== '_id_' ? { unique } : {}) })),
-    FIRST_BATCH,
-  )
-}
-
-const listCollections = (call: Call): BSON.Document => {
-  const start = `${call.database}.`
-  const names = call.storage
-    .names()
-    .filter((name) => name.startsWith(start))
-    .map((name) => ({ name: name.slice(start.length), type: 'collection' }))
-  const filter = call.command['filter'] ?? {}
-  checkFilter(filter)
-  return cursorAnswer(call, names.filter((entry) => matches(entry, filter)), FIRST_BATCH)
-}
-
-const drop = ({ storage, namespace }: Call): BSON.Document => {
-  if (!storage.drop(namespace)) throw new ServerError(26, 'NamespaceNotFound', 'ns not found')
-  return { ns: namespace, ...OK }
-}
-
-const dropDatabase = ({ storage, database }: Call): BSON.Document => {
-  for (const name of storage.names()) if (name.startsWith(`${database}.`)) storage.drop(name)
-  return { dropped: database, ...OK }
 }
 
 const killCursors = ({ cursors, command }: Call): BSON.Document => {

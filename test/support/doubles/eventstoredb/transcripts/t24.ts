@@ -5,28 +5,9 @@
  */
 import { pathToFileURL } from 'node:url'
 import { BACKWARDS, END, EventStoreDBClient, START, streamNameFilter, type NotLeaderError } from '@eventstore/db-client'
-import type { EventStoreNode } from '../../../stores/eventstoredb-server/node.ts'
 import { eventually } from '../../../tools/eventually.ts'
+import type { Gossip, RecordedNode } from './recorded-node.ts'
 import { event } from './session.ts'
-
-/** One of the three nodes. */
-export interface RecordedNode extends Pick<EventStoreNode, 'address' | 'ask'> {
-  readonly url: string
-  readonly freeze: () => unknown
-  readonly thaw: () => unknown
-  readonly kill: () => unknown
-  /** Returns whether the node has ended on its own. Default: it no longer answers. */
-  readonly hasEnded?: () => Promise<boolean>
-}
-
-interface Gossip {
-  readonly members: ReadonlyArray<{
-    readonly state: string
-    readonly isAlive: boolean
-    readonly httpEndPointPort: number
-    readonly epochNumber: number
-  }>
-}
 
 const credentials = { username: 'admin', password: 'changeit' }
 const fail = (node: number): never => {
