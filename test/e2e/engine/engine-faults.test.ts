@@ -24,7 +24,9 @@ test('jobs in flight when the engine process dies get their text [F13]', async (
 test('only the job that kills the process fails [F13]', async (t) => {
   const { engine } = openEngine(t, { fixture: 'crash-on-poison' })
   await engine.load('demo-en')()
-  const [before, crashed, after] = await Promise.all([transcribe(engine, simon), transcribe(engine, marked(POISON)), transcribe(engine, sheep)])
+  const [before, crashed, after] = await Promise.all([
+    transcribe(engine, simon), transcribe(engine, marked(POISON)), transcribe(engine, sheep),
+  ])
   t.is(textOf(before), SIMON)
   t.deepEqual(crashed, E.left({ _tag: 'JobFailed', reason: 'it brought the engine process down (SIGSEGV)' }))
   t.is(textOf(after), SHEEP)

@@ -1,17 +1,18 @@
 import type { Mutant } from './mutant.ts'
 
-const ACCESS = 'test/e2e/service/rest-access.test.ts'
-const KEYS = 'test/e2e/service/rest-api-keys.test.ts'
-const TOKENS = 'test/e2e/service/rest-tokens.test.ts'
-const PROFILES = 'test/e2e/service/rest-profiles.test.ts'
-const LAST_ADMINISTRATOR = 'test/e2e/service/last-administrator.test.ts'
+const ACCESS = 'test/e2e/service/accounts/access.test.ts'
+const KEYS = 'test/e2e/service/accounts/api-keys.test.ts'
+const TOKENS = 'test/e2e/service/accounts/tokens.test.ts'
+const PROFILES = 'test/e2e/service/accounts/profiles.test.ts'
+const LAST_ADMINISTRATOR = 'test/e2e/service/accounts/last-administrator.test.ts'
 const USER = 'test/unit/domain/user.test.ts'
 const DOMAIN_PROFILES = 'test/unit/domain/profiles.test.ts'
 const TOKEN_LIMIT = 'test/unit/application/users/token-limit.test.ts'
 const APPLICATION_PROFILES = 'test/unit/application/users/profiles.test.ts'
 const LOGIN_THROTTLE = 'test/unit/application/users/login-throttle.test.ts'
-const LIMITS = 'test/e2e/service/limits.test.ts'
+const LIMITS = 'test/e2e/service/operation/limits.test.ts'
 const LOGIN = 'test/unit/domain/login.test.ts'
+const PROFILE_DELETION = 'test/e2e/service/accounts/profile-deletion.test.ts'
 
 /** Rules of users, profiles, API tokens and logins. */
 export const accountMutants: ReadonlyArray<Mutant> = [
@@ -19,7 +20,7 @@ export const accountMutants: ReadonlyArray<Mutant> = [
     file: 'domain/profiles/decider.ts',
     before: "if (state.length === 1) return refuse('LastProfile')",
     after: "if (state.length === 0) return refuse('LastProfile')",
-    rows: [113], test: PROFILES,
+    rows: [113], test: PROFILE_DELETION,
   },
   {
     file: 'domain/profiles/decider.ts',
@@ -91,7 +92,7 @@ export const accountMutants: ReadonlyArray<Mutant> = [
     file: 'application/users/queries/authenticate.ts',
     before: 'isActive(user) && user.generation === generation',
     after: 'isActive(user)',
-    rows: [34, 35], test: 'test/e2e/service/rest-users.test.ts',
+    rows: [34, 35], test: 'test/e2e/service/accounts/users.test.ts',
   },
   {
     file: 'infrastructure/keys/credentials.ts',

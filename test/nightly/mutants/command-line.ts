@@ -8,7 +8,7 @@ const COMMANDS = 'test/e2e/cli/commands.test.ts'
 const STATUS_LINE = 'test/unit/cli/status-line.test.ts'
 const LOGGER = 'test/unit/infrastructure/logger.test.ts'
 const SETTINGS = 'test/unit/infrastructure/settings.test.ts'
-const TRANSCRIBE = 'test/e2e/service/transcribe.test.ts'
+const TRANSCRIBE = 'test/e2e/service/sessions/transcribe.test.ts'
 
 /** The command line: exit codes, backups and reports. */
 export const commandLineMutants: ReadonlyArray<Mutant> = [

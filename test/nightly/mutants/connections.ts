@@ -6,7 +6,7 @@ const MALFORMED = 'test/api/http/malformed.test.ts'
 const FILES = 'test/api/http/files.test.ts'
 const CONTENT_TYPES = 'test/api/http/content-types.test.ts'
 const DESCRIPTION = 'test/api/http/description.test.ts'
-const REACHED = 'test/e2e/service/link-hosts.test.ts'
+const REACHED = 'test/e2e/service/interface/link-hosts.test.ts'
 
 /** The HTTP server: slow clients, unread answers, malformed and undeclared requests. */
 export const connectionMutants: ReadonlyArray<Mutant> = [

@@ -1,6 +1,7 @@
 import type { Mutant } from './mutant.ts'
 
-const CAPTIONS = 'test/e2e/service/websocket-captions.test.ts'
+const CAPTIONS = 'test/e2e/service/sockets/captions.test.ts'
+const CAPTION_SETTINGS = 'test/e2e/service/sockets/caption-settings.test.ts'
 const LIMITS = 'application/pipeline/policy/policy-limits.ts'
 
 /** A service that ignores an engine setting or uses another one, noticed in transcripts of real speech. */
@@ -9,7 +10,7 @@ export const engineSettingMutants: ReadonlyArray<Mutant> = [
     file: 'application/pipeline/live-pipeline.ts',
     before: 'if (!config.vad) {',
     after: 'if (config.vad === null) {',
-    rows: ['D17'], test: CAPTIONS,
+    rows: ['D17'], test: CAPTION_SETTINGS,
   },
   {
     file: LIMITS,
@@ -27,42 +28,42 @@ export const engineSettingMutants: ReadonlyArray<Mutant> = [
     file: LIMITS,
     before: 'const wait = Math.min(settings.min_buffer, ',
     after: 'const wait = Math.min(1, ',
-    rows: ['D17'], test: CAPTIONS,
+    rows: ['D17'], test: CAPTION_SETTINGS,
   },
   {
     file: LIMITS,
     before: 'const wait = Math.min(settings.min_buffer, ',
     after: 'const wait = Math.min(',
-    rows: ['D17'], test: CAPTIONS,
+    rows: ['D17'], test: CAPTION_SETTINGS,
   },
   {
     file: LIMITS,
     before: 'Math.min(settings.max_buffer, windowSeconds - WINDOW_MARGIN_SECONDS)',
     after: 'Math.min(10, windowSeconds - WINDOW_MARGIN_SECONDS)',
-    rows: [156], test: CAPTIONS,
+    rows: [156], test: CAPTION_SETTINGS,
   },
   {
     file: LIMITS,
     before: 'maxDelay: inSamples(settings.max_delay),',
     after: 'maxDelay: inSamples(5),',
-    rows: [156], test: CAPTIONS,
+    rows: [156], test: CAPTION_SETTINGS,
   },
   {
     file: LIMITS,
     before: 'maxChars: settings.max_chars,',
     after: 'maxChars: 80,',
-    rows: [157], test: CAPTIONS,
+    rows: [157], test: CAPTION_SETTINGS,
   },
   {
     file: LIMITS,
     before: 'maxLines: settings.max_lines }',
     after: 'maxLines: 2 }',
-    rows: [157], test: CAPTIONS,
+    rows: [157], test: CAPTION_SETTINGS,
   },
   {
     file: LIMITS,
     before: 'punctuation: settings.punctuation,',
     after: 'punctuation: true,',
-    rows: [158], test: CAPTIONS,
+    rows: [158], test: CAPTION_SETTINGS,
   },
 ]

@@ -1,8 +1,8 @@
 import type { Mutant } from './mutant.ts'
 
-const WEBSOCKET_UPGRADE = 'test/e2e/service/websocket-upgrade.test.ts'
+const WEBSOCKET_UPGRADE = 'test/e2e/service/sockets/upgrade.test.ts'
 const HANDSHAKE_LIMITS = 'test/api/ws/handshake-limits.test.ts'
-const WEBSOCKET_PLACES = 'test/e2e/service/websocket-places.test.ts'
+const WEBSOCKET_PLACES = 'test/e2e/service/sockets/places.test.ts'
 
 /** WebSocket handshakes: origins, rates and the number of connections. */
 export const handshakeMutants: ReadonlyArray<Mutant> = [

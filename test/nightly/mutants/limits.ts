@@ -2,7 +2,7 @@ import type { Mutant } from './mutant.ts'
 
 const REQUESTS = 'test/api/http/request-limits.test.ts'
 const THROTTLE = 'test/unit/application/users/login-throttle.test.ts'
-const SERVICE = 'test/e2e/service/limits.test.ts'
+const SERVICE = 'test/e2e/service/operation/limits.test.ts'
 const LIMITS = 'interfaces/http/clients/request-limits.ts'
 const ACCESS = 'interfaces/http/access.ts'
 

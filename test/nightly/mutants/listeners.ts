@@ -4,11 +4,12 @@ const RESUME = 'test/api/ws/resume.test.ts'
 const GRACE = 'test/api/ws/reconnect-grace.test.ts'
 const HUB = 'test/api/ws/hub.test.ts'
 const SLOW = 'test/api/ws/slow-listener.test.ts'
-const EMBED = 'test/e2e/service/embed.test.ts'
-const CAPTIONS = 'test/e2e/service/websocket-captions.test.ts'
+const EMBED = 'test/e2e/service/interface/embed.test.ts'
+const CAPTIONS = 'test/e2e/service/sockets/captions.test.ts'
 const DROPPED_FINALS = 'test/api/ws/dropped-finals.test.ts'
 const RECENT_FINALS = 'test/unit/application/sessions/recent-finals.test.ts'
 const WRITE_QUEUE = 'test/unit/application/sessions/write-queue.test.ts'
+const EMBED_PAGE = 'test/e2e/service/interface/embed-page.test.ts'
 const PAGE = 'interfaces/console/embed/embed.ts'
 const FRAMES = 'interfaces/client/captions.ts'
 const SESSIONS = 'application/sessions/live-sessions.ts'
@@ -67,7 +68,7 @@ export const listenerMutants: ReadonlyArray<Mutant> = [
     file: 'interfaces/compose/parts/worker-sessions.ts',
     before: 'reconnectGrace: settings.reconnectGrace,',
     after: 'reconnectGrace: 0,',
-    rows: ['RECONNECT_GRACE'], test: 'test/e2e/service/limits.test.ts',
+    rows: ['RECONNECT_GRACE'], test: 'test/e2e/service/operation/limits.test.ts',
   },
   {
     file: 'interfaces/ws/listeners/hub.ts',
@@ -121,7 +122,7 @@ export const listenerMutants: ReadonlyArray<Mutant> = [
     file: PAGE,
     before: 'element.textContent = text.slice(-MAX_TEXT_CHARS).toWellFormed()',
     after: 'element.innerHTML = text.slice(-MAX_TEXT_CHARS).toWellFormed()',
-    rows: ['S39'], test: EMBED,
+    rows: ['S39'], test: EMBED_PAGE,
   },
   {
     file: FRAMES,
@@ -133,7 +134,7 @@ export const listenerMutants: ReadonlyArray<Mutant> = [
     file: PAGE,
     before: 'next.lines.slice(-MAX_LINES)',
     after: 'next.lines',
-    rows: ['S39'], test: EMBED,
+    rows: ['S39'], test: EMBED_PAGE,
   },
   {
     file: FRAMES,

@@ -1,12 +1,12 @@
 import type { Mutant } from './mutant.ts'
 
-const LIVES = 'test/e2e/service/rest-lives.test.ts'
-const INVALID_LIVES = 'test/e2e/service/rest-invalid-lives.test.ts'
-const LIMITS = 'test/e2e/service/rest-lives-limits.test.ts'
-const ACCESS = 'test/e2e/service/rest-access.test.ts'
-const BY_URL = 'test/e2e/service/rest-finish-by-url.test.ts'
-const RETENTION = 'test/e2e/service/rest-retention.test.ts'
-const TRANSLATIONS = 'test/e2e/service/translations.test.ts'
+const LIVES = 'test/e2e/service/sessions/lives.test.ts'
+const INVALID_LIVES = 'test/e2e/service/sessions/invalid-lives.test.ts'
+const LIMITS = 'test/e2e/service/sessions/lives-limits.test.ts'
+const ACCESS = 'test/e2e/service/accounts/access.test.ts'
+const BY_URL = 'test/e2e/service/sessions/finish-by-url.test.ts'
+const RETENTION = 'test/e2e/service/sessions/retention.test.ts'
+const TRANSLATIONS = 'test/e2e/service/sessions/translations.test.ts'
 const TIME_LIMITS = 'test/unit/application/lives/time-limits.test.ts'
 const CONCURRENCY = 'test/unit/application/log/concurrency.test.ts'
 
@@ -22,7 +22,7 @@ export const liveMutants: ReadonlyArray<Mutant> = [
     file: 'domain/admission/placement.ts',
     before: '.filter(({ free }) => free >= vram)',
     after: '.filter(({ free }) => free > vram)',
-    rows: [57, 59], test: 'test/e2e/service/races.test.ts',
+    rows: [57, 59], test: 'test/e2e/service/sessions/races.test.ts',
   },
   {
     file: 'domain/admission/placement.ts',
@@ -34,7 +34,7 @@ export const liveMutants: ReadonlyArray<Mutant> = [
     file: 'domain/admission/state.ts',
     before: '(sum, item) => sum + item.vram, 0)',
     after: '(sum, item) => Math.max(sum, item.vram), 0)',
-    rows: [104], test: 'test/e2e/service/rest-history.test.ts',
+    rows: [104], test: 'test/e2e/service/sessions/lists.test.ts',
   },
   {
     file: 'application/lives/end-and-release.ts',
@@ -94,7 +94,7 @@ export const liveMutants: ReadonlyArray<Mutant> = [
     file: 'domain/idempotency/decider.ts',
     before: 'state.use.requestHash === use.requestHash ?',
     after: 'state.use.userId === use.userId ?',
-    rows: [76], test: 'test/e2e/service/rest-idempotency.test.ts',
+    rows: [76], test: 'test/e2e/service/sessions/idempotency.test.ts',
   },
   {
     file: 'projections/lives/queries.ts',

@@ -2,6 +2,7 @@ import type { Mutant } from './mutant.ts'
 
 const DOUBLE = 'test/nightly/servers/mongodb-double.test.ts'
 const DOUBLE_SET = 'test/nightly/servers/mongodb-double-set.test.ts'
+const DOUBLE_WRITES = 'test/nightly/servers/mongodb-double-writes.test.ts'
 
 /** The double of MongoDB must not accept more than a real server; otherwise tests with it prove nothing. */
 export const mongoDoubleMutants: ReadonlyArray<Mutant> = [
@@ -21,6 +22,6 @@ export const mongoDoubleMutants: ReadonlyArray<Mutant> = [
     file: 'test/support/doubles/mongodb/replica-set.ts',
     before: 'new Date(Date.now() + skewMs)',
     after: 'new Date(Date.now() + 0 * skewMs)',
-    rows: ['each member has its own clock'], test: DOUBLE_SET,
+    rows: ['each member has its own clock'], test: DOUBLE_WRITES,
   },
 ]

@@ -189,7 +189,7 @@ export const onnxMutants: ReadonlyArray<Mutant> = [
     before: 'const again = await cpu.run(task, onBegin, signal)',
     after: 'const again = outcome',
     rows: ['if a GPU lacks memory, the CPU runs the model until its next load'],
-    test: 'test/e2e/engine/execution-provider.test.ts',
+    test: 'test/e2e/engine/lanes.test.ts',
   },
   {
     file: 'infrastructure/onnx/loaded-models.ts',
@@ -203,7 +203,7 @@ export const onnxMutants: ReadonlyArray<Mutant> = [
     before: "if (other === job) worker.postMessage({ kind: 'cancel', place } satisfies Cancel)",
     after: 'if (other === job) void worker',
     rows: ['a cancelled pass ends, both waiting and running'],
-    test: 'test/e2e/engine/execution-provider.test.ts',
+    test: 'test/e2e/engine/lanes.test.ts',
   },
   {
     file: 'infrastructure/onnx/decoding.ts',

@@ -1,13 +1,16 @@
 import type { Mutant } from './mutant.ts'
 
-const REFERENCE = 'test/e2e/service/rest-reference.test.ts'
-const LIVES = 'test/e2e/service/rest-lives.test.ts'
-const INVALID_LIVES = 'test/e2e/service/rest-invalid-lives.test.ts'
-const ACCESS = 'test/e2e/service/rest-access.test.ts'
-const KEYS = 'test/e2e/service/rest-api-keys.test.ts'
-const TOKENS = 'test/e2e/service/rest-tokens.test.ts'
-const LOGOUT = 'test/e2e/service/rest-logout.test.ts'
-const BY_URL = 'test/e2e/service/rest-finish-by-url.test.ts'
+const REFERENCE = 'test/e2e/service/interface/reference-data.test.ts'
+const LIVES = 'test/e2e/service/sessions/lives.test.ts'
+const INVALID_LIVES = 'test/e2e/service/sessions/invalid-lives.test.ts'
+const ACCESS = 'test/e2e/service/accounts/access.test.ts'
+const KEYS = 'test/e2e/service/accounts/api-keys.test.ts'
+const TOKENS = 'test/e2e/service/accounts/tokens.test.ts'
+const LOGOUT = 'test/e2e/service/accounts/log-out.test.ts'
+const BY_URL = 'test/e2e/service/sessions/finish-by-url.test.ts'
+const PAGING = 'test/e2e/service/interface/paging.test.ts'
+const CONVENTIONS = 'test/e2e/service/interface/conventions.test.ts'
+const BODIES = 'test/e2e/service/interface/request-bodies.test.ts'
 
 /** The HTTP layer: pages, filters, validation, credentials and representations. */
 export const restMutants: ReadonlyArray<Mutant> = [
@@ -27,7 +30,7 @@ export const restMutants: ReadonlyArray<Mutant> = [
     file: 'application/jobs/jobs.ts',
     before: "await running.recordEnd(job.id, { status: 'failed', detail: INTERRUPTED })",
     after: 'void job',
-    rows: [171], test: 'test/e2e/service/rest-jobs.test.ts',
+    rows: [171], test: 'test/e2e/service/sessions/jobs.test.ts',
   },
   {
     file: 'interfaces/http/codecs/presenters.ts',
@@ -45,7 +48,7 @@ export const restMutants: ReadonlyArray<Mutant> = [
     file: 'interfaces/http/codecs/presenters.ts',
     before: 'items: items.slice(query.skip, query.skip + query.limit),',
     after: 'items: items.slice(query.skip),',
-    rows: [18], test: REFERENCE,
+    rows: [18], test: PAGING,
   },
   {
     file: 'interfaces/http/codecs/presenters.ts',
@@ -57,19 +60,19 @@ export const restMutants: ReadonlyArray<Mutant> = [
     file: 'interfaces/http/codecs/request-codecs.ts',
     before: 'limit: Math.min(query.limit, MAX_LIMIT)',
     after: 'limit: query.limit',
-    rows: [18], test: REFERENCE,
+    rows: [18], test: PAGING,
   },
   {
     file: 'interfaces/http/codecs/request-codecs.ts',
     before: 'limit: lastValue(optional(integerText(1, Infinity), 100)),',
     after: 'limit: lastValue(optional(integerText(0, Infinity), 100)),',
-    rows: [19], test: REFERENCE,
+    rows: [19], test: PAGING,
   },
   {
     file: 'interfaces/http/codecs/request-codecs.ts',
     before: 'const MAX_SKIP = 2 ** 31 - 1',
     after: 'const MAX_SKIP = 2 ** 31',
-    rows: [19], test: REFERENCE,
+    rows: [19], test: PAGING,
   },
   {
     file: 'interfaces/http/codecs/request-codecs.ts',
@@ -105,7 +108,7 @@ export const restMutants: ReadonlyArray<Mutant> = [
     file: 'interfaces/http/routes/reference.ts',
     before: 'matches(query.lang_from, from) && matches(query.lang_to, to)',
     after: 'matches(query.lang_from, to) && matches(query.lang_to, from)',
-    rows: [43], test: 'test/e2e/service/translations.test.ts',
+    rows: [43], test: 'test/e2e/service/sessions/translations.test.ts',
   },
   {
     file: 'interfaces/http/routes/reference.ts',
@@ -117,19 +120,19 @@ export const restMutants: ReadonlyArray<Mutant> = [
     file: 'interfaces/http/route-table.ts',
     before: "new Set(['', '/api/v1', basePath ?? ''])",
     after: "new Set(['', basePath ?? '/api/v1'])",
-    rows: [1], test: 'test/e2e/service/websocket-connecting.test.ts',
+    rows: [1], test: 'test/e2e/service/sockets/connecting.test.ts',
   },
   {
     file: 'interfaces/http/app.ts',
     before: 'const router = new Router({ sensitive: true })',
     after: 'const router = new Router({ sensitive: true, strict: true })',
-    rows: [2], test: REFERENCE,
+    rows: [2], test: CONVENTIONS,
   },
   {
     file: 'interfaces/http/app.ts',
     before: 'refuse(ctx, allow.length === 0 ? ',
     after: 'refuse(ctx, allow.length >= 0 ? ',
-    rows: [9], test: REFERENCE,
+    rows: [9], test: CONVENTIONS,
   },
   {
     file: 'interfaces/http/clients/links.ts',
@@ -141,7 +144,7 @@ export const restMutants: ReadonlyArray<Mutant> = [
     file: 'interfaces/http/body.ts',
     before: "jsonLimit: '64kb'",
     after: "jsonLimit: '1mb'",
-    rows: [10], test: ACCESS,
+    rows: [10], test: BODIES,
   },
   {
     file: 'interfaces/http/codecs/issues.ts',
@@ -153,7 +156,7 @@ export const restMutants: ReadonlyArray<Mutant> = [
     file: 'interfaces/http/codecs/issues.ts',
     before: '  return { type, loc, msg }',
     after: '  return { type, loc, msg: `${msg}: ${JSON.stringify(error.value)}` }',
-    rows: [7], test: ACCESS,
+    rows: [7], test: BODIES,
   },
   {
     file: 'interfaces/http/codecs/validation.ts',
@@ -201,7 +204,7 @@ export const restMutants: ReadonlyArray<Mutant> = [
     file: 'interfaces/http/codecs/profile-codecs.ts',
     before: 'max_delay: omittable(m.max_delay),',
     after: 'max_delay: settingFields.max_delay,',
-    rows: [110], test: 'test/e2e/service/rest-profiles.test.ts',
+    rows: [110], test: 'test/e2e/service/accounts/profiles.test.ts',
   },
   {
     file: 'interfaces/http/codecs/token-codecs.ts',

@@ -1,11 +1,12 @@
 import type { Mutant } from './mutant.ts'
 
-const CONNECTING = 'test/e2e/service/websocket-connecting.test.ts'
-const FRAMES = 'test/e2e/service/websocket-frames.test.ts'
+const CONNECTING = 'test/e2e/service/sockets/connecting.test.ts'
+const FRAMES = 'test/e2e/service/sockets/frames.test.ts'
 const PROTOCOL = 'test/api/ws/protocol.test.ts'
 const LISTENER = 'test/api/ws/listener.test.ts'
-const CAPTIONS = 'test/e2e/service/websocket-captions.test.ts'
+const CAPTIONS = 'test/e2e/service/sockets/captions.test.ts'
 const PIPELINE = 'test/unit/pipeline/live-pipeline.test.ts'
+const CAPTION_SETTINGS = 'test/e2e/service/sockets/caption-settings.test.ts'
 
 /** WebSockets and their messages. */
 export const socketMutants: ReadonlyArray<Mutant> = [
@@ -55,7 +56,7 @@ export const socketMutants: ReadonlyArray<Mutant> = [
     file: 'interfaces/ws/ends.ts',
     before: 'frame: FINISHED, close: 1000,',
     after: 'frame: FINISHED, close: 1001,',
-    rows: [93], test: 'test/e2e/service/rest-finish-by-url.test.ts',
+    rows: [93], test: 'test/e2e/service/sessions/finish-by-url.test.ts',
   },
   {
     file: 'interfaces/ws/frames.ts',
@@ -187,7 +188,7 @@ export const socketMutants: ReadonlyArray<Mutant> = [
     file: 'application/pipeline/policy/policy-limits.ts',
     before: 'phraseSilence: inSamples(settings.buffer_timeout),',
     after: 'phraseSilence: inSamples(1),',
-    rows: [156], test: CAPTIONS,
+    rows: [156], test: CAPTION_SETTINGS,
   },
   {
     file: 'application/pipeline/policy/policy-limits.ts',

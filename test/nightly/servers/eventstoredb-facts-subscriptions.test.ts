@@ -1,6 +1,10 @@
-import { eventTypeFilter, excludeSystemEvents, streamNameFilter, type EventStoreDBClient, type Position } from '@eventstore/db-client'
+import {
+  eventTypeFilter, excludeSystemEvents, streamNameFilter, type EventStoreDBClient, type Position,
+} from '@eventstore/db-client'
 import test from 'ava'
-import { clientOfEmptyLog, eventsOf, factEvent, recordSubscription, until } from '../../support/stores/eventstoredb-clients.ts'
+import {
+  clientOfEmptyLog, eventsOf, factEvent, recordSubscription, until,
+} from '../../support/stores/eventstoredb-clients.ts'
 
 // The double behaves as the real server in the recordings t2, t2b, t10 and t11: subscriptions and lost connections.
 

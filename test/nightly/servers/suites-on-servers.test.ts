@@ -13,10 +13,10 @@ const EXCLUDED = [
 
 /**
  * Runs the suites of the whole service with their data in EventStoreDB and MongoDB; every service gets its own servers.
- * One file: `STENOLOG_TEST_STORES=servers npx ava test/e2e/service/FILE`.
+ * One file: `STENOLOG_TEST_STORES=servers npx ava test/e2e/service/FOLDER/FILE`.
  * STENOLOG_TEST_EVENTSTORE_BIN replaces the double with a real EventStoreDB and adds all suites about EventStoreDB.
  */
-const serviceSuites = globSync('test/e2e/service/*.test.ts').toSorted()
+const serviceSuites = globSync('test/e2e/service/**/*.test.ts').toSorted()
 const eventStoreSuites = globSync('test/{contract,nightly}/**/*.test.ts').toSorted().filter((file) =>
   /support\/(?:stores\/eventstoredb(?:\.ts|-server\/)|doubles\/eventstoredb\/facts)/.test(readFileSync(file, 'utf8'))
   && !EXCLUDED.some((name) => file.endsWith(name)))
@@ -25,7 +25,7 @@ const files = [...serviceSuites, ...(isReal ? eventStoreSuites : [])]
 const eventStore = isReal ? `a real EventStoreDB (nodes: ${EVENTSTORE_NODES})` : 'EventStoreDB'
 
 test('the lists of suites contain known suites', (t) => {
-  for (const suite of ['rest-lives', 'rest-users', 'websocket-frames', 'websocket-captions'])
+  for (const suite of ['sessions/lives', 'accounts/users', 'sockets/frames', 'sockets/captions'])
     t.true(files.includes(`test/e2e/service/${suite}.test.ts`))
   for (const suite of [
     'nightly/servers/eventstoredb-failures', 'nightly/servers/commands-on-servers', 'contract/eventstoredb-server',

@@ -104,7 +104,7 @@ export const ABUSE_PROBES: ReadonlyArray<Probe> = [
   },
   {
     name: 'the numbers of profiles and API tokens of a user are limited',
-    // test/e2e/service/account-limits.test.ts also tests this.
+    // test/e2e/service/accounts/account-limits.test.ts also tests this.
     isHeavy: true,
     settings: { STENOLOG_RATE_LIMIT: '0' },
     run: async (subject) => {

@@ -49,7 +49,7 @@ export const ERROR_PROBES: ReadonlyArray<Probe> = [
   },
   {
     name: 'the set-up link uses the public URL and the base path',
-    // test/e2e/service/link-hosts.test.ts also tests this.
+    // test/e2e/service/interface/link-hosts.test.ts also tests this.
     isHeavy: true,
     settings: { STENOLOG_PUBLIC_URL: 'https://captions.example.org', STENOLOG_BASE_PATH: '/live' },
     withAdmin: false,

@@ -1,5 +1,5 @@
 import { globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 
 /** Folders whose test files may share a process, because they start no service and compute little. */
 const IN_ONE_PROCESS = ['unit', 'repository', 'api', 'contract']
@@ -39,11 +39,9 @@ const mayShare = (folder: string, file: string): boolean => {
 export const bundled = (files: ReadonlyArray<string>): ReadonlyArray<string> => {
   rmSync(FOLDER, { recursive: true, force: true })
   mkdirSync(FOLDER)
-  const isIn = (folder: string, file: string): boolean =>
-    folder === WITH_SERVICES ? dirname(file) === folder : file.startsWith(`${folder}/`)
   const folders = [WITH_SERVICES, ...IN_ONE_PROCESS.flatMap((kind) => globSync(`test/${kind}/*/`))]
   const bundles = folders.flatMap((folder) => {
-    const small = files.filter((file) => isIn(folder, file) && mayShare(folder, file))
+    const small = files.filter((file) => file.startsWith(`${folder}/`) && mayShare(folder, file))
     const count = Math.ceil(small.length / (folder === WITH_SERVICES ? FILES_OF_A_SERVICE : FILES))
     return Array.from({ length: count }, (_, n) => ({
       path: join(FOLDER, `${folder.split('/').slice(1).join('-')}-${n + 1}.test.ts`),

@@ -11,7 +11,7 @@ type Titles = Readonly<Record<string, ReadonlyArray<string>>>
 
 /** These tests damage a byte or a row in the files of the embedded stores. */
 const ONLY_EMBEDDED: Titles = {
-  'e2e › service › damaged-data': [
+  'e2e › service › operation › damaged-data': [
     'a damaged row blocks only writes to its stream, and the stream is reported',
     'a lost key makes its user’s data read as erased and is reported as missing; other users are unaffected',
   ],
@@ -39,6 +39,8 @@ const ONLY_THE_DOUBLE: Titles = {
     'a retry with any finds its first attempt after a restart and other appends',
     ...['wrong', 'hang', 'drop'].map((kind) =>
       `reads and appends with a wrong or missing answer (${kind}) are unavailable, then work`),
+  ],
+  'nightly › servers › eventstoredb-subscription-failures': [
     'a disconnected subscription throws, and resumes without a gap or a repeat [F4]',
     ...['hang', 'wrong', 'drop'].map((kind) => `a subscription that starts with a fault (${kind}) throws`),
   ],

@@ -1,0 +1,51 @@
+import test from 'ava'
+import { createClient } from '../../../support/service/client.ts'
+import { runTestService } from '../../../support/service/service.ts'
+
+const service = await runTestService()
+test.after.always(() => service.dispose())
+
+const NOT_VALID = { detail: 'Could not validate credentials' }
+
+const statusOf = async (token: string | undefined): Promise<number> =>
+  (await createClient(service.url(), token).get('/users/me')).status
+
+test.serial(
+  'a log-out ends only the token that was sent, also after a kill [R160]',
+  async (t) => {
+    const ended = await service.user('leaver')
+    const other = await service.logIn('leaver')
+    const live = await ended.createLive()
+    const socket = await ended.socket(live, 'listener')
+    t.is((await service.anonymous().post('/logout', {})).status, 401)
+    t.is((await ended.post('/logout', { everywhere: 'yes' })).status, 422)
+    const answer = await ended.post('/logout', {})
+    t.deepEqual([answer.status, answer.body], [200, { message: 'Logged out' }])
+    const refused = await ended.get('/users/me')
+    t.deepEqual([refused.status, refused.body], [401, NOT_VALID])
+    t.is((await ended.post('/logout', {})).status, 401)
+    t.is(await statusOf(other.token), 200)
+    t.is((await other.api.call('getLive', { path: { id: live.id } })).data.status, 'pending')
+    await service.kill('SIGKILL')
+    t.is((await socket.closed).code, 1006, 'the socket stayed open until the kill')
+    await service.start()
+    t.deepEqual([await statusOf(ended.token), await statusOf(other.token)], [401, 200])
+  },
+)
+
+test.serial(
+  'a log-out everywhere ends only the user’s logins; password, API keys and sessions stay [R161]',
+  async (t) => {
+    const [one, stranger] = [await service.user('everywhere'), await service.user('stranger')]
+    const two = await service.logIn('everywhere')
+    const live = await one.createLive()
+    const { data: key } = await one.api.call('createToken', { body: { name: 'ci' } })
+    t.deepEqual((await two.post('/logout', { everywhere: true })).body, { message: 'Logged out everywhere' })
+    t.deepEqual([await statusOf(one.token), await statusOf(two.token), await statusOf(stranger.token)], [401, 401, 200])
+    t.is((await createClient(service.url(), key.token).get(`/lives/${live.id}`)).status, 200)
+    t.is(await statusOf((await service.logIn('everywhere')).token), 200)
+    await service.kill('SIGKILL')
+    await service.start()
+    t.deepEqual([await statusOf(one.token), await statusOf(key.token)], [401, 200])
+  },
+)

@@ -1,0 +1,105 @@
+import test from 'ava'
+import { createClient, logIn } from '../../../support/service/client.ts'
+import type { Client, Listing, LiveJson } from '../../../support/service/client.ts'
+import { passwordOf, runTestService } from '../../../support/service/service.ts'
+import { roundsThatRead } from '../../../support/service/write-then-read.ts'
+
+const service = await runTestService()
+test.after.always(() => service.dispose())
+
+const OPEN = ['pending', 'active']
+
+const listed = async (client: Client, query: string): Promise<Listing<LiveJson>> => {
+  const { status, body } = await client.get<Listing<LiveJson>>(`/lives/${query}`)
+  if (status !== 200) throw new Error(`${query} answered ${status}`)
+  return body
+}
+
+const ids = async (client: Client, query: string): Promise<ReadonlyArray<number>> =>
+  (await listed(client, query)).data.map(({ id }) => id)
+
+const reserved = async (client: Client): Promise<number> =>
+  Number(/^stenolog_vram_reserved_megabytes (\d+)$/m.exec((await client.get<string>('/metrics')).body)?.[1])
+
+test.serial('every read returns the write before it, in 12 of 12 rounds [R15]', async (t) => {
+  t.is(await roundsThatRead(await service.user('impatient'), 12), 12)
+})
+
+test.serial(
+  '250 sessions fill three pages in a stable order that survives a restart [R14 R20 R22 R23 R79]',
+  async (t) => {
+    const client = await service.user('prolific', { max_sessions: 1000 })
+    const stranger = await service.user('stranger')
+    const base = await reserved(client)
+    const created: Array<number> = []
+    for (let batch = 0; batch < 25; batch += 1) {
+      const lives = await Promise.all(Array.from({ length: 10 }, () => client.createLive()))
+      created.push(...lives.map(({ id }) => id))
+      if (batch % 5 === 0) created.push((await stranger.createLive()).id)
+    }
+    t.is(new Set(created).size, created.length)
+    const pages = [
+      await listed(client, ''),
+      await listed(client, '?skip=100'),
+      await listed(client, '?skip=200&limit=100'),
+    ]
+    const page = (current_page: number) => ({ total_items: 250, total_pages: 3, current_page, per_page: 100 })
+    t.deepEqual(pages.map(({ pagination }) => pagination), [page(1), page(2), page(3)])
+    const union = pages.flatMap(({ data }) => data.map(({ id }) => id))
+    t.is(new Set(union).size, 250)
+    t.deepEqual(union, union.toSorted((a, b) => b - a))
+    t.deepEqual(await listed(client, '?skip=250'), { data: [], pagination: page(3) })
+    t.deepEqual(await ids(client, '?limit=7&skip=13'), union.slice(13, 20))
+
+    for (const id of union.slice(0, 40)) await client.put(`/lives/${id}/finish`)
+    t.deepEqual(await ids(client, '?limit=1000'), union, 'an end does not change the order')
+    t.is((await listed(client, '?status=finished&limit=1')).pagination.total_items, 40)
+
+    const before = (await listed(client, '?limit=1000')).data
+    await service.kill('SIGKILL')
+    await service.start()
+    const again = await logIn(service.url(), 'prolific', passwordOf('prolific'))
+    const after = (await listed(again, '?limit=1000')).data
+    // The restarted service has another port.
+    const base_url = service.url().replace('http', 'ws')
+    t.deepEqual(after, before.map((live) => ({ ...live, base_url })), 'every member, tokens included')
+    const others = await listed(await logIn(service.url(), 'stranger', passwordOf('stranger')), '')
+    t.is(others.data.length, 5)
+    const held = [...after, ...others.data]
+      .filter(({ status }) => OPEN.includes(status))
+      .reduce((sum, { vram }) => sum + vram, 0)
+    t.is(await reserved(again), base + held, 'the reserved memory after the restart')
+    t.true((await again.createLive()).id > Math.max(...created), 'no id is used twice')
+    t.is((await createClient(service.url(), client.token).get('/lives/')).status, 200, 'a login survives the restart')
+  },
+)
+
+test.serial(
+  'the reserved memory always equals that of the open sessions, after any creates and ends [R97 R98 R104]',
+  async (t) => {
+    const client = await service.user('random', { max_sessions: 100 })
+    const base = await reserved(client)
+    const url = 'https://example.com/random.m3u8'
+    let seed = 20261121
+    const random = (below: number): number => (seed = (seed * 48271) % 2147483647) % below
+    for (let step = 0; step < 60; step += 1) {
+      const open = (await listed(client, '?status=pending&status=active')).data
+      const chosen = open[random(Math.max(1, open.length))]
+      const action = random(5)
+      if (action < 2 || chosen === undefined)
+        await client.createLive(random(2) === 0 ? {} : { audio_format: 'hls', audio_url: url })
+      else if (action === 2) await client.put(`/lives/${chosen.id}/finish`)
+      else if (action === 3) await client.put('/lives/finish-by-audio_url', { audio_url: url })
+      else
+        await Promise.all([
+          client.createLive(),
+          client.put(`/lives/${chosen.id}/finish`),
+          client.put(`/lives/${chosen.id}/finish`),
+        ])
+      const { data } = await listed(client, '?limit=1000')
+      const held = data.filter(({ status }) => OPEN.includes(status)).reduce((sum, { vram }) => sum + vram, 0)
+      t.is((await reserved(client)) - base, held)
+      t.true(data.every(({ status, vram }) => (OPEN.includes(status) ? vram > 0 : status === 'finished' && vram === 0)))
+    }
+  },
+)

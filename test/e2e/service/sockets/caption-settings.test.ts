@@ -1,0 +1,121 @@
+import test from 'ava'
+import type { Client, Json, TestSocket } from '../../../support/service/client.ts'
+import { finals, speak, transcriptions, words } from '../../../support/service/captions.ts'
+import { eventually } from '../../../support/tools/eventually.ts'
+import { runTestService } from '../../../support/service/service.ts'
+import { sampleSentences, silence } from '../../../support/audio/speech.ts'
+
+const sentences = (await sampleSentences()).slice(0, 2)
+const service = await runTestService()
+test.after.always(() => service.dispose())
+const [first] = sentences
+if (first === undefined) throw new Error('the sample has sentences')
+
+test.serial('lines respect max_chars and frames max_lines, without losing a word [R157]', async (t) => {
+  const client = await service.user('narrow')
+  const speech = sentences.flatMap(({ samples }) => [samples, silence(2)])
+  const wide = await speak(client, await client.createLive({ config: { max_chars: 1000 } }), {}, speech)
+  const narrow = await speak(client, await client.createLive(), { max_chars: 14, max_lines: 3 }, speech)
+  const captions = transcriptions(narrow).map(({ text }) => String(text).split('\n'))
+  t.deepEqual(captions.flat().filter((line) => line.length > 14), [])
+  t.is(Math.max(...captions.map((lines) => lines.length)), 3)
+  t.is(words(finals(narrow)), words(finals(wide)))
+  t.true(finals(narrow).length > finals(wide).length)
+})
+
+/** Opens a configured sender of a new session. */
+const open = async (client: Client, config: Json): Promise<TestSocket> => {
+  const sender = await client.socket(await client.createLive({ config }), 'sender')
+  sender.send({ type: 'config' })
+  return sender
+}
+
+const ROOMY = { max_chars: 1000, max_delay: 60, min_buffer: 1, max_buffer: 30, buffer_timeout: 30 }
+
+test.serial('silence of buffer_timeout makes a phrase final, and half a second less does not [R156]', async (t) => {
+  const [one, two] = sentences
+  const sender = await open(await service.user('pausing'), { ...ROOMY, buffer_timeout: 3 })
+  for (const samples of [one?.samples, silence(2.1), two?.samples]) sender.sendAudio(samples ?? silence(1))
+  const later = String(two?.text.split(' ').at(2)).toLowerCase()
+  await sender.frame(({ type, text }) => type === 'transcription' && String(text).toLowerCase().includes(later))
+  t.deepEqual(
+    finals(sender),
+    [],
+    'a pause of 2.5 s, including the quiet ends of the sentences, does not end the phrase',
+  )
+  sender.sendAudio(silence(3.1))
+  const { text, segment } = await sender.frame(({ final }) => final === true)
+  t.is(segment, 1)
+  t.true(String(text).toLowerCase().includes(later), 'one phrase')
+  sender.terminate()
+})
+
+test.serial('max_buffer and max_delay force finals in speech without a pause [R156]', async (t) => {
+  t.timeout(180_000)
+  const client = await service.user('hasty')
+  // Without the quiet ends of its sentences the speech has no pause.
+  const speech = (await sampleSentences()).slice(0, 4).map(({ samples }) => samples.slice(4000, -4000))
+  const seconds = speech.reduce((sum, { length }) => sum + length, 0) / 16000
+  const short = await open(client, { ...ROOMY, max_buffer: 3 })
+  const prompt = await open(client, { ...ROOMY, mode: 'final', max_delay: 2 })
+  for (const samples of speech) short.sendAudio(samples)
+  // Shorter than the model's window, because a full window forces finals too.
+  const few = speech.slice(0, 3)
+  const window = few.reduce((sum, { length }) => sum + length, 0) / 16000
+  t.true(window < 9)
+  for (const samples of few) prompt.sendAudio(samples)
+  await short.frame(({ final, end }) => final === true && Number(end) > seconds - 3.5)
+  for (const { start, end } of finals(short))
+    t.true(Number(end) - Number(start) <= 3.5, `${String(start)} to ${String(end)}`)
+  await prompt.frame(({ final, end }) => final === true && Number(end) > window - 3)
+  for (const sender of [short, prompt]) sender.terminate()
+})
+
+test.serial('a pass waits for min_buffer seconds of audio [D17]', async (t) => {
+  const client = await service.user('buffering')
+  const speech = Int16Array.from(sentences.flatMap(({ samples }) => Array.from(samples.subarray(4000, -4000))))
+  const [patient, eager] = [
+    await open(client, { ...ROOMY, min_buffer: 5 }),
+    await open(client, { ...ROOMY, min_buffer: 0.3 }),
+  ]
+  for (const sender of [patient, eager]) await sender.frame(({ status }) => status === 'started')
+  const piece = 1.1 * 16_000
+  for (const n of [0, 1, 2, 3]) {
+    const passes = transcriptions(eager).length
+    // The waiting sender comes first, so a premature pass would be visible before the other sender's text.
+    for (const sender of [patient, eager]) sender.sendAudio(speech.slice(n * piece, (n + 1) * piece))
+    await eventually(
+      () => {
+        if (transcriptions(eager).length === passes) throw new Error(`${n + 1} pieces of speech and nothing new`)
+      },
+      { timeoutMs: 60_000 },
+    )
+  }
+  t.deepEqual(transcriptions(patient), [])
+  patient.sendAudio(speech.slice(4 * piece))
+  t.true(Number((await patient.frame(({ type }) => type === 'transcription'))['end']) > 2)
+  for (const sender of [patient, eager]) sender.terminate()
+})
+
+test.serial(
+  'with vad only detected speech is transcribed, and without it all audio [D17]',
+  async (t) => {
+    const client = await service.user('faint')
+    const faint = first.samples.map((sample) => Math.round(sample / 400))
+    const transcribe = async (config: Json): Promise<TestSocket> =>
+      speak(client, await client.createLive({ config }), {}, [faint, silence(1.5)])
+    const [detected, all] = [await transcribe({}), await transcribe({ vad: false })]
+    t.deepEqual(transcriptions(detected), [])
+    t.regex(words(finals(all)), /welcome to the meeting/i)
+  },
+)
+
+test.serial('punctuation=false removes all punctuation [R158]', async (t) => {
+  const client = await service.user('plain')
+  const speech = [first.samples, silence(2)]
+  const withMarks = await speak(client, await client.createLive(), {}, speech)
+  const without = await speak(client, await client.createLive({ config: { punctuation: false } }), {}, speech)
+  t.regex(words(finals(withMarks)), /[.,?!;:]/, 'the text has punctuation')
+  t.notRegex(words(transcriptions(without)), /[.,?!;:]/)
+  t.is(words(finals(without)), words(finals(withMarks)).replaceAll(/[.,?!;:]/g, ''))
+})
