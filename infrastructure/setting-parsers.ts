@@ -38,7 +38,7 @@ export const nodeName: Parse<string> = (value) =>
     ? E.right(value)
     : E.left('should be 1 to 63 letters, digits, dots, dashes and underscores, starting with a letter or digit')
 
-/** Milliseconds. `min`: 0 or 1, for settings in which 0 has no meaning. */
+/** Milliseconds. `min` is 1 for settings in which 0 has no meaning, otherwise 0. */
 export const duration =
   (min: number): Parse<number> =>
   (value) => {
@@ -69,10 +69,10 @@ export const oneOf =
   }
 
 export const list =
-  (isItem: (item: string) => boolean, items: string): Parse<ReadonlyArray<string>> =>
+  (isItem: (item: string) => boolean, pluralNoun: string): Parse<ReadonlyArray<string>> =>
   (value) => {
     const parts = value.split(',').map((item) => item.trim())
-    return parts.every(isItem) ? E.right(parts) : E.left(`should be a comma-separated list of ${items}`)
+    return parts.every(isItem) ? E.right(parts) : E.left(`should be a comma-separated list of ${pluralNoun}`)
   }
 
 export const isCidr = (item: string): boolean => {

@@ -71,7 +71,7 @@ export const SETTINGS_TABLE = {
   ),
   ALLOWED_HOSTS: optional(
     'loopback names and the bound address; with 0.0.0.0 or :: also every IP address', list(isHost, 'host names'),
-    'host names of requests that the service may use in links',
+    'host names that the service may copy from a request into its links',
   ),
   TRUSTED_PROXIES: optional(
     '–', list(isCidr, 'CIDR ranges'),
@@ -102,7 +102,7 @@ export const SETTINGS_TABLE = {
     '30s', duration(0), 'time that open sessions have to finish when the service stops; 0: none',
   ),
   RECONNECT_GRACE: withDefault(
-    '0', duration(0), 'how long a session waits for its sender after the connection broke; 0: the session ends',
+    '0', duration(0), 'how long a session waits for its sender after the connection broke; 0: the session ends at once',
   ),
   RATE_LIMIT: withDefault(
     '50', integer(0, 1e6),
@@ -132,7 +132,7 @@ export const SETTINGS_TABLE = {
   TAKEOVER_GRACE: optional(
     '60s with both servers, else 0', duration(0),
     'how long a session whose worker was lost waits for its sender, or for a worker with free capacity; 0: the session '
-      + 'ends',
+      + 'ends at once',
   ),
   STREAM_PREFIX: optional(
     '–', streamPrefix, 'prefix of all stream names and MongoDB database names, so several services can share servers',

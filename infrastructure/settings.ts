@@ -27,7 +27,7 @@ const isKnown = (name: string): boolean => Object.hasOwn(SETTINGS_TABLE, name)
 const camel = (name: string): string =>
   name.toLowerCase().replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
 
-/** Ends an error with the wrong value. Omits addresses with a user or a query, which may contain secrets. */
+/** Ends an error message with the wrong value. Omits values that may be URLs with secrets, and long values. */
 const notValue = (text: string): string =>
   /[@?#\p{C}]/u.test(text) || text.length > 60 ? '' : `, not ${JSON.stringify(text)}`
 
@@ -36,6 +36,7 @@ const readOne = (name: SettingName, text: string | undefined): E.Either<string, 
   if (text === undefined || text === '') return E.right(fallback)
   const parsed: E.Either<string, unknown> = parse(text)
   if (E.isRight(parsed)) return parsed
+  // `, not "value"` reads well only after `should be …`.
   const hidesValue = secret || !parsed.left.startsWith('should be ')
   return E.left(`${PREFIX}${name} ${parsed.left}${hidesValue ? '' : notValue(text)}`)
 }
@@ -52,7 +53,7 @@ export const takeoverGraceOf = (settings: Stores & Pick<Settings, 'takeoverGrace
 const masterKeyMissing = (server: SettingName): string =>
   `${PREFIX}${server} needs ${PREFIX}MASTER_KEY_FILE: create a key once with "head -c 32 /dev/urandom > master.key"`
 
-/** Lists the rules between settings that these settings break. */
+/** Returns an error for each combination of settings that is not allowed. */
 const contradictions = (settings: Settings): ReadonlyArray<string> => [
   ...(settings.adminPassword !== null && settings.adminPasswordFile !== null
     ? [`${PREFIX}ADMIN_PASSWORD and ${PREFIX}ADMIN_PASSWORD_FILE are both set: remove one of them`]

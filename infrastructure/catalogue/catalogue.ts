@@ -40,7 +40,7 @@ const pairRow = (
 export interface EngineModels {
   /** Folders by the names of their models. */
   readonly models: ReadonlyMap<string, string>
-  /** Milliseconds of a pass in the model's trial; undefined without a trial. */
+  /** Milliseconds of a pass (one run of the model) in the model's trial; undefined without a trial. */
   readonly measuredPass: (model: string) => number | undefined
 }
 
@@ -72,23 +72,24 @@ export interface InstalledCatalogue extends Catalogue {
   readonly folderOf: (name: string) => string | undefined
 }
 
-/** Hides a folder under a name that no model has. Also deletes what a killed process left under that name. */
+/** Renames a folder to a hidden name, which no model has. A killed process may have left a folder of this name. */
 const hide = async (folder: string): Promise<HiddenModel> => {
-  const away = join(dirname(folder), `.removing-${basename(folder)}`)
-  await rm(away, { recursive: true, force: true })
-  await rename(folder, away)
-  return { restore: () => rename(away, folder), destroy: () => rm(away, { recursive: true, force: true }) }
+  const hidden = join(dirname(folder), `.removing-${basename(folder)}`)
+  await rm(hidden, { recursive: true, force: true })
+  await rename(folder, hidden)
+  return { restore: () => rename(hidden, folder), destroy: () => rm(hidden, { recursive: true, force: true }) }
 }
 
 /**
- * Scans the installed models at the start, and at each `rescan`. A model name, or a language pair, keeps its first
- * id for good, also while its folder is missing. Throws when the store is unavailable.
+ * Scans the installed models at the start, and at each `rescan`. A model name, or a language pair, always keeps its
+ * first id, also while its folder is missing. Throws when the store is unavailable.
  */
 export const openCatalogue = async (options: {
   readonly listInstalled: ListInstalled
   readonly logger: Logger
   /** Directory with one folder per installed model; null for none. */
   readonly modelsDir: string | null
+  /** True when MODELS_DIR is not set: the first pull creates the default directory. */
   readonly mayBeMissing?: boolean
   /** Folder of the models that come with the project. */
   readonly bundledDir: string
@@ -114,7 +115,7 @@ export const openCatalogue = async (options: {
 
   await scan()
   // Scans run one after another, so the newest result counts.
-  let looking: Promise<void> = Promise.resolve()
+  let scanning: Promise<void> = Promise.resolve()
   const folderOf = (name: string): string | undefined => speech.models.get(name) ?? translation.models.get(name)
   return {
     models: () => models,
@@ -132,6 +133,6 @@ export const openCatalogue = async (options: {
         return await hide(folder)
       },
     },
-    rescan: () => (looking = looking.then(scan, scan)),
+    rescan: () => (scanning = scanning.then(scan, scan)),
   }
 }

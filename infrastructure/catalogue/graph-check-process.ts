@@ -2,8 +2,8 @@ import { messageOf } from '../../domain/shared/message-of.ts'
 import { openSession } from '../onnx/sessions.ts'
 
 /**
- * A process that loads one graph as the engine does, because a damaged graph may kill its process. Writes errors to
- * stderr.
+ * Loads one graph (an ONNX file) as the engine does. A separate process runs this file, because a damaged graph may
+ * kill the process that loads it. Writes errors to stderr.
  */
 const [file = ''] = process.argv.slice(2)
 try {

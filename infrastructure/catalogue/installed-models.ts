@@ -40,11 +40,15 @@ export interface InstalledTranslator extends Figures {
 interface Candidate {
   readonly name: string
   readonly folder: string
+  /** Whether the model comes with the project. */
   readonly ships: boolean
 }
 
-/** Returns the measurements with these weights. Without them, the memory is an estimate and the pass time unknown. */
-const figuresWith = async ({ folder, ships }: Candidate, weights: number): Promise<Figures> => {
+/**
+ * Returns the figures of a model. A measurement counts only if it was made with the same bytes of weights. Without a
+ * measurement, the memory is an estimate and the pass time is unknown.
+ */
+const figuresOf = async ({ folder, ships }: Candidate, weights: number): Promise<Figures> => {
   const manifest = await readManifest(folder)
   return {
     ships,
@@ -71,7 +75,7 @@ const inspectTranslator = async (candidate: Candidate): Promise<E.Either<string,
   const languages = languagesOfTranslator(name, model.right.source, model.right.target)
   if (languages === null)
     return E.left('neither tokenizer_config.json nor the name of the folder contains its languages')
-  return E.right({ name, folder, ...(await figuresWith(candidate, model.right.weights.bytes)), ...languages })
+  return E.right({ name, folder, ...(await figuresOf(candidate, model.right.weights.bytes)), ...languages })
 }
 
 const inspectSpeech = async (candidate: Candidate, family: SpeechFamily): Promise<E.Either<string, InstalledModel>> => {
@@ -79,7 +83,7 @@ const inspectSpeech = async (candidate: Candidate, family: SpeechFamily): Promis
   const model = await family.read(folder, 'cpu')
   if (E.isLeft(model)) return model
   const { abilities, weights } = model.right
-  return E.right({ name, folder, ...(await figuresWith(candidate, weights.bytes)), abilities })
+  return E.right({ name, folder, ...(await figuresOf(candidate, weights.bytes)), abilities })
 }
 
 const inspect = async (candidate: Candidate, logger: Logger): Promise<Found> => {
@@ -133,29 +137,29 @@ const firstOfEachName = <A extends Pick<Candidate, 'name' | 'folder'>>(
 
 /**
  * Finds the models that come with the project, and the models in the models directory by folder name. If two have
- * the same name, the first counts. Our own speech model comes first. Our own translators come last, so an installed
- * translator replaces them.
+ * the same name, the first counts. The project's speech model comes first. The project's translators come last, so an
+ * installed translator replaces them.
  */
 export const findInstalledModels = async (options: {
   readonly bundledDir: string
   readonly modelsDir: string | null
-  /** MODELS_DIR is not set: the first pull creates the default directory. */
+  /** True when MODELS_DIR is not set: the first pull creates the default directory. */
   readonly mayBeMissing?: boolean
   readonly logger: Logger
 }): Promise<Found> => {
   const { bundledDir, modelsDir, mayBeMissing = false, logger } = options
-  const further = modelsDir === null ? [] : await subfolders(modelsDir, logger, mayBeMissing)
+  const installed = modelsDir === null ? [] : await subfolders(modelsDir, logger, mayBeMissing)
   // A folder with our name for a model comes before a folder with the repository's name.
-  const own = further.filter((folder) => modelNameOf(folder) === folder)
-  const renamed = further.filter((folder) => modelNameOf(folder) !== folder)
-  const ships = (await subfolders(bundledDir, logger)).filter((folder) => folder !== BUNDLED_MODEL)
+  const own = installed.filter((folder) => modelNameOf(folder) === folder)
+  const renamed = installed.filter((folder) => modelNameOf(folder) !== folder)
+  const bundledTranslators = (await subfolders(bundledDir, logger)).filter((folder) => folder !== BUNDLED_MODEL)
   const candidates: ReadonlyArray<Candidate> = [
     { name: BUNDLED_MODEL, folder: join(bundledDir, BUNDLED_MODEL), ships: true },
     ...[...own, ...renamed].map((folder) => {
       const name = modelNameOf(folder)
       return { name, folder: join(modelsDir ?? '', folder), ships: false }
     }),
-    ...ships.map((folder) => ({ name: folder, folder: join(bundledDir, folder), ships: true })),
+    ...bundledTranslators.map((folder) => ({ name: folder, folder: join(bundledDir, folder), ships: true })),
   ]
   const found: Array<Found> = []
   for (const candidate of candidates) found.push(await inspect(candidate, logger))

@@ -124,25 +124,25 @@ export const FURTHER_LANGUAGES: ReadonlyArray<Language> = [
   ['yue', 'Cantonese'],
 ].map(([iso = '', name = '']) => ({ id: 0, iso, name, active: true, createdAt: CREATED_AT, updatedAt: null }))
 
-/** Returns our language for a code of two or three letters, without region and script; null for an unknown code. */
+/** Returns the listed code for a code of two or three letters. Ignores region and script. Null: an unknown code. */
 const isoOf = (code: string | null | undefined): string | null => {
   const base = code?.toLowerCase().split(/[-_]/, 1)[0] ?? ''
-  const known = (iso: string | undefined): boolean => LANGUAGE_ROWS.some((row) => row.iso === iso)
-  if (known(base)) return base
+  const isListed = (iso: string | undefined): boolean => LANGUAGE_ROWS.some((row) => row.iso === iso)
+  if (isListed(base)) return base
   const canonical = /^[a-z]{2,3}$/.test(base) ? Intl.getCanonicalLocales(base)[0] : undefined
-  return canonical !== undefined && known(canonical) ? canonical : null
+  return canonical !== undefined && isListed(canonical) ? canonical : null
 }
 
 /**
  * Returns the languages of a translator: from its tokenizer (`source`, `target`), else from the end of its folder's
- * name (`opus-mt-en-es`, `translate-eng-spa`). Null when they are no pair of our languages.
+ * name (`opus-mt-en-es`, `translate-eng-spa`). Null when a language is unknown or both are equal.
  */
 export const languagesOfTranslator = (
   folder: string,
   source: string | null,
   target: string | null,
 ): { readonly from: string; readonly to: string } | null => {
-  // "mt" would be Maltese.
+  // Removes `opus-mt` first, because `mt` is also the code of Maltese.
   const [, first, second] = /(?:^|[-_])([a-z]{2,3})[-_]([a-z]{2,3})$/i.exec(folder.replace(/^.*opus-mt[-_]/i, '')) ?? []
   const from = isoOf(source) ?? isoOf(first)
   const to = isoOf(target) ?? isoOf(second)

@@ -28,6 +28,7 @@ const HUB_REPOSITORIES: Readonly<Record<string, string>> = {
   'large-v3': 'Xenova/whisper-large-v3',
   'large-v3-turbo': 'onnx-community/whisper-large-v3-turbo',
 }
+/** Model names that a pull accepts instead of `owner/name`. */
 export const PULLED_BY_NAME = Object.keys(HUB_REPOSITORIES)
 
 /** Suffix and owner of exports with word times. */
@@ -44,7 +45,7 @@ export const repositoriesOf = (name: string): ReadonlyArray<string> => {
   return [`${TIMESTAMPED_OWNER}/${plain.slice(plain.indexOf('/') + 1)}${TIMESTAMPED}`, plain]
 }
 
-/** Returns the listed name of a folder's model: the interface's name if it has one, else the folder's name. */
+/** Returns the listed name of a folder's model: our name if the folder has a known name, else the folder's name. */
 export const modelNameOf = (folder: string): string =>
   NAME_OF_REPOSITORY[folder.endsWith(TIMESTAMPED) ? folder.slice(0, -TIMESTAMPED.length) : folder] ?? folder
 

@@ -39,30 +39,28 @@ const residentBytes = async (pid: number | undefined): Promise<number | null> =>
 }
 
 /** Runs `run` and measures the megabytes that it adds to the process of `pid`. */
-const measured = async (
+const measureRun = async (
   pid: () => number | undefined,
   run: () => Promise<Either<string, number>>,
 ): Promise<Either<string, Pick<Trial, 'megabytes' | 'passMilliseconds'>>> => {
-  const process = pid()
-  const before = await residentBytes(process)
+  const pidBefore = pid()
+  const before = await residentBytes(pidBefore)
   const outcome = await run()
   if (E.isLeft(outcome)) return outcome
-  const after = pid() === process ? await residentBytes(process) : null
+  const after = pid() === pidBefore ? await residentBytes(pidBefore) : null
   const megabytes = before === null || after === null ? null : Math.max(1, Math.ceil((after - before) / 1e6))
   return E.right({ megabytes, passMilliseconds: outcome.right })
 }
 
-const reason = ({ reason }: { readonly reason: string }): string => reason
-
 /** Runs twice, because the first run allocates memory. Returns the milliseconds of the slower run. */
-const twice = async (
+const runTwice = async (
   run: () => Promise<Either<{ readonly reason: string }, unknown>>,
 ): Promise<Either<string, number>> => {
   let slowest = 1
   for (let n = 0; n < 2; n++) {
     const began = performance.now()
     const outcome = await run()
-    if (E.isLeft(outcome)) return E.left(reason(outcome.left))
+    if (E.isLeft(outcome)) return E.left(outcome.left.reason)
     slowest = Math.max(slowest, Math.ceil(performance.now() - began))
   }
   return E.right(slowest)
@@ -89,19 +87,19 @@ const trySpeech = async (
   } = model.right
   const engine = createSpeechEngine({ models: new Map([[NAME, folder]]), workers: 1, logger: SILENT, execArgv })
   try {
-    // A detection and the load of a missing model bring into memory what all models share.
-    const up = await engine.detectSpeech(new Int16Array(VAD_FRAME), null)()
-    if (E.isLeft(up)) return E.left(up.left.reason)
+    // A speech detection and the load of a missing model allocate the memory that all models share.
+    const detected = await engine.detectSpeech(new Int16Array(VAD_FRAME), null)()
+    if (E.isLeft(detected)) return E.left(detected.left.reason)
     await engine.load('none')()
     const before = await gpuMegabytes()
     let onGpu = false
-    const measurement = await measured(engine.pid, async () => {
+    const measurement = await measureRun(engine.pid, async () => {
       const loaded = await engine.load(NAME)()
       if (E.isLeft(loaded)) return E.left(loaded.left.reason)
       onGpu = loaded.right.onGpu ?? false
       // The longest audio needs the most memory, because models may shorten the window for shorter audio.
       const samples = new Int16Array(loaded.right.windowSeconds * SAMPLE_RATE)
-      return twice(engine.transcribe({ model: NAME, language, samples }))
+      return runTwice(engine.transcribe({ model: NAME, language, samples }))
     })
     if (E.isLeft(measurement)) return measurement
     const after = onGpu ? await gpuMegabytes() : null
@@ -119,10 +117,10 @@ const tryTranslator = async (folder: string): Promise<Either<string, Trial>> => 
   const engine = createTranslationEngine({ models: new Map([[NAME, folder]]), workers: 1, logger: SILENT })
   try {
     await engine.load('none')()
-    const measurement = await measured(engine.pid, async () => {
+    const measurement = await measureRun(engine.pid, async () => {
       const loaded = await engine.load(NAME)()
       if (E.isLeft(loaded)) return E.left(loaded.left.reason)
-      return twice(engine.translate({ model: NAME, text: 'One, two, three.', from, to }))
+      return runTwice(engine.translate({ model: NAME, text: 'One, two, three.', from, to }))
     })
     return E.isLeft(measurement) ? measurement : E.right({ ...measurement.right, weights: model.right.weights.bytes })
   } finally {
@@ -132,7 +130,7 @@ const tryTranslator = async (folder: string): Promise<Either<string, Trial>> => 
 
 /**
  * Loads a folder in a separate engine process, like the service, and runs the model. A lack of memory harms only that
- * process. Left: what is wrong.
+ * process. Left: the problem.
  *
  * @param execArgv flags for the Node of a speech engine
  */

@@ -17,7 +17,7 @@ import type { Trial } from './trial.ts'
 export interface FileFinding {
   readonly path: string
   readonly bytes: number
-  /** `hash`: differs from the pulled or first verified file. `damaged`: cannot be read or loaded. */
+  /** `hash`: the file differs from its stored size or hash. `damaged`: the file cannot be read or loaded. */
   readonly state: 'ok' | 'missing' | 'damaged' | 'hash'
   /** The problem in words; empty for `ok`. */
   readonly detail: string
@@ -26,10 +26,11 @@ export interface FileFinding {
 export interface FolderFinding {
   readonly folder: string
   readonly files: ReadonlyArray<FileFinding>
-  /** A problem of the whole folder; null when only files, or nothing, is wrong. */
+  /** A problem of the whole folder; null when there is no problem, or only problems of files. */
   readonly problem: string | null
+  /** Null when a file or the folder has a problem. */
   readonly trial: Trial | null
-  /** This check has stored hashes and measurements of the files. */
+  /** Whether this check has stored hashes and measurements of the files. */
   readonly kept: boolean
 }
 

@@ -48,8 +48,8 @@ interface WatchModelsOptions {
 }
 
 /**
- * Rescans the installed models after the models directory has changed and two scans are equal, so an unfinished copy
- * does not count. It scans repeatedly, because a shared directory sends no notifications.
+ * Rescans the installed models after the models directory has changed and two scans in a row are equal, so an
+ * unfinished copy does not count. It scans every few seconds, because a network directory sends no notifications.
  */
 export const watchModels = ({
   modelsDir,
@@ -59,6 +59,7 @@ export const watchModels = ({
   logger,
 }: WatchModelsOptions): { readonly stop: () => Promise<void> } => {
   const stopping = new AbortController()
+  /** The scan at the time of the last rescan. */
   let known = seen
   let last = seen
 

@@ -50,7 +50,7 @@ interface Parts {
 
 /** Creates the append of the port. It tries once; an identical retry by the caller resolves an unknown outcome. */
 export const createAppends = ({ calls, reads, logger }: Parts): EventStore['append'] => {
-  /** Searches the end of the stream: with `any` the server detects a repeated id only for a short time. */
+  /** Searches the end of the stream for these events: with `any` the server detects repeated ids only for a while. */
   const findAmongLast = async (
     stream: string,
     events: ReadonlyArray<NewEvent>,

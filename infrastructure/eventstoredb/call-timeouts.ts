@@ -25,7 +25,7 @@ export class TimedOut extends Error {
 /**
  * Timeouts of calls. A command makes up to five calls in sequence, and its client must get an answer within two seconds
  * when the store is unavailable. So after an unanswered call the following calls get a short timeout. The usual timeout
- * returns with the next answer, or after some time, because the store may be slow instead of unavailable.
+ * applies again after the next answer, or after some time, because the store may be slow instead of unavailable.
  */
 export interface CallTimeouts {
   /** Returns the milliseconds for a call that starts now. */

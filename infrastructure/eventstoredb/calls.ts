@@ -40,8 +40,8 @@ const isAnswer = (error: unknown): boolean =>
 export const createCalls = ({ leader, credentials, timeouts }: Parts): Calls => {
   const callLeader = async <A>(call: (client: EventStoreDBClient, limitMs: number) => Promise<A>): Promise<A> => {
     const limitMs = timeouts.limit()
-    // Starts in its own turn of the event loop. In a turn in which a failure closes the channel, the client throws an
-    // error that nobody can catch.
+    // The call starts in its own turn of the event loop. If a failure closes the channel in the same turn, the client
+    // throws an error that nobody can catch.
     await setImmediate()
     const client = leader.client()
     try {

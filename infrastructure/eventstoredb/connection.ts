@@ -15,8 +15,8 @@ export interface Connection {
   /** Paths of certificate files; null for a server without TLS. */
   readonly tls: { readonly ca?: string; readonly cert?: string; readonly key?: string } | null
   /**
-   * Sent with every call, because without credentials the client appends over one shared stream. That stream ignores
-   * deadlines, and a lost connection ends the process. A server without TLS ignores the value.
+   * Sent with every call, because without credentials the client appends over one shared gRPC stream. That stream
+   * ignores deadlines, and the process ends when its connection is lost. A server without TLS ignores the value.
    */
   readonly credentials: { readonly username: string; readonly password: string }
   /** Milliseconds between pings during a call, and until a ping counts as unanswered. Absent: the client's default. */
@@ -34,7 +34,7 @@ const NUMERIC_OPTIONS: ReadonlySet<string> = new Set([
   'maxDiscoverAttempts', 'discoveryInterval', 'gossipTimeout', 'keepAliveInterval', 'keepAliveTimeout',
 ])
 
-/** The options that the client of the server accepts. */
+/** The options that the official client accepts. */
 const OPTIONS: ReadonlySet<string> = new Set([
   'tls', 'tlsCAFile', 'userCertFile', 'userKeyFile', 'connectionName', ...NUMERIC_OPTIONS,
 ])
@@ -69,7 +69,7 @@ const optionsOf = (query: string): E.Either<string, Options> => {
   return E.right(options)
 }
 
-/** The account of a URL. A server without TLS needs no account and ignores the one that it gets. */
+/** Returns the credentials of a URL. A server without TLS needs no credentials and ignores the placeholders. */
 const credentialsOf = (
   rawUser: string | undefined,
   rawPassword: string | undefined,
@@ -93,7 +93,7 @@ const toAddress = (text: string): Address => {
 type Present<A> = { readonly [K in keyof A]?: Exclude<A[K], undefined> }
 
 /** Removes the undefined members. */
-const present = <A extends object>(all: A): Present<A> =>
+const withoutUndefined = <A extends object>(all: A): Present<A> =>
   Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined)) as Present<A>
 
 /**
@@ -117,7 +117,7 @@ export const parseConnection = (text: string): E.Either<string, Connection> => {
     const value = options.right.get(name)
     return value === undefined ? undefined : Number(value)
   }
-  const certificates = present({
+  const certificates = withoutUndefined({
     ca: options.right.get('tlsCAFile'),
     cert: options.right.get('userCertFile'),
     key: options.right.get('userKeyFile'),
@@ -127,9 +127,9 @@ export const parseConnection = (text: string): E.Either<string, Connection> => {
     discovers: discover !== '',
     tls: isSecure ? certificates : null,
     credentials: credentials.right,
-    keepAlive: present({
+    keepAlive: withoutUndefined({
       keepAliveInterval: numberOf('keepAliveInterval'), keepAliveTimeout: numberOf('keepAliveTimeout'),
     }),
-    ...present({ connectionName: options.right.get('connectionName') }),
+    ...withoutUndefined({ connectionName: options.right.get('connectionName') }),
   })
 }

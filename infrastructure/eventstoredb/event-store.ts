@@ -65,9 +65,9 @@ const connect = async (connection: Connection, { limits, timeouts, logger }: Con
 }
 
 /**
- * Opens the event store on EventStoreDB (tested with server 23.10, one node and three nodes). Open one in each process:
- * it holds one connection to the leader. Throws an Error with a message for users when the server cannot be reached,
- * when a newer version has written the log, or when the log belongs to another process.
+ * Opens the event store on EventStoreDB (tested with server 23.10, one node and three nodes). It holds one connection
+ * to the leader, so a process should open it only once. Throws an Error with a message for users when the server cannot
+ * be reached, when a newer version has written the log, or when the log belongs to another process.
  */
 export const openEventStoreDb = async (options: Options): Promise<EventStoreDb> => {
   const { url, logger, ownership = null, prefix = null, limits = LIMITS } = options
@@ -102,7 +102,7 @@ export const openEventStoreDb = async (options: Options): Promise<EventStoreDb> 
   const watching = ownership === null ? null : watchOwner({ calls, marked, ownership, revision }, closing.signal)
   const subscribe = createSubscriptions({ connected: leader, timeouts, head: reads.head })
   const parts = { calls, reads, logger }
-  const whole: EventStore = {
+  const store: EventStore = {
     ...reads,
     append: createAppends(parts),
     ...createStreamLimits(parts),
@@ -117,5 +117,5 @@ export const openEventStoreDb = async (options: Options): Promise<EventStoreDb> 
       leader.close()
     },
   }
-  return { ...withStreamPrefix(whole, prefix), leaderChanges: leader.changes }
+  return { ...withStreamPrefix(store, prefix), leaderChanges: leader.changes }
 }

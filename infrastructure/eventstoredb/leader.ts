@@ -9,12 +9,12 @@ import type { Candidate, Discovery } from './nodes/discovery.ts'
 import { reasonOf, unavailable } from './failures.ts'
 
 /**
- * The connection to the present leader, which changes with an election. Read both members for every call and every
+ * The connection to the current leader, which changes with an election. Read both members for every call and every
  * subscription. Both throw an Error with the cause StoreUnavailable while there is no known leader.
  */
 export interface Connected {
   readonly client: () => EventStoreDBClient
-  /** Aborts when the present node stops leading or falls silent. Everything that runs on it must then end. */
+  /** Aborts when the current node stops leading or falls silent. Everything that runs on it must then end. */
   readonly lost: () => AbortSignal
 }
 
@@ -23,7 +23,7 @@ export interface Leader extends Connected {
   readonly failed: (client: EventStoreDBClient, error: unknown) => void
   /** Resolves when there is a leader or when the signal aborts. */
   readonly untilKnown: (signal: AbortSignal) => Promise<void>
-  /** Returns the number of changes to another node, or to another epoch of the same node. */
+  /** Returns the number of changes to another node, or to another epoch (election) of the same node. */
   readonly changes: () => number
   readonly close: () => void
 }
@@ -57,14 +57,15 @@ const isLater = (candidate: Candidate, present: Candidate): boolean =>
   textOf(candidate.address) !== textOf(present.address) && (candidate.epoch ?? -1) > (present.epoch ?? Infinity)
 
 /**
- * Keeps one channel to the leader. Servers check who leads only when a subscription starts, followers forward appends,
- * and a frozen leader is silent. So this reads the end of the log from the leader every second. A node that refuses is
- * lost at once. A silent node is lost after three seconds, or earlier when another node answers as the leader.
+ * Keeps one channel to the leader. No error reports a change of the leader: servers check their role only when a
+ * subscription starts, followers forward appends, and a frozen leader is silent. So this reads the end of the log from
+ * the leader every second (a probe). A node that refuses is lost at once. A silent node is lost after three seconds, or
+ * earlier when another node answers as the leader.
  */
 export const followLeader = ({ discovery, open, timers, limit, onFound, logger }: Parts): Leader => {
   const closing = new AbortController()
   let leadership: Leadership | null = null
-  let searchResult = 'its nodes were not asked yet'
+  let searchResult = 'the search has just begun'
   let hasFailedCall = false
   let isProbedOften = false
   let changes = 0

@@ -6,7 +6,8 @@ const POSITION = /^(\d{20})-(\d{20})$/
 
 /**
  * Formats a position as commit and prepare position with leading zeros, so the texts sort in log order. The prepare
- * position distinguishes events of one commit. A checkpoint (`prepare` 0) sorts between the events around it.
+ * position distinguishes events of one commit. A checkpoint, which is a position without an event, has `prepare` 0 and
+ * sorts between the events around it.
  */
 export const toPosition = ({ commit, prepare }: ServerPosition): Position =>
   `${String(commit).padStart(DIGITS, '0')}-${String(prepare).padStart(DIGITS, '0')}` as Position

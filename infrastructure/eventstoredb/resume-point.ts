@@ -9,8 +9,8 @@ import { fromPosition } from './positions.ts'
 /** Position of any record of the log, also of the server's own records; `start` is before the first record. */
 export type ResumePoint = ServerPosition | 'start'
 
-export const isSamePoint = (one: ResumePoint, other: ResumePoint): boolean =>
-  one === 'start' || other === 'start' ? one === other : one.commit === other.commit && one.prepare === other.prepare
+export const isSamePoint = (a: ResumePoint, b: ResumePoint): boolean =>
+  a === 'start' || b === 'start' ? a === b : a.commit === b.commit && a.prepare === b.prepare
 
 export interface ResumeParts {
   readonly client: EventStoreDBClient
@@ -40,8 +40,9 @@ const readBack = async (
 
 /**
  * Returns the last record before a position. A subscription that starts there delivers every event after the position.
- * A subscription at the position itself would skip the first record found, which is a later event after a scavenge
- * removed the record of the position. Left OlderLog: the server reads its head but twice refuses this position.
+ * A subscription at the position itself would skip the first record that it finds. After a scavenge (the server's
+ * cleanup) has removed the record of the position, that is a later event. Left OlderLog: the server reads its head but
+ * twice refuses this position.
  */
 export const resumePointOf = async (
   parts: ResumeParts,

@@ -31,7 +31,7 @@ export const metadataOf = async (calls: Calls, stream: string): Promise<E.Either
 /** A deleted stream has the largest 64-bit integer as first readable revision (`$tb`), which no double represents. */
 const isDeleted = ({ members: { $tb } }: Metadata): boolean => typeof $tb === 'number' && !Number.isSafeInteger($tb)
 
-/** Creates limits and deletion of streams. Both change one metadata event, so one change must keep the other. */
+/** Creates the operations that limit and delete streams. Both change the metadata and keep its other members. */
 export const createStreamLimits = ({ calls, logger }: Parts): Pick<EventStore, 'setMetadata' | 'deleteStream'> => {
   /** Right true: done. Right false: another writer was first. */
   const attempt = async (

@@ -18,8 +18,8 @@ const inService = (prefix: string | null, stream: string): string | null => {
 }
 
 /**
- * Restricts a log to the streams of one service with this prefix, when several services share the servers. Positions
- * refer to the whole log.
+ * Restricts a log to the streams with this prefix, so several services can share the servers. Positions still refer to
+ * the whole log.
  */
 export const withStreamPrefix = (store: EventStore, prefix: string | null): EventStore => {
   const prefixed = (stream: string): string => onServer(prefix, stream)
@@ -30,7 +30,7 @@ export const withStreamPrefix = (store: EventStore, prefix: string | null): Even
     const { row } = refusal as Partial<LogCorrupted>
     return row === undefined ? refusal : { ...refusal, row: { ...row, stream: unprefixed(row.stream) } }
   }
-  /** The error of a subscription names the damaged row in its cause. */
+  /** Removes the prefix from the damaged event that the cause of a subscription's error names. */
   const toError = (error: unknown): unknown => {
     if (!(error instanceof Error)) return error
     const cause = error.cause as LogCorrupted | undefined

@@ -16,10 +16,10 @@ import { toStoredEvent } from './stored-event.ts'
 const failure = (cause: StoreUnavailable | LogCorrupted | OlderLog): Error =>
   new Error(`the subscription ended: ${cause.reason}`, { cause })
 
-/** A message of the server between two events. A position is a checkpoint. */
+/** A message of the server between two events. A position stands for a checkpoint. */
 interface Mark {
   /** Number of events that the server sent before this message. */
-  readonly after: number
+  readonly eventsBefore: number
   readonly mark: Position | 'confirmed' | 'caught-up'
 }
 
@@ -48,7 +48,7 @@ const openFeed = ({ client, lost, confirmationMs, prefixes }: FeedOptions, point
   let failed: Error | null = null
   let wake: () => void = () => undefined
   const addMark = (mark: Mark['mark']): void => {
-    marks.push({ after: taken + subscription.readableLength, mark })
+    marks.push({ eventsBefore: taken + subscription.readableLength, mark })
     wake()
   }
   const fail = (error: Error): void => {
@@ -65,7 +65,7 @@ const openFeed = ({ client, lost, confirmationMs, prefixes }: FeedOptions, point
       ? eventTypeFilter({ regex: NO_SYSTEM_EVENTS, ...checkpoints })
       : streamNameFilter({ prefixes: [...prefixes], ...checkpoints }),
   })
-  // The server checks who leads only when a subscription starts. A running subscription would stay on a deposed leader.
+  // The server checks its role only when a subscription starts. A running subscription would stay on a deposed leader.
   const onLost = (): void => fail(new Error('the node is no longer the leader'))
   if (lost.aborted) onLost()
   lost.addEventListener('abort', onLost)
@@ -78,12 +78,12 @@ const openFeed = ({ client, lost, confirmationMs, prefixes }: FeedOptions, point
     .on('caughtUp', () => addMark('caught-up'))
     .on('readable', () => wake())
     .on('end', () => fail(new Error('the server ended the subscription')))
-    // Stays after the end, because an unhandled late error would end the process.
+    // This listener stays after the end, because an unhandled late error would end the process.
     .on('error', fail)
 
   const next = (): Received | null => {
     const [first] = marks
-    if (first !== undefined && first.after <= taken) {
+    if (first !== undefined && first.eventsBefore <= taken) {
       marks.shift()
       return first.mark
     }
@@ -127,8 +127,8 @@ const MAX_STARTING = 2
 /**
  * Creates the subscription of the port: an async iterator that throws on a failure. The consumer then subscribes again
  * from its own position. Each subscription resumes one record before its position and drops events up to the position.
- * A scavenge may remove that record between finding it and subscribing. So the record is read again after the
- * confirmation: if it still exists, it existed all the time, because removed records never return.
+ * A scavenge (the server's cleanup) may remove that record between finding it and subscribing. So the record is read
+ * again after the confirmation: if it still exists, it existed all the time, because removed records never return.
  */
 export const createSubscriptions = ({ connected, timeouts, head }: SubscriptionParts): EventStore['subscribe'] => {
   const inSlot = createSlots(MAX_STARTING)
@@ -169,7 +169,7 @@ export const createSubscriptions = ({ connected, timeouts, head }: SubscriptionP
   return async function* (from, prefixes, signal): AsyncGenerator<SubscriptionMessage, void> {
     let position = from
 
-    /** Null: the consumer already knows this position. */
+    /** Returns the message for the consumer; null when the consumer already knows its position. */
     const toMessage = (received: Exclude<Received, 'confirmed'>): SubscriptionMessage | null => {
       if (received === 'caught-up') return { kind: 'caught-up', position }
       if (typeof received === 'string') {

@@ -87,7 +87,7 @@ const requestRest = async ({ http, url, file }: Download, have: number) => {
   const isExpectedFile = matchesListing(file, linked, total)
   if (!isExpectedFile || (from !== 0 && from !== have) || Number.isNaN(from)) {
     response.destroy()
-    throw new HubError(`the hub sends another ${file.path} than it lists`, { isTemporary: isExpectedFile })
+    throw new HubError(`the hub sent a ${file.path} that differs from its file list`, { isTemporary: isExpectedFile })
   }
   return { response, from }
 }
@@ -121,11 +121,15 @@ const attempt = async (download: Download): Promise<string> => {
         // A failed write (full disk, deleted folder) does not come from the network, so a retry does not help.
         const isWriteError = error instanceof Error && 'syscall' in error && error.syscall === 'write'
         if (error instanceof HubError || isWriteError) throw error
-        throw new HubError(`${file.path} broke off after ${size} of ${file.size} bytes`, { isTemporary: true })
+        throw new HubError(`the download of ${file.path} broke off after ${size} of ${file.size} bytes`, {
+          isTemporary: true,
+        })
       }
     }
     if (size < file.size)
-      throw new HubError(`${file.path} ended after ${size} of ${file.size} bytes`, { isTemporary: true })
+      throw new HubError(`the download of ${file.path} ended after ${size} of ${file.size} bytes`, {
+        isTemporary: true,
+      })
     const sha256 = hashing.finish()
     await handle.sync()
     return sha256

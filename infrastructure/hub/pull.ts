@@ -182,8 +182,8 @@ const fetchAll = async (chosen: Chosen, staging: Staging, options: PullOptions):
 
 /**
  * Installs a model in the models directory. The files are downloaded into a staging folder, checked, tried and synced,
- * and only then renamed into place. A pull after a killed pull of the same name continues with its files. Throws an
- * Error with a message for users.
+ * and only then renamed into place. After a killed pull, the next pull of the same name continues with its files.
+ * Throws an Error with a message for users.
  */
 export const pullModel = async (options: PullOptions): Promise<Pulled> => {
   const { source, modelsDir, name, precision, wait } = options

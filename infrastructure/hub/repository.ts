@@ -44,7 +44,7 @@ const decode = <A>(codec: t.Decoder<unknown, A>, body: unknown, answer: string):
   return decoded.right
 }
 
-const listed = ({ path, oid, size, lfs }: t.TypeOf<typeof entry>): ListedFile => {
+const toListedFile = ({ path, oid, size, lfs }: t.TypeOf<typeof entry>): ListedFile => {
   if (lfs !== undefined) return { path, size: lfs.size, hash: { kind: 'sha256', hex: lfs.oid } }
   if (!/^[0-9a-f]{40}$/.test(oid)) throw new HubError(`the hub lists no hash for ${path}`)
   return { path, size, hash: { kind: 'git', hex: oid } }
@@ -65,7 +65,7 @@ export const readRepository = async (http: HubHttp, id: string, revision: string
     const url: URL = page
     const { body, next } = await withRetries(wait, () => http.json(url))
     const entries = decode(t.readonlyArray(entry), body, `file list of ${id}`)
-    files.push(...entries.filter(({ type }) => type === 'file').map(listed))
+    files.push(...entries.filter(({ type }) => type === 'file').map(toListedFile))
     page = next
   }
   return { commit, files }

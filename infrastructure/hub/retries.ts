@@ -1,7 +1,7 @@
 import { retryDelay } from '../../application/waiting.ts'
 import { HubError } from './hub-error.ts'
 
-/** Waits. A parameter, so tests need not wait. */
+/** Waits for this time. Callers pass this function as a parameter, so tests need not wait. */
 export type Wait = (milliseconds: number) => Promise<void>
 
 const MAX_ATTEMPTS = 6

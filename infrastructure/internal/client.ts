@@ -27,6 +27,7 @@ export const createLiveLinks = ({ masterKey, logger, timers }: LiveLinksOptions)
   const key = preSharedKey(masterKey)
   const warnings = createThrottledWarnings(logger, timers)
   const links = new Set<LiveLink>()
+  /** Resolves the promise of `close`; null until `close` is called. */
   let allClosed: (() => void) | null = null
 
   /** A link that reports its end without dialling. */

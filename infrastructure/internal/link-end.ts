@@ -19,7 +19,7 @@ const POLICY_VIOLATION = 1008
 /** Longest reason of a WebSocket close frame. */
 const MAX_REASON_BYTES = 123
 
-/** One end of a link between the process of the sockets and the worker. */
+/** One end of a link. A link connects the process with the sockets of a session to the worker that runs the session. */
 interface LinkEnd<Out> {
   readonly send: (message: Out) => void
   readonly buffered: () => number
@@ -48,7 +48,7 @@ const frameOf = (data: RawData, isBinary: boolean): Frame => {
 
 const sizeOf = (frame: Frame): number => (typeof frame === 'string' ? Buffer.byteLength(frame) : frame.byteLength)
 
-/** Truncates a reason. The replacement for a character that is cut in half takes up to three more bytes. */
+/** Truncates a reason. Leaves three bytes for the character that replaces a character cut in half. */
 const reasonOf = (why: string): string => Buffer.from(why).subarray(0, MAX_REASON_BYTES - 3).toString()
 
 /** Pings the peer every 2 s and calls `lost` when no frame arrives within 2 s. Returns a function that stops this. */
@@ -75,7 +75,7 @@ const watch = (socket: WebSocket, timers: Timers, lost: () => void): (() => void
   }
 }
 
-/** Creates an end of a link. Both ends share this: message order, size limits, pings and a single close report. */
+/** Creates an end of a link. Both ends have the same message order, size limits, pings and single close report. */
 export const createLinkEnd = <In, Out extends ToWorker | FromWorker>(options: LinkEndOptions<In>): LinkEnd<Out> => {
   const { socket, peer, decode, timers } = options
   let waiting: Array<Frame> = []
@@ -136,7 +136,7 @@ export const createLinkEnd = <In, Out extends ToWorker | FromWorker>(options: Li
   return {
     send: (message) => {
       if (why !== null) return
-      if (buffered() > MAX_BUFFERED_BYTES) return cut(`${peer} does not read what is sent to it`)
+      if (buffered() > MAX_BUFFERED_BYTES) return cut(`${peer} reads its messages too slowly`)
       const frame = encode(message)
       const size = sizeOf(frame)
       if (size > MAX_MESSAGE_BYTES)

@@ -5,8 +5,8 @@ import { LIVE_STATUSES } from '../../application/ports/read-models.ts'
 import { boundedInteger, boundedString } from '../../domain/shared/codecs.ts'
 
 /**
- * Size of 500 finals of 16 KiB. A sender's frame of 512 KiB needs at most a third of it, even when JSON escapes every
- * character.
+ * Size of 500 final segments of 16 KiB. A sender's frame of 512 KiB needs less than half of this size, even when JSON
+ * escapes every character.
  */
 export const MAX_MESSAGE_BYTES = 8 * 1024 * 1024
 
@@ -26,7 +26,9 @@ type Kinds<A extends { readonly kind: string }> = {
 const count = boundedInteger(0, Number.MAX_SAFE_INTEGER)
 const nullable = <A>(codec: t.Type<A>): t.Type<A | null> => t.union([codec, t.null])
 const requestId = boundedString(1, 200)
+/** Number of the worker's period of leadership for a session. */
 const term = boundedInteger(1, Number.MAX_SAFE_INTEGER)
+/** Members of an AudioPlace. */
 const place = { frame: count, sample: count }
 
 const TO_WORKER: Kinds<Exclude<ToWorker, { readonly kind: 'binary' }>> = {

@@ -12,7 +12,7 @@ const TLS_1_3 = { minVersion: 'TLSv1.3', maxVersion: 'TLSv1.3', ciphers: 'TLS_AE
 interface PreSharedKey {
   /** Server options without a certificate, so clients without the key cannot connect. */
   readonly server: Pick<TlsOptions, 'minVersion' | 'maxVersion' | 'ciphers' | 'pskCallback'>
-  /** Connects. Data that is written earlier is sent after the other side has proved the key. */
+  /** Opens a connection. Data that is written early is sent only after the other side has proved the key. */
   readonly dial: (host: string, port: number) => TLSSocket
 }
 

@@ -86,7 +86,7 @@ export const openInternalServer = async (options: InternalServerOptions): Promis
         task()
       } catch (error) {
         logger.error({ liveId, error: messageOf(error) }, 'a link failed')
-        end.cut('it failed here')
+        end.cut('an error occurred in this process')
       }
     }
     let session: ReturnType<LinkHandler['open']> = { message: () => undefined, closed: () => undefined }
@@ -132,16 +132,16 @@ export const openInternalServer = async (options: InternalServerOptions): Promis
     const from = `${request.socket.remoteAddress}:${request.socket.remotePort}`
     upgrader.handleUpgrade(request, socket, head, (opened) => openLink(opened, target.liveId, from))
   })
-  const refused = (why: string, from: string | undefined): void =>
+  const warnRefused = (why: string, from: string | undefined): void =>
     warnings.warn('a connection to the internal port was refused', { why, ...(from === undefined ? {} : { from }) })
   server.on('tlsClientError', (error, socket) => {
-    refused('code' in error ? String(error.code) : error.message, socket.remoteAddress)
+    warnRefused('code' in error ? String(error.code) : error.message, socket.remoteAddress)
   })
   server.on('clientError', (error, socket) => {
-    refused(error.message, 'remoteAddress' in socket ? String(socket.remoteAddress) : undefined)
+    warnRefused(error.message, 'remoteAddress' in socket ? String(socket.remoteAddress) : undefined)
     socket.destroy()
   })
-  limitUnauthenticated(server, () => refused('too many connections without a proof of the key', undefined))
+  limitUnauthenticated(server, () => warnRefused('too many connections without a proof of the key', undefined))
 
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)

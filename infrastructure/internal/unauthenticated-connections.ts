@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
 import type { Server } from 'node:tls'
 
-/** Members prove the key within milliseconds, so dropping the oldest connection never hits a member. */
+/** Our own processes prove the key within milliseconds, so they are never the oldest of so many connections. */
 const MAX_UNAUTHENTICATED = 128
 
 const remoteOf = ({ remoteAddress, remotePort }: Socket): string => `${remoteAddress} ${remotePort}`

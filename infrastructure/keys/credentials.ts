@@ -21,11 +21,11 @@ const ARGON2ID = 2
 /** The second configuration that OWASP recommends for argon2id: 19 MiB, two passes, one lane. */
 const PARAMETERS = { algorithm: ARGON2ID, memoryCost: 19_456, timeCost: 2, parallelism: 1 }
 
-/** Rejects tokens with duplicate claims, which other parsers read differently: our encoding is the only valid one. */
+/** Whether the token has our encoding. This excludes duplicate claims, which parsers read in different ways. */
 const isOurEncoding = (token: string, payload: unknown): boolean =>
   Buffer.from(token.split('.')[1] ?? '', 'base64url').toString() === JSON.stringify(payload)
 
-/** Runs at most `size` tasks at once. Up to `places` tasks wait, first come first served; further tasks are refused. */
+/** Creates a queue that runs at most `size` tasks at once. Up to `places` tasks wait; further tasks are refused. */
 const createQueue = (size: number, places: number) => {
   const waiting: Array<() => void> = []
   let running = 0
@@ -43,12 +43,12 @@ const createQueue = (size: number, places: number) => {
   }
 }
 
-const base64 = (bytes: number): string => randomBytes(bytes).toString('base64').replaceAll('=', '')
+const randomBase64 = (bytes: number): string => randomBytes(bytes).toString('base64').replaceAll('=', '')
 
 /** A hash that no password matches. Verifying it costs as much as verifying a real hash. */
 const unmatchableHash = (): string =>
-  `$argon2id$v=19$m=${PARAMETERS.memoryCost},t=${PARAMETERS.timeCost},p=${PARAMETERS.parallelism}$${base64(16)}$`
-  + base64(32)
+  `$argon2id$v=19$m=${PARAMETERS.memoryCost},t=${PARAMETERS.timeCost},p=${PARAMETERS.parallelism}$${randomBase64(16)}$`
+  + randomBase64(32)
 
 /** Type, version, memory, time and lanes of a hash in the PHC string format. */
 const PHC_STRING = /^\$(argon2\w+)\$v=(\d+)\$m=(\d+),t=(\d+),p=(\d+)\$/
@@ -65,7 +65,7 @@ const isOutdated = (passwordHash: string): boolean => {
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 
 /** Random characters with a uniform distribution. */
-const base62 = (length: number): string =>
+const randomBase62 = (length: number): string =>
   Array.from({ length }, () => BASE62.charAt(randomInt(BASE62.length))).join('')
 
 const sha256 = (text: string): Buffer => createHash('sha256').update(text).digest()
@@ -93,7 +93,7 @@ export const createCredentials = (
   const jwtKey = deriveKey(masterKey, 'jwt')
   const hmacKey = deriveKey(masterKey, 'hmac')
   const queue = createQueue(MAX_CONCURRENT_HASHES, MAX_WAITING_HASHES)
-  const dummy = unmatchableHash()
+  const dummyHash = unmatchableHash()
   const now = (): Date => new Date(environment.now())
   const isShortEnough = (password: string): boolean => Buffer.byteLength(password) <= MAX_PASSWORD_BYTES
 
@@ -104,10 +104,10 @@ export const createCredentials = (
     },
     verifyPassword: (password, passwordHash) => {
       const isShort = isShortEnough(password)
-      const known = isShort && O.isSome(passwordHash)
+      const hasHash = isShort && O.isSome(passwordHash)
       return queue(async () => {
-        const matches = await verify(known ? passwordHash.value : dummy, isShort ? password : '')
-        return known && matches
+        const matches = await verify(hasHash ? passwordHash.value : dummyHash, isShort ? password : '')
+        return hasHash && matches
       })
     },
     isOutdated,
@@ -138,8 +138,8 @@ export const createCredentials = (
       }
     },
     newApiToken: () => {
-      const prefix = `lt_${base62(12)}`
-      const secret = `${prefix}_${base62(43)}`
+      const prefix = `lt_${randomBase62(12)}`
+      const secret = `${prefix}_${randomBase62(43)}`
       return { secret, prefix, hash: sha256(secret).toString('base64url') }
     },
     verifyApiToken: (secret, hash) => {

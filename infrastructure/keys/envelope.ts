@@ -7,7 +7,10 @@ const CIPHER = 'aes-256-gcm'
 export const IV_BYTES = 12
 const TAG_BYTES = 16
 
-/** Encrypts with a 32-byte key and a random iv. `sealed`: ciphertext and tag. Authenticates `context` too. */
+/**
+ * Encrypts with a 32-byte key and a random initialisation vector (`iv`). `sealed` is the ciphertext with its tag. The
+ * tag also covers `context`, so decryption needs the same context.
+ */
 export const encrypt = (
   key: Uint8Array,
   context: string,
@@ -35,8 +38,8 @@ export const decrypt = (key: Uint8Array, context: string, iv: Uint8Array, sealed
 
 /**
  * The context of an envelope: key name, stream and member. Envelopes of the first format have no member `m`; their
- * context is the key name. Removing `m` from an envelope changes its context, because no key name starts with a
- * bracket, so the envelope does not open.
+ * context is the key name. No key name starts with a bracket, so the two forms differ. An envelope without its `m`
+ * therefore does not open.
  */
 const contextOf = (name: string, stream: string, member: string | undefined): string =>
   member === undefined ? name : JSON.stringify([name, stream, member])

@@ -13,7 +13,7 @@ interface ErasedKeysDeps {
   readonly keyring: Pick<SharedKeyring, 'forget' | 'keepOnly'>
   /** Returns recently erased keys, including all keys erased after its previous answer. */
   readonly erased: () => Promise<Either<string, ReadonlyArray<string>>>
-  /** Returns the keys to keep without an answer: those of the sessions that run in this process. */
+  /** Returns the keys that stay in memory even without an answer: the keys of the sessions in this process. */
   readonly needed: () => ReadonlyArray<string>
   readonly timers: Timers
   /** Returns the milliseconds of a monotonic clock. */

@@ -20,7 +20,7 @@ const MAX_FOREIGN = 1000
 /** Name of a key that seals nothing. Unwrapping it proves that the master key belongs to this keyring. */
 const PROBE = 'keyring-probe'
 
-/** A key, wrapped by the master key; null: the key was erased. */
+/** A key, wrapped (encrypted) with the master key; null: the key was erased. */
 export type StoredKey = Uint8Array | null
 
 /** A store of wrapped keys. Left: why the operation failed or its outcome is unknown. */
@@ -77,7 +77,7 @@ const keyCache = () => {
 export interface SharedKeyring extends Keyring {
   /** Drops keys from memory that another process erased. */
   readonly forget: (names: ReadonlyArray<string>) => void
-  /** Drops all other keys from memory. */
+  /** Drops all keys except these from memory. */
   readonly keepOnly: (names: ReadonlyArray<string>) => void
 }
 
@@ -125,10 +125,10 @@ export const openKeyring = async (storage: KeyStorage, masterKey: Uint8Array): P
       const known = cache.get(name)
       if (known !== undefined) keys.set(name, known)
     }
-    const others = [...names].filter((name) => !keys.has(name))
-    if (others.length === 0) return E.right(keys)
+    const uncached = [...names].filter((name) => !keys.has(name))
+    if (uncached.length === 0) return E.right(keys)
     const erasuresAtQuery = erasures
-    const stored = await storage.find(others)
+    const stored = await storage.find(uncached)
     if (E.isLeft(stored)) return stored
     for (const [name, wrapped] of stored.right) {
       const key = wrapped && tryUnwrap(name, wrapped)

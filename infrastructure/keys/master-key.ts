@@ -37,17 +37,17 @@ const syncDirectory = async (path: string): Promise<void> => {
 
 /** Creates a random key in a file that only its owner can read. Keeps the key of another process that was faster. */
 const createMasterKey = async (file: string): Promise<Buffer> => {
-  const draft = `${file}.${randomBytes(6).toString('hex')}`
-  const handle = await open(draft, 'wx', 0o600)
+  const temporaryFile = `${file}.${randomBytes(6).toString('hex')}`
+  const handle = await open(temporaryFile, 'wx', 0o600)
   try {
     await handle.writeFile(`${randomBytes(KEY_BYTES).toString('base64')}\n`)
     await handle.sync()
-    await link(draft, file)
+    await link(temporaryFile, file)
   } catch (error) {
     if (!hasCode(error, 'EEXIST')) throw error
   } finally {
     await handle.close()
-    await rm(draft, { force: true })
+    await rm(temporaryFile, { force: true })
   }
   await syncDirectory(dirname(file))
   return loadMasterKey(file)

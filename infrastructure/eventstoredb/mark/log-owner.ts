@@ -28,7 +28,7 @@ export const isSibling = (owner: LogOwner | null, own: LogOwner): boolean =>
 /** The claim of a process that appends to a log. */
 export interface Ownership {
   readonly owner: LogOwner
-  /** Takes the log from its present owner. */
+  /** Whether this process takes the log from its current owner. */
   readonly takesOver: boolean
   /** Returns why this process must not own the log, as a message for users; null: it may. */
   readonly ownershipProblem: () => Promise<string | null>
@@ -68,7 +68,7 @@ interface Watched {
   readonly revision: bigint
 }
 
-/** Reads the mark periodically until it names an owner that does not share the log with us, or until `signal`. */
+/** Reads the mark periodically until it names an owner that does not share the log with us, or `signal` aborts. */
 export const watchOwner = async (
   { calls, marked, ownership: { owner, timers, checkIntervalMs, onTaken }, revision }: Watched, signal: AbortSignal,
 ): Promise<void> => {

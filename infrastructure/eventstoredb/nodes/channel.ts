@@ -7,9 +7,9 @@ import { startTimeout, TimedOut } from '../call-timeouts.ts'
 
 const ignore = (): void => undefined
 
-/** Default of the client, which prints a warning for smaller values. */
+/** Milliseconds between pings: the default of the client, which prints a warning for smaller values. */
 const KEEP_ALIVE_MS = 10_000
-/** Longer than any call takes. */
+/** Time for the running calls of a retired channel. It is longer than any call takes. */
 const LAST_CALLS_MS = 5000
 
 /** The result of reading the end of the log from a node as the leader. */

@@ -7,7 +7,7 @@ import type { AskNode, Gossip } from './gossip.ts'
 /** A node that may be the leader. */
 export interface Candidate {
   readonly address: Address
-  /** The epoch in which the node says that it leads; null: it was not asked. */
+  /** The epoch (number of an election) in which the node says that it leads; null: it was not asked. */
   readonly epoch: number | null
 }
 

@@ -9,7 +9,7 @@ import { startTimeout } from '../call-timeouts.ts'
  * so it is ignored.
  */
 export interface Gossip {
-  /** The epoch in which the node leads; null: it does not lead. */
+  /** The epoch (number of an election) in which the node leads; null: it does not lead. */
   readonly leadsIn: number | null
   /** Addresses of the nodes of the cluster, to be asked themselves. */
   readonly named: ReadonlyArray<Address>

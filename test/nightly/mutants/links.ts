@@ -32,7 +32,7 @@ export const linkMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'infrastructure/internal/link-end.ts',
-    before: 'if (buffered() > MAX_BUFFERED_BYTES) return cut(`${peer} does not read what is sent to it`)',
+    before: 'if (buffered() > MAX_BUFFERED_BYTES) return cut(`${peer} reads its messages too slowly`)',
     after: '',
     rows: ['unread messages are counted, and too many of them end the link'], test: CONTRACT_LINKS,
   },
@@ -58,7 +58,7 @@ export const linkMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'infrastructure/internal/server.ts',
-    before: "        end.cut('it failed here')\n",
+    before: "        end.cut('an error occurred in this process')\n",
     after: '',
     rows: ['a handler that throws ends its own link'], test: LINKS,
   },
