@@ -33,7 +33,7 @@ const checked = (name: string): string => {
 
 export type CollectionsConnection = Pick<MongoConnection, 'readModels' | 'maintenance' | 'limitMs'>
 
-/** The collections of the port. `lives` is `lives_v<n>`; a document in `collections` contains n. */
+/** The collections of the port. The name `lives` stands for `lives_v<n>`; its pointer in `collections` contains n. */
 export interface Collections {
   /** Returns the collection in use. Throws synchronously on an invalid name. */
   readonly current: (name: string) => Promise<Collection<StoredDocument>>
@@ -43,7 +43,7 @@ export interface Collections {
   readonly renew: (name: string) => Promise<void>
   /**
    * Assigns the collection of `from` to `to`, and an empty collection to `from`. An interrupted flip can be repeated.
-   * Throws when another process has changed `to`, or when the collections differ from `places`.
+   * `places` are the server's names of both collections, as the caller knows them. Throws when the names have changed.
    */
   readonly flip: (from: string, to: string, places?: readonly [from: string, to: string]) => Promise<void>
 }
@@ -60,6 +60,7 @@ const collectionOf = (name: string, pointer: Pick<Pointer, 'version' | 'base'> |
 export const createCollections = ({ readModels, maintenance, limitMs }: CollectionsConnection): Collections => {
   const pointersIn = (database: Db) => database.collection<Pointer>('collections')
   const [pointers, maintained] = [pointersIn(readModels), pointersIn(maintenance)]
+  /** The server's names of collections, each with the time until which it is used without another read. */
   const known = new Map<string, { readonly collection: Promise<string>; readonly until: number }>()
 
   /**

@@ -5,8 +5,8 @@ import { databaseProblem } from './marks.ts'
 /** Timeout of a method of a port. Its caller must answer within 2 s when the server is unavailable or frozen. */
 const LIMIT_MS = 1500
 /**
- * The driver's socket timeout is longer than the request's by this value. A slow server then refuses the request and
- * keeps the connection. The connection of a silent server is closed, which frees its place in the pool.
+ * The driver's socket timeout is longer than the timeout of a request by this value. So a slow server has time to
+ * refuse the request and keeps its connection. The connection to a silent server is closed and leaves the pool.
  */
 const GRACE_MS = 500
 /**
@@ -28,7 +28,7 @@ const DATABASE = 'stenolog'
  *   10 s longer.
  * - The pool is small: requests are short, and a rush of a hundred new connections costs more than waiting for one.
  * - The socket timeout ends each request, because a server may answer only heartbeats. Otherwise sixteen unanswered
- *   requests would fill the pool for good. The driver's `timeoutMS` has no effect in version 7.9.
+ *   requests would block the pool forever. The driver's `timeoutMS` has no effect in version 7.9.
  */
 const clientOptions = (limitMs: number): MongoClientOptions => ({
   appName: 'stenolog',

@@ -18,13 +18,17 @@ import { outcomeOf } from './outcome.ts'
 import type { Limit } from './outcome.ts'
 import { pageQuery } from './page-query.ts'
 
-/** The id is the server's name of the collection, so both are replaced together; for a duty the id is its name. */
+/**
+ * A checkpoint: the position in the log up to which a read model contains all events. Its id is the server's name of
+ * the collection, so both are replaced together. A duty has a checkpoint without a collection; the id is its name.
+ */
 interface StoredCheckpoint {
   readonly _id: string
   readonly v: Position
   readonly last?: EventName | null
   /** Token of the writer's lease; absent in checkpoints of versions without leases. */
   readonly token?: number
+  /** The progress that the projection has published to other processes. */
   readonly told?: PublishedProgress
 }
 
@@ -41,8 +45,8 @@ const raiseCheckpoint = async (
   const { _id, ...reached } = checkpoint
   const { v, token } = reached
   let isRaised = false
-  const isBehind = { _id, v: { $not: { $gt: v } }, token: upTo(token) }
-  const raise = () => checkpoints.updateOne(isBehind, { $set: reached }, { upsert: true })
+  const notLater = { _id, v: { $not: { $gt: v } }, token: upTo(token) }
+  const raise = () => checkpoints.updateOne(notLater, { $set: reached }, { upsert: true })
   await ignoreDuplicate(async () => {
     checkUpserted(await retryUpsert(raise))
     isRaised = true
@@ -64,8 +68,8 @@ const latestByCollection = (
   const collections = new Map<string, Map<string, Change>>()
   for (const change of changes) {
     const latest = collections.get(change.collection) ?? new Map<string, Change>()
-    const other = latest.get(change.id)
-    if (other === undefined || change.position > other.position) latest.set(change.id, change)
+    const previous = latest.get(change.id)
+    if (previous === undefined || change.position > previous.position) latest.set(change.id, change)
     collections.set(change.collection, latest)
   }
   return collections
@@ -73,7 +77,7 @@ const latestByCollection = (
 
 const unavailable = (reason: string): DocumentsUnavailable => ({ _tag: 'DocumentsUnavailable', reason })
 
-/** Null: the value is not an object, so this service did not write it. */
+/** Returns the stored body as a document; null when it is not an object, so this service did not write it. */
 const documentIn = (body: unknown): Document | null =>
   typeof body === 'object' && body !== null && !Array.isArray(body) ? (body as Document) : null
 

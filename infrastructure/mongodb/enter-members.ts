@@ -51,8 +51,8 @@ const conflictOf = (own: Entry, { entry, hasBeaten, isLost }: ObservedMember): C
 /**
  * Enters `own` into the register and returns the members. Throws an Error with a message for users when a running
  * process conflicts with `own`. The entry counts when a read shows it without a conflict. Unanswered reads do not
- * count, so no member becomes lost during an election in MongoDB. Removing or replacing an entry is a majority write
- * that expects the beat that was read, so outdated answers of a deposed primary do no harm.
+ * count, so no member becomes lost during an election in MongoDB. Removing or replacing an entry is a majority write.
+ * It expects the beat (number of heartbeats) that was read, so outdated answers of a deposed primary do no harm.
  */
 export const enterMembers = async (
   { register, timers, logger, observe }: Entering,

@@ -19,7 +19,7 @@ interface KeyDocument {
 
 type KeyringConnection = Pick<MongoConnection, 'keyring' | 'limitMs'>
 
-/** Keys that one request reads or erases. */
+/** Number of keys that one request reads or erases. */
 const BATCH = 500
 
 /** A damaged document becomes an empty key, which the master key does not unwrap. */

@@ -4,6 +4,7 @@ import type { MongoConnection } from './connection.ts'
 import { isDuplicate } from './guarded-writes.ts'
 import { outcomeOf } from './outcome.ts'
 
+/** The right of one process to run a task. The name of the lease names the task. */
 export interface Lease {
   readonly name: string
   /** Null: the lease was released. */

@@ -21,7 +21,7 @@ type Work = (held: HeldLease) => Promise<void>
 interface Seeker {
   readonly work: Work
   readonly stopping: AbortController
-  /** Set while the work runs. */
+  /** Set while the work runs. `losing` aborts when this process has lost the lease or stops the work. */
   held: { readonly token: number; readonly losing: AbortController } | null
   /** Settles when the running step, if any, has ended. */
   busy: Promise<void>
@@ -29,8 +29,8 @@ interface Seeker {
 }
 
 /**
- * Creates the leases in MongoDB, which are read together with the members. Leases are never renewed. A process holds a
- * lease for as long as its beats are seen, so an election, during which no write succeeds, ends no lease.
+ * Creates the leases in MongoDB, which are read together with the members. Leases are never renewed: a process holds a
+ * lease while the others see its heartbeats. So an election in MongoDB ends no lease, although no write succeeds then.
  */
 export const createLeases = ({ register, members, timers, logger, pauseMs }: LeasesDeps): Leases => {
   const { self } = members

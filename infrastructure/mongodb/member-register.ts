@@ -23,9 +23,9 @@ export interface MemberRegister {
   readonly read: () => Promise<Either<string, ReadonlyArray<Entry>>>
   /** Adds an entry. False: another process has the name, or an older version excludes others. */
   readonly enter: (own: Entry) => Promise<Either<string, boolean>>
-  /** Replaces the entry of the same name by `own`. False: it has a new beat, or does not exist any more. */
+  /** Replaces the entry `seen` with `own`. False: `seen` has a new beat, or does not exist any more. */
   readonly replace: (seen: Entry, own: Entry) => Promise<Either<string, boolean>>
-  /** Removes an entry. False: it has a new beat, or does not exist any more. */
+  /** Removes the entry `seen`. False: it has a new beat, or does not exist any more. */
   readonly remove: (seen: Entry) => Promise<Either<string, boolean>>
   /** Adds a beat and writes the announced state. False: the entry of this incarnation does not exist any more. */
   readonly beat: (own: Entry) => Promise<Either<string, boolean>>

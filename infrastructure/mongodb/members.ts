@@ -12,11 +12,11 @@ import { createLossDetector, MAX_SILENT_READS } from './lost-members.ts'
 import type { ObservedMember } from './lost-members.ts'
 import type { Entry, MemberRegister } from './member-register.ts'
 
-/** Beats in the time of a TTL. */
+/** Number of beats (heartbeats) in one TTL, the time without a beat after which a member counts as lost. */
 const BEATS = 5
 /** A read counts only if a beat was acknowledged within the time of this many beats. */
 const FRESH_BEATS = 2
-/** A change of one of these is announced at once, because other processes wait for it. */
+/** A change of one of these fields is announced at once, because other processes wait for it. */
 const URGENT = ['state', 'address', 'jobs'] as const
 
 interface MembersDeps {
@@ -118,6 +118,7 @@ export const joinMembers = async (
     }
   }
 
+  /** `isDue`: this is a regular read, so a member without a new beat counts as silent. */
   const read = async (isDue: boolean): Promise<void> => {
     const joined = await Promise.all(joinedReads.map((joinedRead) => joinedRead()))
     const entries = await register.read()

@@ -32,7 +32,9 @@ export interface MetricSources {
   readonly translations: () => TranslationFigures
   readonly droppedFinals: () => number
   readonly lags: {
+    /** Lag of each running session in seconds. */
     readonly current: () => ReadonlyArray<number>
+    /** After each pass, `observe` receives the time from the arrival of audio to its text. */
     readonly onPass: (observe: (seconds: number) => void) => void
   }
   /** Discarded words by cause. */
@@ -69,7 +71,7 @@ export const createMetrics = (sources: MetricSources): (() => Promise<string>) =
         this.set(read())
       },
     })
-  /** A counter of a figure that another part counts. */
+  /** Creates a counter whose figure another part of the service counts. */
   const counter = (name: MetricName, read: () => number) =>
     new Counter({
       ...nameAndHelp(name),
@@ -79,7 +81,7 @@ export const createMetrics = (sources: MetricSources): (() => Promise<string>) =
         this.inc(read())
       },
     })
-  const ofProjections = (name: MetricName, read: (figures: ProjectionFigures) => number) =>
+  const gaugeOfProjections = (name: MetricName, read: (figures: ProjectionFigures) => number) =>
     new Gauge({
       ...nameAndHelp(name),
       labelNames: ['projection'],
@@ -145,10 +147,10 @@ export const createMetrics = (sources: MetricSources): (() => Promise<string>) =
   registry.registerMetric(gauge('stenolog_translations_waiting', () => sources.translations().waiting))
   registry.registerMetric(gauge('stenolog_translation_lag_seconds', () => sources.translations().lagSeconds))
   registry.registerMetric(translated)
-  registry.registerMetric(ofProjections('stenolog_projection_lag_seconds', ({ seconds }) => seconds))
-  registry.registerMetric(ofProjections('stenolog_projection_failing', ({ error }) => (error === null ? 0 : 1)))
+  registry.registerMetric(gaugeOfProjections('stenolog_projection_lag_seconds', ({ seconds }) => seconds))
+  registry.registerMetric(gaugeOfProjections('stenolog_projection_failing', ({ error }) => (error === null ? 0 : 1)))
   registry.registerMetric(failures)
-  registry.registerMetric(ofProjections('stenolog_projection_rebuilding', ({ rebuilding }) => (rebuilding ? 1 : 0)))
+  registry.registerMetric(gaugeOfProjections('stenolog_projection_rebuilding', ({ rebuilding }) => Number(rebuilding)))
   registry.registerMetric(counter('stenolog_read_your_writes_timeouts_total', sources.readYourWritesTimeouts))
   registry.registerMetric(counter('stenolog_finals_dropped_total', sources.droppedFinals))
   registry.registerMetric(counter('stenolog_source_lost_seconds_total', sources.lostSeconds))

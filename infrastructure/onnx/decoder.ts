@@ -4,9 +4,9 @@ import { disposeTensors, onDevice } from './device-tensors.ts'
 import type { Tensors } from './device-tensors.ts'
 
 /**
- * A decoder that returns the logits of the prompt, then of one token after the other. It works on several texts at
- * once, the rows: `encoded` is [rows][frames][width]. All prompts have the same length, because the graphs have no
- * mask for padding. `constant` is fed at every step.
+ * A decoder returns the logits (scores of all tokens) of the prompt, then of one token after the other. It works on
+ * several texts at once, the rows: `encoded` is [rows][frames][width]. All prompts have the same length, because the
+ * graphs have no mask for padding. `constant` is fed at every step.
  */
 export interface Decoder {
   readonly open: (
@@ -64,7 +64,8 @@ const [GROWING, FIXED] = [
 ]
 
 /**
- * Names of the outputs that are the next step's cache: `whole` of a prompt or merged graph, `growing` of a next graph.
+ * Names of the outputs that are the next step's cache: `whole` for a prompt graph or merged graph, `growing` for a
+ * graph of further tokens.
  */
 export const cacheOutputs = (
   layers: number,
@@ -92,7 +93,7 @@ const hasAttention = ({ outputNames }: InferenceSession): boolean =>
 
 /** Creates a decoder of two graphs. The prompt graph returns the whole cache, the next graph only the growing part. */
 export const twoFileDecoder = (promptGraph: InferenceSession, nextGraph: InferenceSession): Decoder => {
-  const after = (results: Tensors, past: Tensors): DecoderStep => {
+  const stepAfter = (results: Tensors, past: Tensors): DecoderStep => {
     const cache = { ...past, ...asPast(results) }
     return {
       logits: logitsOf(results),
@@ -100,7 +101,7 @@ export const twoFileDecoder = (promptGraph: InferenceSession, nextGraph: Inferen
       next: async (tokens) => {
         const following = await nextGraph.run({ ...cache, input_ids: column(tokens) })
         disposeTensors(replacedIn(cache, following))
-        return after(following, cache)
+        return stepAfter(following, cache)
       },
       close: () => disposeTensors(cache),
     }
@@ -108,7 +109,7 @@ export const twoFileDecoder = (promptGraph: InferenceSession, nextGraph: Inferen
   return {
     hasAttention: hasAttention(promptGraph) && hasAttention(nextGraph),
     open: async (encoded, prompts, constant = {}) =>
-      after(
+      stepAfter(
         await promptGraph.run({ ...constant, input_ids: idsTensor(prompts), encoder_hidden_states: encoded }),
         constant,
       ),
@@ -141,7 +142,7 @@ export const mergedDecoder = (
       pastNames.map((name) => [name, new Tensor('float32', new Float32Array(0), [rows, decoderHeads, 0, headSize])]),
     )
   const branch = (useCache: boolean): Tensor => new Tensor('bool', Uint8Array.of(useCache ? 1 : 0), [1])
-  const after = (results: Tensors, encoded: Tensor, past: Tensors): DecoderStep => {
+  const stepAfter = (results: Tensors, encoded: Tensor, past: Tensors): DecoderStep => {
     const cache = { ...past, ...asPast(results) }
     return {
       logits: logitsOf(results),
@@ -157,7 +158,7 @@ export const mergedDecoder = (
         const following = filterNames(fetched, isChanging)
         disposeTensors(filterNames(fetched, (name) => !isChanging(name)))
         disposeTensors(replacedIn(cache, following))
-        return after(following, encoded, cache)
+        return stepAfter(following, encoded, cache)
       },
       close: () => disposeTensors(cache),
     }
@@ -172,7 +173,7 @@ export const mergedDecoder = (
         input_ids: idsTensor(prompts),
         use_cache_branch: branch(false),
       }
-      return after(await graph.run(feeds), encoded, constant)
+      return stepAfter(await graph.run(feeds), encoded, constant)
     },
     release: () => graph.release(),
   }
@@ -183,6 +184,6 @@ export const logitsAt = ({ logits }: DecoderStep, row: number, position: number)
   const { data, dims } = logits
   const [, positions = 0, vocabulary = 0] = dims
   if (!(data instanceof Float32Array)) throw new Error(`logits are ${logits.type}, not float32`)
-  const at = row * positions + (position < 0 ? positions + position : position)
-  return data.subarray(at * vocabulary, (at + 1) * vocabulary)
+  const index = row * positions + (position < 0 ? positions + position : position)
+  return data.subarray(index * vocabulary, (index + 1) * vocabulary)
 }

@@ -13,7 +13,7 @@ export interface Decoded {
   readonly avgLogprob: number
   /** Natural logarithm of each token's probability. */
   readonly logprobs: ReadonlyArray<number>
-  /** Logits at the start of the transcript. The reference reads the probability of no speech there. */
+  /** Logits at the start of the transcript. The Whisper reference reads the probability of no speech there. */
   readonly firstLogits: Float32Array
   /** Attention of each followed head for each token from `Follow.from` on; empty without `follow`. */
   readonly attention: ReadonlyArray<ReadonlyArray<Float32Array>>
@@ -34,8 +34,8 @@ const attentionOf = (
   const { data } = tensor
   const [, heads = 0, positions = 0, frames = 0] = tensor.dims
   return Array.from({ length: positions - first }, (_, i) => {
-    const at = ((row * heads + head) * positions + first + i) * frames
-    return data.slice(at, at + frames)
+    const start = ((row * heads + head) * positions + first + i) * frames
+    return data.slice(start, start + frames)
   })
 }
 
@@ -57,7 +57,7 @@ export interface Follow {
   readonly heads: ReadonlyArray<readonly [layer: number, head: number]>
 }
 
-/** A text to decode: at most `limit` tokens after `prompt`. The last `known` tokens of the prompt are already text. */
+/** A text to decode: at most `limit` tokens after `prompt`. The prompt's last `known` tokens are part of the text. */
 export interface TextRequest {
   readonly prompt: ReadonlyArray<number>
   readonly limit: number
@@ -73,7 +73,7 @@ export interface TextRequest {
 /**
  * Decodes one or several texts greedily under the rules. `limit` bounds each text, because confused weights may
  * never end it. `encoded` has one row per text. `onText` is called for each text when it ends, in any order, except
- * for cancelled texts. Rows of ended texts run on unused until the last text ends.
+ * for cancelled texts. The model also runs the rows of ended texts until the last text ends, and ignores their results.
  */
 export const decodeGreedily = async (
   decoder: Decoder,

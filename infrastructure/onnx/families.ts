@@ -20,8 +20,8 @@ const marian: TranslatorFamily = {
 /** The first family that fits a folder opens it. A new family gets a folder next to `whisper/` and an entry here. */
 export const FAMILIES: ReadonlyArray<SpeechFamily | TranslatorFamily> = [whisper, marian]
 
-const LISTED = new Intl.ListFormat('en-GB')
-const typed = t.type({ model_type: t.string })
+const LIST_FORMAT = new Intl.ListFormat('en-GB')
+const modelTypeJson = t.type({ model_type: t.string })
 
 const filesIn = (folder: string): Promise<Either<string, ReadonlyArray<string>>> =>
   readdir(folder).then(E.right, ({ code, message }: NodeJS.ErrnoException) => {
@@ -40,17 +40,17 @@ export const familyOf = async (
 ): Promise<Either<string, SpeechFamily | TranslatorFamily>> => {
   const found = files === undefined ? await filesIn(folder) : E.right(files)
   if (E.isLeft(found)) return found
-  const type = await readJson(folder, 'config.json', typed)
+  const type = await readJson(folder, 'config.json', modelTypeJson)
   const modelType = E.isRight(type) ? type.right.model_type : null
   const family = FAMILIES.find(({ fits }) => fits({ modelType, files: found.right }))
   if (family !== undefined) return E.right(family)
   const problem = E.isLeft(type)
     ? type.left
     : `config.json says that it is a model of the type ${type.right.model_type}`
-  return E.left(`${problem}: only ${LISTED.format(FAMILIES.map(({ name }) => name))} models can be run`)
+  return E.left(`${problem}: only ${LIST_FORMAT.format(FAMILIES.map(({ name }) => name))} models can be run`)
 }
 
-/** Reads a speech model of any family without weights, with the best files for `provider`. Left: what is wrong. */
+/** Reads a speech model of any family without weights, with the best files for `provider`. Left: the problem. */
 export const readSpeechModel = async (
   folder: string,
   provider: Provider = 'cpu',

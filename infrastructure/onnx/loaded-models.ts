@@ -46,7 +46,11 @@ const identityOf = (folder: string | null): string | null => {
   return stats === undefined ? null : `${stats.ino}:${stats.birthtimeMs}`
 }
 
-/** @param open loads the model of a folder into memory. Left, or a thrown error: the reason of a failure. */
+/**
+ * Creates the models of a worker thread.
+ *
+ * @param open loads the model of a folder into memory. Left, or a thrown error: the reason of a failure.
+ */
 export const createLoadedModels = <R extends { readonly release: () => Promise<void> }>(
   open: (folder: string) => Promise<Either<string, R>>,
 ): LoadedModels<R> => {

@@ -85,17 +85,18 @@ const applyTimestampRules = (
 ): void => {
   forbid(logits, [noTimestamps])
   const isTimestamp = (token: number | undefined): boolean => token !== undefined && token >= begin
-  const lastWas = isTimestamp(generated.at(-1))
+  const isLastTimestamp = isTimestamp(generated.at(-1))
   // The reference counts a missing token before the last one as a timestamp.
-  const penultimateWas = generated.length < 2 || isTimestamp(generated.at(-2))
+  const isPenultimateTimestamp = generated.length < 2 || isTimestamp(generated.at(-2))
 
   // Timestamps come in pairs, except right before the end of the text.
-  if (lastWas && penultimateWas) logits.fill(-Infinity, begin)
-  if (lastWas && !penultimateWas) logits.fill(-Infinity, 0, endOfText)
+  if (isLastTimestamp && isPenultimateTimestamp) logits.fill(-Infinity, begin)
+  if (isLastTimestamp && !isPenultimateTimestamp) logits.fill(-Infinity, 0, endOfText)
 
   // Timestamps never go back, and a segment is not empty.
   const latest = generated.findLast(isTimestamp)
-  if (latest !== undefined) logits.fill(-Infinity, begin, lastWas && !penultimateWas ? latest : latest + 1)
+  if (latest !== undefined)
+    logits.fill(-Infinity, begin, isLastTimestamp && !isPenultimateTimestamp ? latest : latest + 1)
 
   if (generated.length === 0) {
     logits.fill(-Infinity, 0, begin)

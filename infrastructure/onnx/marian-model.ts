@@ -73,8 +73,8 @@ const readMarianJson = async (folder: string) => {
 const configured = <K extends keyof typeof generationMembers>(key: K, config: Config, generation: Generation) =>
   generation[key] ?? config[key] ?? null
 
-/** Returns the most tokens of a text. max_length counts the start token, and its last token may be a forced end. */
-const mostTokens = (config: Config, generation: Generation): number => {
+/** Returns the maximum number of tokens. max_length counts the start token, and its last token may be a forced end. */
+const maxTokensOf = (config: Config, generation: Generation): number => {
   const { max_new_tokens: added } = generation
   const wanted = typeof added === 'number' ? 1 + added : configured('max_length', config, generation)
   const length = Math.min(wanted ?? config.max_position_embeddings, config.max_position_embeddings)
@@ -83,7 +83,7 @@ const mostTokens = (config: Config, generation: Generation): number => {
 
 const codeOf = (value: unknown): string | null => (typeof value === 'string' && value !== '' ? value : null)
 
-/** Reads a Marian translator in the layout of Hugging Face's ONNX exports, without weights. Left: what is wrong. */
+/** Reads a Marian translator in the layout of Hugging Face's ONNX exports, without weights. Left: the problem. */
 export const readMarianDirectory = async (folder: string): Promise<Either<string, MarianModel>> => {
   const json = await readMarianJson(folder)
   if (E.isLeft(json)) return json
@@ -106,7 +106,7 @@ export const readMarianDirectory = async (folder: string): Promise<Either<string
     banned: [...(pad === null ? [] : [[pad]]), ...banned].filter(
       ([only, ...rest]) => rest.length > 0 || (only !== undefined && !endTokens.includes(only)),
     ),
-    maxTokens: mostTokens(config, generation),
+    maxTokens: maxTokensOf(config, generation),
     maxSource: config.max_position_embeddings,
     decoderLayers: config.decoder_layers,
     decoderHeads: config.decoder_attention_heads,

@@ -29,7 +29,7 @@ export interface MarianRunner {
 
 /** Languages written without spaces between sentences. */
 const UNSPACED = new Set(['zh', 'ja', 'th', 'lo', 'km', 'my', 'bo'])
-const NOTHING_TO_SAY = /^[^\p{L}\p{N}]*$/u
+const NO_LETTER_OR_DIGIT = /^[^\p{L}\p{N}]*$/u
 
 const graphemes = new Intl.Segmenter('und', { granularity: 'grapheme' })
 
@@ -140,7 +140,7 @@ export const loadMarian = async (model: MarianModel): Promise<MarianRunner> => {
   }
 
   const translateSentence = async (text: string, to: string): Promise<ReadonlyArray<TranslatedPiece>> => {
-    if (NOTHING_TO_SAY.test(text)) return [{ source: text, tokens: [], text }]
+    if (NO_LETTER_OR_DIGIT.test(text)) return [{ source: text, tokens: [], text }]
     const ids = idsOf(text, to)
     const halves = ids.length > model.maxSource ? halvesOf(text) : null
     if (halves === null)

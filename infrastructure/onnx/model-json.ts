@@ -39,7 +39,7 @@ export const readJson = async <A>(
   )
 }
 
-/** Reads the files of a tokenizer. Left: what is wrong with the first bad file. */
+/** Reads the files of a tokenizer. Left: the problem with the first bad file. */
 export const readTokenizer = async (folder: string) => {
   const tokenizer = await readJson(folder, 'tokenizer.json', tokenizerJson)
   if (E.isLeft(tokenizer)) return tokenizer

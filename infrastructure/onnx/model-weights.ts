@@ -15,7 +15,7 @@ export interface Weights {
   readonly graphs: ReadonlyArray<string>
   /** Size of all files together. */
   readonly bytes: number
-  /** A graph has 8-bit weights. GPU providers lack their operators. */
+  /** Whether a graph has 8-bit weights. GPU providers lack the operators for them. */
   readonly eightBits: boolean
 }
 

@@ -15,19 +15,19 @@ export interface SpeechRequest extends Omit<TranscribeJob, 'model'> {
 export const CANCELLED = 'it was cancelled'
 
 /**
- * A loaded speech model of any family. It keeps no state between calls. Throws on unsuitable samples, languages,
- * tasks or beginnings. A vocabulary is a hint: a family ignores the parts that it cannot use.
+ * A loaded speech model of any family. It keeps no state between calls. Throws on unsuitable samples, languages or
+ * tasks, or an unsuitable `beginning`. A vocabulary is a hint: a family ignores the parts that it cannot use.
  */
 export interface SpeechRunner {
   /** Longest audio of one pass, in seconds. */
   readonly windowSeconds: number
-  /** The model returns word times, and takes jobs with a beginning. */
+  /** Whether the model returns word times and accepts jobs with a `beginning`. */
   readonly hasWordTimes: boolean
   /** Transcribes one job. Throws CANCELLED for a cancelled job. */
-  readonly transcribe: (asked: SpeechRequest) => Promise<Hypothesis>
+  readonly transcribe: (request: SpeechRequest) => Promise<Hypothesis>
   /** Transcribes jobs in few runs. `onText` is called for each text when it ends, in any order, unless cancelled. */
   readonly transcribeTogether: (
-    asked: ReadonlyArray<SpeechRequest>,
+    requests: ReadonlyArray<SpeechRequest>,
     onText: (index: number, hypothesis: Hypothesis) => void,
   ) => Promise<void>
   /** Absent if the model cannot run several texts together. */
@@ -66,7 +66,7 @@ interface Family {
 /** Speech models that one kind of runner runs. */
 export interface SpeechFamily extends Family {
   readonly kind: 'speech'
-  /** Left: what is wrong with the folder. */
+  /** Left: the problem with the folder. */
   readonly read: (folder: string, provider: Provider) => Promise<Either<string, SpeechModel>>
 }
 

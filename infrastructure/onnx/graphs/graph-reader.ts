@@ -60,17 +60,18 @@ export const readGraph = (model: Uint8Array): Graph | null => {
   const graphField = top.find(({ number }) => number === MODEL.GRAPH)
   if (graphField === undefined) return null
   const fields = fieldsOf(model, graphField)
-  const of = (kind: number): ReadonlyArray<Field> => fields.filter(({ number }) => number === kind)
+  const fieldsWith = (wanted: number): ReadonlyArray<Field> => fields.filter(({ number }) => number === wanted)
   return {
     top,
     graphField,
     fields,
-    operations: of(GRAPH.NODE).map((field) => operationOf(model, field)),
-    constants: new Map(of(GRAPH.INITIALIZER).map((field) => constantOf(model, field))),
-    outputs: of(GRAPH.OUTPUT).flatMap((field) => namesIn(model, fieldsOf(model, field), VALUE.NAME)),
+    operations: fieldsWith(GRAPH.NODE).map((field) => operationOf(model, field)),
+    constants: new Map(fieldsWith(GRAPH.INITIALIZER).map((field) => constantOf(model, field))),
+    outputs: fieldsWith(GRAPH.OUTPUT).flatMap((field) => namesIn(model, fieldsOf(model, field), VALUE.NAME)),
   }
 }
 
+/** Field numbers of a value's type, its shape and its dimensions. */
 const [TENSOR_TYPE, SHAPE, DIMENSION] = [1, 2, 1]
 const [LENGTH, LENGTH_NAME] = [1, 2]
 

@@ -3,6 +3,7 @@ import { ATTRIBUTE, ELEMENT, GRAPH, message, MODEL, NODE, TENSOR, VALUE, varint 
 /** Version of the ONNX format that our graphs use. */
 const IR_VERSION = 8
 const OPSET_VERSION = 16
+/** Field numbers of an operator set and of a node, and the types of attributes. */
 const [OPSET_DOMAIN, OPSET_NUMBER] = [1, 2]
 const DOMAIN = 7
 const [ATTRIBUTE_INTEGER, ATTRIBUTE_TEXT, ATTRIBUTE_INTEGERS] = [2, 3, 7]
@@ -18,7 +19,7 @@ const attribute = ([name, value]: readonly [string, Attribute]): Uint8Array => {
       ? [number(ATTRIBUTE.INTEGER, value), number(ATTRIBUTE.TYPE, ATTRIBUTE_INTEGER)]
       : typeof value === 'string'
         ? [text(ATTRIBUTE.STRING, value), number(ATTRIBUTE.TYPE, ATTRIBUTE_TEXT)]
-        : [...value.map((one) => number(ATTRIBUTE.INTEGERS, one)), number(ATTRIBUTE.TYPE, ATTRIBUTE_INTEGERS)]
+        : [...value.map((item) => number(ATTRIBUTE.INTEGERS, item)), number(ATTRIBUTE.TYPE, ATTRIBUTE_INTEGERS)]
   return message(NODE.ATTRIBUTE, text(ATTRIBUTE.NAME, name), ...content)
 }
 
@@ -61,7 +62,7 @@ export const valueOf = (field: number, [name, dimensions]: Value): Uint8Array =>
 const tensor = (name: string, type: number, dimensions: ReadonlyArray<number>, bytes: Uint8Array): Uint8Array =>
   message(
     GRAPH.INITIALIZER,
-    ...dimensions.map((one) => number(TENSOR.DIMENSIONS, one)),
+    ...dimensions.map((length) => number(TENSOR.DIMENSIONS, length)),
     number(TENSOR.TYPE, type),
     text(TENSOR.NAME, name),
     message(TENSOR.RAW, bytes),
@@ -90,9 +91,9 @@ export const onnxFile = (graph: {
   readonly inputs: ReadonlyArray<Value>
   readonly outputs: ReadonlyArray<Value>
 }): Uint8Array => {
-  const inputs = graph.inputs.map((one) => valueOf(GRAPH.INPUT, one))
-  const outputs = graph.outputs.map((one) => valueOf(GRAPH.OUTPUT, one))
-  const whole = message(
+  const inputs = graph.inputs.map((input) => valueOf(GRAPH.INPUT, input))
+  const outputs = graph.outputs.map((output) => valueOf(GRAPH.OUTPUT, output))
+  const graphMessage = message(
     MODEL.GRAPH,
     ...graph.nodes,
     text(GRAPH.NAME, 'graph'),
@@ -100,5 +101,5 @@ export const onnxFile = (graph: {
     ...inputs,
     ...outputs,
   )
-  return Buffer.concat([number(MODEL.IR_VERSION, IR_VERSION), whole, operatorsOf('', OPSET_VERSION)])
+  return Buffer.concat([number(MODEL.IR_VERSION, IR_VERSION), graphMessage, operatorsOf('', OPSET_VERSION)])
 }

@@ -3,14 +3,14 @@ import { floats, node } from './graph-writer.ts'
 import { ELEMENT } from './onnx-format.ts'
 import type { Rewritten } from './rewrite-graph.ts'
 
-/**
- * 8-bit weights with one scale, or one scale per column. `product` is the last node that converts the product to
- * floats.
- */
+/** An integer product with 8-bit weights. The weights have one scale, or one scale per column. */
 export interface Weighted {
   readonly operation: Operation
+  /** The last node that converts the result to floats. */
   readonly product: Operation
+  /** Name of the activations before their quantisation. */
   readonly activations: string
+  /** Name of the weights. */
   readonly name: string
   readonly weights: Constant
   /** Unsigned values, also if the file has signed ones. */
@@ -79,7 +79,7 @@ export const weightedOf = (operation: Operation, graph: Graph): Weighted | null 
 }
 
 /** Reads a list with one value per index, or with a single value for all. */
-export const at = <A>(list: { readonly length: number; readonly [index: number]: A }, index: number): A =>
+export const valueAt = <A>(list: { readonly length: number; readonly [index: number]: A }, index: number): A =>
   list[list.length === 1 ? 0 : index] as A
 
 /** Rewrites a product to unquantised activations and weights in floats; null if scales and zero points do not match. */
@@ -90,7 +90,7 @@ export const floatsOf = (
   if (zeroPoints.length !== scales.length) return null
   const numbers = Float32Array.from(
     values,
-    (value, i) => (value - at(zeroPoints, i % zeroPoints.length)) * at(scales, i % scales.length),
+    (value, i) => (value - valueAt(zeroPoints, i % zeroPoints.length)) * valueAt(scales, i % scales.length),
   )
   return {
     replaced: product,

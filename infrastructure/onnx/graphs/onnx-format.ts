@@ -5,7 +5,7 @@ export interface Field {
   readonly number: number
   /** Position of its tag. */
   readonly start: number
-  /** Position of its content, or of its number. */
+  /** Position of its content after the tag and the length. */
   readonly from: number
   readonly end: number
 }
@@ -18,6 +18,7 @@ export const TENSOR = { DIMENSIONS: 1, TYPE: 2, FLOATS: 4, INTEGERS: 5, NAME: 8,
 export const VALUE = { NAME: 1, TYPE: 2 } as const
 export const ELEMENT = { FLOAT: 1, UINT8: 2, INT8: 3, INT64: 7 } as const
 
+/** Reads an integer of variable length at a position. `next` is the position after it. */
 export const readVarint = (bytes: Uint8Array, at: number): readonly [value: number, next: number] => {
   let [value, factor] = [0, 1]
   for (let i = at; ; i++) {
@@ -83,6 +84,7 @@ const textOf = (bytes: Uint8Array, { from, end }: Field): string =>
 export const namesIn = (bytes: Uint8Array, fields: ReadonlyArray<Field>, number: number): ReadonlyArray<string> =>
   fields.filter((field) => field.number === number).map((field) => textOf(bytes, field))
 
+/** Encodes a field that contains a message or a text. */
 export const message = (field: number, ...content: ReadonlyArray<Uint8Array>): Buffer => {
   const length = content.reduce((sum, { length: part }) => sum + part, 0)
   return Buffer.concat([Uint8Array.of(...varint(field * 8 + 2), ...varint(length)), ...content])

@@ -15,11 +15,14 @@ export interface Rewritten {
 /** The bodies of these operators can read values of the outer graph. */
 const NESTING = new Set(['If', 'Loop', 'Scan'])
 
-/** Removes operations whose results no operation reads. */
-const needed = (operations: ReadonlyArray<Operation>, wanted: ReadonlyArray<string>): ReadonlyArray<Operation> => {
-  const read = new Set([...wanted, ...operations.flatMap(({ inputs }) => inputs)])
-  const left = operations.filter(({ outputs }) => outputs.some((output) => read.has(output)))
-  return left.length === operations.length ? operations : needed(left, wanted)
+/** Removes operations whose results are not read, neither by an operation nor as an output of the graph. */
+const withoutUnused = (
+  operations: ReadonlyArray<Operation>,
+  graphOutputs: ReadonlyArray<string>,
+): ReadonlyArray<Operation> => {
+  const read = new Set([...graphOutputs, ...operations.flatMap(({ inputs }) => inputs)])
+  const used = operations.filter(({ outputs }) => outputs.some((output) => read.has(output)))
+  return used.length === operations.length ? operations : withoutUnused(used, graphOutputs)
 }
 
 /**
@@ -36,24 +39,24 @@ export const rewriteGraph = (
   const graph = readGraph(model)
   if (graph === null || graph.operations.some(({ type }) => NESTING.has(type))) return null
   const { top, graphField, fields, operations, constants, outputs } = graph
-  const made = operations.flatMap((operation) => rewrite(operation, graph) ?? [])
-  if (made.length === 0) return null
+  const replacements = operations.flatMap((operation) => rewrite(operation, graph) ?? [])
+  if (replacements.length === 0) return null
 
-  const rewritten = new Map(made.map((one) => [one.replaced.field, one]))
-  const now = operations.map((operation) => {
+  const rewritten = new Map(replacements.map((replacement) => [replacement.replaced.field, replacement]))
+  const updated = operations.map((operation) => {
     const inputs = rewritten.get(operation.field)?.reads ?? operation.inputs
     return { ...operation, inputs }
   })
-  const left = needed(now, outputs)
-  const read = new Set([...outputs, ...left.flatMap(({ inputs }) => inputs)])
+  const used = withoutUnused(updated, outputs)
+  const read = new Set([...outputs, ...used.flatMap(({ inputs }) => inputs)])
   const kept = new Set([
-    ...left.map(({ field }) => field),
+    ...used.map(({ field }) => field),
     ...[...constants].filter(([name]) => read.has(name)).map(([, { field }]) => field),
   ])
   const content = fields
     .filter((field) => kept.has(field) || (field.number !== GRAPH.NODE && field.number !== GRAPH.INITIALIZER))
     .map((field) => rewritten.get(field)?.operation ?? model.subarray(field.start, field.end))
-  const added = made.flatMap((one) => one.constants)
+  const added = replacements.flatMap((replacement) => replacement.constants)
   return Buffer.concat([
     ...top.map((field) =>
       field === graphField ? message(MODEL.GRAPH, ...content, ...added) : model.subarray(field.start, field.end),

@@ -1,6 +1,6 @@
 import type { Graph, Operation } from './graph-reader.ts'
 import { floats, MICROSOFT, node, octets, operatorsOf } from './graph-writer.ts'
-import { at, floatsOf, weightedOf } from './integer-products.ts'
+import { floatsOf, valueAt, weightedOf } from './integer-products.ts'
 import type { Weighted } from './integer-products.ts'
 import { rewriteGraph } from './rewrite-graph.ts'
 import type { Rewritten } from './rewrite-graph.ts'
@@ -8,7 +8,7 @@ import type { Rewritten } from './rewrite-graph.ts'
 /**
  * Dynamically quantised graphs have one 8-bit scale for all activations of a layer. Whisper's encoder has a few large
  * activations, so the other ones lose nearly all precision. This module gives each block of a row its own scale, and
- * computes convolutions in floats. The weights stay unchanged. Measured: decision 43.
+ * computes convolutions in floats. The weights stay unchanged. Measurements: docs/decisions/0043-one-scale-per-row.md.
  */
 
 /** Activations per scale. Smaller blocks take longer and do not improve the text. */
@@ -28,11 +28,12 @@ const blockwise = ({ name, weights, values, zeroPoints, scales, activations, pro
   const grouped = new Uint8Array(columns * blocks * BLOCK)
   for (let column = 0; column < columns; column++) {
     const from = column * blocks * BLOCK
-    grouped.fill(at(zeroPoints, column), from + rows, from + blocks * BLOCK)
+    grouped.fill(valueAt(zeroPoints, column), from + rows, from + blocks * BLOCK)
     for (let row = 0; row < rows; row++) grouped[from + row] = values[row * columns + column] ?? 0
   }
-  const each = Array.from({ length: columns * blocks }, (_, i) => Math.floor(i / blocks))
-  const blockScales = Float32Array.from(each, (column) => at(scales, column))
+  const columnOfBlock = Array.from({ length: columns * blocks }, (_, i) => Math.floor(i / blocks))
+  const blockScales = Float32Array.from(columnOfBlock, (column) => valueAt(scales, column))
+  const blockZeros = Uint8Array.from(columnOfBlock, (column) => valueAt(zeroPoints, column))
   const inputs = [activations, ...[GROUPED, SCALES, ZEROS].map((part) => `${name}_${part}`)]
   const shape = { K: rows, N: columns, bits: 8, block_size: BLOCK, accuracy_level: EIGHT_BITS }
   return {
@@ -41,8 +42,8 @@ const blockwise = ({ name, weights, values, zeroPoints, scales, activations, pro
     operation: node('MatMulNBits', inputs, product.outputs, shape, { domain: MICROSOFT }),
     constants: [
       octets(`${name}_${GROUPED}`, [columns, blocks, BLOCK], grouped),
-      floats(`${name}_${SCALES}`, [each.length], new Uint8Array(blockScales.buffer)),
-      octets(`${name}_${ZEROS}`, [each.length], Uint8Array.from(each, (column) => at(zeroPoints, column))),
+      floats(`${name}_${SCALES}`, [columnOfBlock.length], new Uint8Array(blockScales.buffer)),
+      octets(`${name}_${ZEROS}`, [columnOfBlock.length], blockZeros),
     ],
   }
 }

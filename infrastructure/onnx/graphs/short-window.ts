@@ -6,7 +6,7 @@ import type { Field } from './onnx-format.ts'
 
 /**
  * Lets Whisper encoders that were exported for full windows take shorter ones. Only the constant with the positions
- * is as long as the window, and a beginning of it works equally well. Measured: decision 45.
+ * is as long as the window, and its first rows suffice. Measurements: docs/decisions/0045-short-windows.md.
  */
 
 const [SHAPE, LENGTH, CUT] = ['short_window_shape', 'short_window_length', 'short_window_positions']

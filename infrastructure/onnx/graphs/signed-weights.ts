@@ -6,6 +6,8 @@ import type { Field } from './onnx-format.ts'
  * unsigned, so weights must be signed, but most exports have unsigned weights. Only weights of MatMulInteger and their
  * zero points change, both by 128, so the products stay equal to the bit.
  */
+
+/** A constant of the graph. */
 interface Initializer {
   readonly field: Field
   readonly type: number | undefined

@@ -108,9 +108,9 @@ export const voiceGraph = (file: Uint8Array): Uint8Array => {
       node('Split', ['state'], ['h0', 'c0'], { axis: 0 }),
       node('LSTM', ['x', 'W', 'R', 'B', '', 'h0', 'c0'], ['y', 'h', 'c'], { hidden_size: LSTM_WIDTH }),
       node('Concat', ['h', 'c'], ['stateN'], { axis: 0 }),
-      node('Reshape', ['y', 'frames'], ['heard']),
-      node('Relu', ['heard'], ['clear']),
-      node('Conv', ['clear', 'w', 'b'], ['logit']),
+      node('Reshape', ['y', 'frames'], ['hidden']),
+      node('Relu', ['hidden'], ['activated']),
+      node('Conv', ['activated', 'w', 'b'], ['logit']),
       node('Sigmoid', ['logit'], ['output']),
     ],
     inputs: [

@@ -21,7 +21,11 @@ export interface EngineChildEvents {
   readonly onExit: (reason: string) => void
 }
 
-/** @param gpu UUID of the only GPU that the process may use; undefined: the first usable GPU */
+/**
+ * Starts an engine process.
+ *
+ * @param gpu UUID of the only GPU that the process may use; undefined: the first usable GPU
+ */
 export const startEngineChild = (
   role: EngineRole,
   execArgv: ReadonlyArray<string>,

@@ -99,8 +99,8 @@ export const createSpeechEngine = (options: {
       const outcome = (await runner.run(task, signal)) as Either<ModelLoadFailed | JobFailed, Hypothesis>
       const busySeconds = E.isRight(outcome) ? outcome.right.busySeconds : undefined
       if (busySeconds !== undefined) {
-        passes.spent(job.model, 1000 * busySeconds)
-        // Only CPU passes report busy time, so the GPU has failed and the CPU ran this pass.
+        passes.recordProcessorTime(job.model, 1000 * busySeconds)
+        // Only passes on the CPU report their processor time. A model of the GPU gets here after the GPU has failed.
         devices.set(job.model, 'cpu')
       }
       return outcome

@@ -20,8 +20,8 @@ const isForGpu = async (folder: string | null, provider: Provider): Promise<bool
 
 /**
  * Starts the worker threads of an engine process: one per core for the CPU, and one for the GPU, which runs its jobs in
- * batches. Models with 8-bit weights run on the CPU. The CPU repeats what the GPU fails at; if it succeeds, passes of
- * that model stay on the CPU until the next load.
+ * batches. Models with 8-bit weights run on the CPU. The CPU repeats a task that failed on the GPU. If the CPU
+ * succeeds, passes of that model stay on the CPU until the next load.
  */
 export const createLanes = (options: {
   readonly script: URL
@@ -36,17 +36,17 @@ export const createLanes = (options: {
   if (provider === 'cpu') return cpu
   const gpu = createWorkerPool({ script, size: 1, provider, batch: GPU_BATCH, onDeath })
   /** Models that failed on the GPU. */
-  const refused = new Set<string>()
+  const failedOnGpu = new Set<string>()
   return {
     run: async (task, onBegin, signal) => {
       const model = modelOf(task) ?? ''
-      if (task.kind === 'load') refused.delete(model)
-      if (refused.has(model) || !(await isForGpu(folderOf(task), provider))) return cpu.run(task, onBegin, signal)
+      if (task.kind === 'load') failedOnGpu.delete(model)
+      if (failedOnGpu.has(model) || !(await isForGpu(folderOf(task), provider))) return cpu.run(task, onBegin, signal)
       const outcome = await gpu.run(task, onBegin, signal)
       if (E.isRight(outcome) || signal?.aborted === true) return outcome
       const again = await cpu.run(task, onBegin, signal)
       if (E.isLeft(again)) return again
-      refused.add(model)
+      failedOnGpu.add(model)
       warn(`${provider} failed at ${model}, the CPU takes over: ${outcome.left.reason.replaceAll('\n', ' ')}`)
       return again
     },

@@ -16,7 +16,7 @@ export type EngineRole = 'speech' | 'translation'
 
 /**
  * A task for the engine process. Structured clone transfers it, so samples stay typed arrays. `folder` is the model's
- * present folder, or null when the model is not installed.
+ * current folder, or null when the model is not installed.
  */
 export type Task =
   | { readonly kind: 'load'; readonly model: string; readonly folder: string | null }
@@ -30,7 +30,7 @@ export interface Unload {
   readonly model: string
 }
 
-/** To a worker thread: the outcome of the task at this place is not needed any more. */
+/** To a worker thread: the outcome of a task is not needed any more. `place` is the index of the task in its batch. */
 export interface Cancel {
   readonly kind: 'cancel'
   readonly place: number

@@ -13,16 +13,16 @@ const LAST_PASSES = 32
 /** How long a pass of a model takes, and may take before it counts as hanging. */
 export interface PassLimits {
   /** Returns the limit of a pass in milliseconds. */
-  readonly of: (model: string) => number
+  readonly limitMs: (model: string) => number
   /** Returns the times of the last passes, or of the trial before the first pass; null without either. */
   readonly timeOf: (model: string) => PassTime | null
   /** Records the duration of a finished pass. */
-  readonly seen: (model: string, milliseconds: number) => void
+  readonly recordDuration: (model: string, milliseconds: number) => void
   /** Records the processor time of a finished pass. */
-  readonly spent: (model: string, milliseconds: number) => void
+  readonly recordProcessorTime: (model: string, milliseconds: number) => void
 }
 
-const added = (times: ReadonlyArray<number> | undefined, time: number): ReadonlyArray<number> =>
+const withNewest = (times: ReadonlyArray<number> | undefined, time: number): ReadonlyArray<number> =>
   [...(times ?? []), time].slice(-LAST_PASSES)
 
 /** Returns the median, or the lower of two middle values; undefined for an empty list. */
@@ -43,7 +43,7 @@ export const createPassLimits = (options: {
   const last = new Map<string, ReadonlyArray<number>>()
   const busy = new Map<string, ReadonlyArray<number>>()
   return {
-    of: (model) => {
+    limitMs: (model) => {
       const known = Math.max(slowest.get(model) ?? 0, measured(model) ?? 0)
       return known === 0 ? Math.max(floor, unmeasured) : Math.max(floor, Math.ceil(MARGIN * known))
     },
@@ -58,11 +58,11 @@ export const createPassLimits = (options: {
         ...(processor !== undefined && { busy: processor / 1000 }),
       }
     },
-    seen: (model, milliseconds) => {
-      last.set(model, added(last.get(model), milliseconds))
+    recordDuration: (model, milliseconds) => {
+      last.set(model, withNewest(last.get(model), milliseconds))
       slowest.set(model, Math.max(slowest.get(model) ?? 0, milliseconds))
     },
-    spent: (model, milliseconds) => void busy.set(model, added(busy.get(model), milliseconds)),
+    recordProcessorTime: (model, milliseconds) => void busy.set(model, withNewest(busy.get(model), milliseconds)),
   }
 }
 
@@ -77,5 +77,5 @@ export interface TaskLimits {
 export const limitOf = (task: Task, loads: boolean, limits: TaskLimits): number => {
   if (task.kind === 'detect') return limits.detect
   if (task.kind === 'load') return limits.load
-  return limits.passes.of(task.job.model) + (loads ? limits.load : 0)
+  return limits.passes.limitMs(task.job.model) + (loads ? limits.load : 0)
 }

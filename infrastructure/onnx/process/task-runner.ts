@@ -47,10 +47,10 @@ const isDetection = ({ task }: Pending): boolean => task.kind === 'detect'
 
 /**
  * Runs tasks in an engine process and starts it again when it dies. Tasks that had begun at the death are suspects.
- * They are tried in halves, then in quarters, next to detection only. A suspect that runs alone when its process dies
- * fails. A process hangs if a task (without its waiting time, except for detection) or the silence of the process
- * exceeds its limit; it is killed. After SIGKILL, which the system sends when memory runs out, half as many tasks run
- * at a time.
+ * They are tried in halves, then in quarters, while only detection runs next to them. If the process dies during a
+ * single suspect, this suspect fails. A process is killed as hanging when a task or the silence of the process exceeds
+ * its limit. The waiting time of a task does not count, except for detection. After SIGKILL, which the system sends
+ * when memory runs out, half as many tasks run at a time.
  */
 export const createTaskRunner = (options: {
   readonly role: EngineRole
@@ -75,7 +75,7 @@ export const createTaskRunner = (options: {
   let onTrial: ReadonlyArray<Pending> | null = null
   let child: EngineChild | null = null
   let ready = false
-  let onDevice = workers
+  let deviceWidth = workers
   let startedAt = 0
   let overdueTask: number | null = null
   let deathsInARow = 0
@@ -97,7 +97,7 @@ export const createTaskRunner = (options: {
   }
 
   /** After a kill because of memory, both devices run fewer tasks. */
-  const widthOf = (device: Device['name']): number => Math.min(width.now(), device === 'cpu' ? workers : onDevice)
+  const widthOf = (device: Device['name']): number => Math.min(width.now(), device === 'cpu' ? workers : deviceWidth)
   const workingOn = (device: Device['name']): number =>
     [...inFlight.values()].filter((pending) => !isDetection(pending) && deviceOf(pending.task) === device).length
 
@@ -132,15 +132,15 @@ export const createTaskRunner = (options: {
     inFlight.delete(id)
     const { task, begunAt, loads } = pending
     if ('job' in task && begunAt !== null && !loads && E.isRight(outcome))
-      limits.passes.seen(task.job.model, performance.now() - begunAt)
+      limits.passes.recordDuration(task.job.model, performance.now() - begunAt)
     pending.resolve(outcome)
   }
 
   const onReady = (choice: ProviderChoice): void => {
     ready = true
     failedStarts = 0
-    onDevice = widthOn(choice.provider)
-    width.resize(Math.max(workers, onDevice))
+    deviceWidth = widthOn(choice.provider)
+    width.resize(Math.max(workers, deviceWidth))
     const { provider, why } = choice
     logger.info({ engine: role, provider, why }, `models run on ${provider}`)
     child?.send({ kind: 'configure', workers })
@@ -178,12 +178,12 @@ export const createTaskRunner = (options: {
     deadly.forEach((pending) => fail(pending, `two engine processes died while it ran (${reason})`))
     detections.unshift(...caught.filter((pending) => isDetection(pending) && !deadly.includes(pending)))
     const work = caught.filter((pending) => !isDetection(pending))
-    const isByDetection = caught.some((pending) => isDetection(pending) && pending.id === overdueTask)
+    const isDetectionOverdue = caught.some((pending) => isDetection(pending) && pending.id === overdueTask)
     // A hanging detection makes no other task a suspect.
-    const suspects = isByDetection ? (onTrial === null ? [] : work) : suspectsOf(work, overdueTask)
+    const suspects = isDetectionOverdue ? (onTrial === null ? [] : work) : suspectsOf(work, overdueTask)
     waiting.unshift(...work.filter((pending) => !suspects.includes(pending)))
     const [only, ...others] = suspects
-    const isConvicted = onTrial?.length === 1 && others.length === 0 && deadly.length === 0 && !isByDetection
+    const isConvicted = onTrial?.length === 1 && others.length === 0 && deadly.length === 0 && !isDetectionOverdue
     if (only !== undefined && isConvicted) fail(only, `it brought the engine process down (${reason})`)
     else trials = [...trialsOf(suspects, width.now()), ...trials]
     // A group from before a kill may need more memory than there is.

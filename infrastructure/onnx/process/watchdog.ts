@@ -1,4 +1,4 @@
-/** Reports what takes longer than its limit. */
+/** Reports each key that is watched for longer than its limit. */
 export interface Watchdog<Key> {
   /** Starts the time limit of `key`, or restarts it. */
   readonly watch: (key: Key, milliseconds: number) => void

@@ -17,29 +17,29 @@ const LONGEST_RECOVERY_MS = 24 * 3_600_000
  * @param monotonic milliseconds of a clock that never goes back
  */
 export const createWidth = (full: number, monotonic: () => number): Width => {
-  let most = full
+  let maxWidth = full
   let width = full
   let kills = 0
-  let since = 0
+  let changedAt = 0
 
   const now = (): number => {
     const recovery = Math.min(LONGEST_RECOVERY_MS, FIRST_RECOVERY_MS * 2 ** (kills - 1))
-    if (width < most && monotonic() - since >= recovery) {
-      width = Math.min(most, width * 2)
-      since = monotonic()
+    if (width < maxWidth && monotonic() - changedAt >= recovery) {
+      width = Math.min(maxWidth, width * 2)
+      changedAt = monotonic()
     }
     return width
   }
   return {
     now,
     resize: (wanted) => {
-      width = width === most ? wanted : Math.min(width, wanted)
-      most = wanted
+      width = width === maxWidth ? wanted : Math.min(width, wanted)
+      maxWidth = wanted
     },
     halve: () => {
       width = Math.max(1, Math.floor(now() / 2))
       kills += 1
-      since = monotonic()
+      changedAt = monotonic()
     },
   }
 }

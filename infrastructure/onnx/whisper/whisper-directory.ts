@@ -7,7 +7,7 @@ import { readWhisperJson } from './whisper-json.ts'
 import { whisperModel } from './whisper-model.ts'
 import type { WhisperModel } from './whisper-model.ts'
 
-/** Reads a Whisper model without weights, with the best files for `provider`. Left: what is wrong. */
+/** Reads a Whisper model without weights, with the best files for `provider`. Left: the problem. */
 export const readWhisperDirectory = async (
   folder: string,
   provider: Provider = 'cpu',

@@ -63,7 +63,7 @@ export interface WhisperJson {
   readonly tokenizerConfig: t.TypeOf<typeof tokenizerConfigJson>
 }
 
-/** Reads all JSON files of a folder. Left: what is wrong with the first bad file. */
+/** Reads all JSON files of a folder. Left: the problem with the first bad file. */
 export const readWhisperJson = async (folder: string): Promise<Either<string, WhisperJson>> => {
   const config = await readJson(folder, 'config.json', modelConfig)
   if (E.isLeft(config)) return config

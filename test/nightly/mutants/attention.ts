@@ -143,7 +143,7 @@ export const attentionMutants: ReadonlyArray<Mutant> = [
   {
     file: POLICY,
     before: 'if (isCrowded(state, wanted, limits)) return',
-    after: 'if (state.heardEnd < 0) return',
+    after: 'if (state.transcribedEnd < 0) return',
     rows: ['half a minute of backlog takes at most four passes, and each phrase becomes a segment'], test: PIPELINE,
   },
   {

@@ -114,8 +114,8 @@ export const eventStoreDbMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'infrastructure/eventstoredb/subscriptions.ts',
-    before: 'after: taken + subscription.readableLength',
-    after: 'after: taken',
+    before: 'eventsBefore: taken + subscription.readableLength',
+    after: 'eventsBefore: taken',
     rows: ['a slow consumer is caught up only after all earlier events'], test: CONTRACT_EVENTSTOREDB_EVENT_STORE,
   },
   {

@@ -21,7 +21,7 @@ export const linkMutants: ReadonlyArray<Mutant> = [
   {
     file: 'infrastructure/internal/unauthenticated-connections.ts',
     before: 'unauthenticated.size <= max ||',
-    after: 'unproved.size > most ||',
+    after: 'unauthenticated.size > max ||',
     rows: ['the oldest unauthenticated connection makes room; authenticated connections do not count'], test: PORT,
   },
   {

@@ -19,7 +19,7 @@ export const listenerMutants: ReadonlyArray<Mutant> = [
   {
     file: 'application/sessions/recent-finals.ts',
     before: 'entry.sent && isSelected(entry) ?',
-    after: 'isMeant(entry) ?',
+    after: 'isSelected(entry) ?',
     rows: ['D58'], test: RESUME,
   },
   {

@@ -50,7 +50,7 @@ export const memberMutants: ReadonlyArray<Mutant> = [
   {
     file: 'infrastructure/mongodb/lost-members.ts',
     before: 'isLost: silent >= maxSilent,',
-    after: 'isLost: silent >= looks - 1,',
+    after: 'isLost: silent >= maxSilent - 1,',
     rows: ['a killed member is replaced at once from its data directory, from another one after ten looks'],
     test: MEMBERS,
   },
@@ -75,7 +75,7 @@ export const memberMutants: ReadonlyArray<Mutant> = [
   {
     file: 'infrastructure/mongodb/members.ts',
     before: 'E.isRight(entries) && isFresh',
-    after: 'E.isRight(seen)',
+    after: 'E.isRight(entries)',
     rows: ['no member is lost during an election, on a deposed primary or while the observer is frozen'], test: MEMBERS,
   },
   {
@@ -147,13 +147,13 @@ export const memberMutants: ReadonlyArray<Mutant> = [
   {
     file: 'infrastructure/mongodb/member-register.ts',
     before: 'deleteOne({ ...sameProcess(seen), beat: seen.beat })',
-    after: 'deleteOne(itself(seen))',
+    after: 'deleteOne(sameProcess(seen))',
     rows: ['a member that has sent a newer heartbeat is neither removed nor replaced'], test: CONTRACT_MEMBERS,
   },
   {
     file: 'infrastructure/mongodb/member-register.ts',
     before: 'replaceOne({ ...sameProcess(seen), beat: seen.beat }',
-    after: 'replaceOne(itself(seen)',
+    after: 'replaceOne(sameProcess(seen)',
     rows: ['a member that has sent a newer heartbeat is neither removed nor replaced'], test: CONTRACT_MEMBERS,
   },
   {

@@ -23,7 +23,7 @@ export const missedFinalsMutants: ReadonlyArray<Mutant> = [
   {
     file: 'application/sessions/missed-finals.ts',
     before: 'fresh.filter((frame) => !isUnsent(finalKey(frame)))',
-    after: 'fresh.filter((frame) => !untold(frame.text))',
+    after: 'fresh.filter((frame) => !isUnsent(frame.text))',
     rows: ['D58'], test: RESUME,
   },
   {

@@ -24,8 +24,8 @@ export const mongoMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'infrastructure/mongodb/documents.ts',
-    before: 'if (other === undefined || change.position > other.position)',
-    after: 'if (other === undefined)',
+    before: 'if (previous === undefined || change.position > previous.position)',
+    after: 'if (previous === undefined)',
     rows: ['of several changes to one document in a commit, the latest position wins in any order'],
     test: MONGODB_STORED,
   },

@@ -26,8 +26,8 @@ export const onnxMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'infrastructure/onnx/decoder.ts',
-    before: 'const at = row * positions + (position',
-    after: 'const at = (position',
+    before: 'const index = row * positions + (position',
+    after: 'const index = (position',
     rows: ['joined texts equal the reference'], test: EXACTNESS,
   },
   {
@@ -60,7 +60,7 @@ export const onnxMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'infrastructure/onnx/logits.ts',
-    before: 'lastWas && !penultimateWas ? latest : latest + 1',
+    before: 'isLastTimestamp && !isPenultimateTimestamp ? latest : latest + 1',
     after: 'latest + 1',
     rows: ['after text and a timestamp comes an equal or later timestamp'], test: LOGITS,
   },

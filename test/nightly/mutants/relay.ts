@@ -122,7 +122,7 @@ export const relayMutants: ReadonlyArray<Mutant> = [
   {
     file: 'application/sessions/relay/move-unreachable.ts',
     before: 'if (!await isReachable(peer, liveId, placement.term)) continue',
-    after: 'await answers(peer, liveId, where.term)',
+    after: 'await isReachable(peer, liveId, placement.term)',
     rows: ['a process that reaches no worker moves nothing'], test: UNREACHABLE,
   },
   {

@@ -49,7 +49,7 @@ export const senderMutants: ReadonlyArray<Mutant> = [
   {
     file: SERVED,
     before: 'const { stored } = session.progress()',
-    after: 'const { told: stored } = session.progress()',
+    after: 'const { sent: stored } = session.progress()',
     rows: ['a sent final that is not in the log when its worker dies is sent again by the next worker'], test: SENDERS,
   },
   {

@@ -157,7 +157,7 @@ export const socketMutants: ReadonlyArray<Mutant> = [
   {
     file: 'application/sessions/running-live.ts',
     before: 'if (!hasAudio) void',
-    after: 'if (begun) void',
+    after: 'if (hasAudio) void',
     rows: [99, 140], test: FRAMES,
   },
   {

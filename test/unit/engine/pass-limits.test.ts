@@ -4,29 +4,29 @@ import { createWidth } from '../../../infrastructure/onnx/process/width.ts'
 
 test('the limit of a pass is five times the pass of the trial', (t) => {
   const limits = createPassLimits({ floor: 120_000, measured: (model) => ({ slow: 300_000, quick: 900 })[model] })
-  t.is(limits.of('slow'), 1_500_000)
-  t.is(limits.of('quick'), 120_000)
+  t.is(limits.limitMs('slow'), 1_500_000)
+  t.is(limits.limitMs('quick'), 120_000)
 })
 
 test('an unmeasured model has the limit of a trial until its first pass has ended', (t) => {
   const limits = createPassLimits({ floor: 120_000 })
-  t.is(limits.of('by hand'), LONGEST_TRIAL_MS)
-  limits.seen('by hand', 2_000)
-  t.is(limits.of('by hand'), 120_000)
-  limits.seen('by hand', 60_000)
-  limits.seen('by hand', 3_000)
-  t.is(limits.of('by hand'), 300_000, 'the slowest pass counts')
+  t.is(limits.limitMs('by hand'), LONGEST_TRIAL_MS)
+  limits.recordDuration('by hand', 2_000)
+  t.is(limits.limitMs('by hand'), 120_000)
+  limits.recordDuration('by hand', 60_000)
+  limits.recordDuration('by hand', 3_000)
+  t.is(limits.limitMs('by hand'), 300_000, 'the slowest pass counts')
 })
 
 test('the usual time is the median of the last passes, or the trial before the first pass', (t) => {
   const limits = createPassLimits({ floor: 1, measured: (model) => ({ base: 700 })[model] })
   t.is(limits.timeOf('by hand'), null)
   t.deepEqual(limits.timeOf('base'), { usual: 0.7, least: 0.7 })
-  for (const milliseconds of [300, 90_000, 200]) limits.seen('base', milliseconds)
+  for (const milliseconds of [300, 90_000, 200]) limits.recordDuration('base', milliseconds)
   t.deepEqual(limits.timeOf('base'), { usual: 0.3, least: 0.2 }, 'one that was held up does not count')
-  for (let n = 0; n < 32; n++) limits.seen('base', 500)
+  for (let n = 0; n < 32; n++) limits.recordDuration('base', 500)
   t.deepEqual(limits.timeOf('base'), { usual: 0.5, least: 0.5 }, 'earlier ones are forgotten')
-  for (const milliseconds of [100, 300, 200]) limits.spent('base', milliseconds)
+  for (const milliseconds of [100, 300, 200]) limits.recordProcessorTime('base', milliseconds)
   t.deepEqual(limits.timeOf('base'), { usual: 0.5, least: 0.5, busy: 0.2 }, 'what kept a processor busy is told apart')
 })
 
