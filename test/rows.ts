@@ -1,10 +1,9 @@
 /**
  * `npm run rows` prints the state of each requirement (row R1 to R172) and the tests that show it. It runs the tests
- * whose
- * titles name rows: test/e2e/service, for R128–R159 also test/api/ws, and those of test/nightly that name rows which no
- * other test has shown; with `--long` all of test/nightly. A row fails when one of its tests fails, and is missing when
- * no
- * test passed; both end with exit code 1. docs/decisions/0023-requirements-and-mutants.md explains the other states.
+ * whose titles name rows: test/e2e/service, for R128–R159 also test/api/ws, and those of test/nightly that name rows
+ * which no other test has shown; with `--long` all of test/nightly. A row fails when one of its tests fails, and is
+ * missing when no test passed; both end with exit code 1. docs/decisions/0023-requirements-and-mutants.md explains the
+ * other states.
  */
 import { globSync, readFileSync } from 'node:fs'
 import { MUTANTS } from './nightly/mutants/all.ts'

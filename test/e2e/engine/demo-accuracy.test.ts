@@ -8,9 +8,8 @@ import { wordErrorRate } from '../../../domain/transcript/word-alignment.ts'
 
 /**
  * Forty clips of the evaluation of demo-en (tools/train/evaluate.py --clips): ten each of four of its sets. What the
- * model reaches on
- * the whole sets (MODEL.md) and, because ten sentences are few words, as many points again as one sentence in ten that
- * is lost.
+ * model reaches on the whole sets (MODEL.md) and, because ten sentences are few words, as many points again as one
+ * sentence in ten that is lost.
  */
 const FOLDER = 'test/support/fixtures/engine/demo-clips'
 const RATES = { known: 2.8, held: 4.2, festival: 18.4, hand: 9.1 } as const

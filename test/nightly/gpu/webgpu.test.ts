@@ -88,8 +88,7 @@ onGpu('no node falls back to the CPU, and all caches stay on the device', async 
   )
   t.true(nodes.some(({ provider, type }) => provider === 'WebGpuExecutionProvider' && type === 'MatMul'))
   // Two layers with a key and a value: of the text at each step, and once of the audio. Two encoder outputs: the pass
-  // and
-  // the trial of a short window.
+  // and the trial of a short window.
   t.is(tensors.made, 4 * (steps + 1) + 4 + 2)
 
   const integers = await profileOf(t, { folder: DEMO, provider: 'webgpu' })
