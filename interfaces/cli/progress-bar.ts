@@ -14,13 +14,13 @@ const barOf = (share: number): string => {
 
 export const createProgressBar = (stream: NodeJS.WriteStream, label: string): ProgressBar => {
   let tenth = -1
-  let open = false
+  let isLineOpen = false
   return {
     show: (share, detail) => {
       const line = `${label.padEnd(12)} ${share === null ? '' : `${barOf(share)}  `}${detail}`
       if (stream.isTTY) {
         stream.write(`\r\u001b[K${line}`)
-        open = true
+        isLineOpen = true
         return
       }
       const reached = share === null ? 0 : Math.floor(share * 10)
@@ -28,8 +28,8 @@ export const createProgressBar = (stream: NodeJS.WriteStream, label: string): Pr
       tenth = Math.max(tenth, reached)
     },
     end: () => {
-      if (open) stream.write('\n')
-      open = false
+      if (isLineOpen) stream.write('\n')
+      isLineOpen = false
     },
   }
 }

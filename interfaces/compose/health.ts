@@ -41,6 +41,7 @@ interface Observed {
   readonly cluster: ClusterFigures | null
 }
 
+/** A lane is the capacity for one pass of a model at a time. */
 const NO_COMPUTE: Pick<MeasuredCompute, 'lanes' | 'taken'> = { lanes: () => 0, taken: () => 0 }
 const NO_TRANSLATIONS: ReturnType<Translations['figures']> =
   { done: 0, failed: 0, dropped: 0, skipped: 0, waiting: 0, lagSeconds: 0 }
@@ -62,6 +63,7 @@ export const createHealth = (observed: Observed): Pick<HttpAppOptions, 'metrics'
     ...observed.keyring.foreign().map((stream): UnreadableStream => ({ stream, problem: 'damaged', detail: FOREIGN })),
   ]
   const eventStore = () => {
+    // An older copy has replaced the log, so the memory of this process contains events that the log does not have.
     if (observed.log.isOlder()) return 'older'
     return observed.store.isAnswering() ? 'ok' : 'unavailable'
   }

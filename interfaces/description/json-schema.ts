@@ -93,8 +93,9 @@ export const createSchemas = (): Schemas => {
   const components = new Map<string, JsonSchema>()
 
   const component = (name: string, schema: JsonSchema): JsonSchema => {
-    const known = components.get(name)
-    if (known !== undefined && !isDeepStrictEqual(known, schema)) throw new Error(`two schemas have the name ${name}`)
+    const existing = components.get(name)
+    if (existing !== undefined && !isDeepStrictEqual(existing, schema))
+      throw new Error(`two schemas have the name ${name}`)
     components.set(name, schema)
     return { $ref: `#/components/schemas/${name}` }
   }

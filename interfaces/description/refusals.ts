@@ -30,9 +30,9 @@ export const refusalsByStatus = (route: Route): ReadonlyMap<number, ReadonlyArra
   const byStatus = new Map<number, ReadonlyArray<DescribedRefusal>>()
   for (const tag of refusalsOf(route)) {
     const response = exampleResponse(tag)
-    const known = byStatus.get(response.status) ?? []
-    const isNew = known.every((other) => JSON.stringify(other.response.body) !== JSON.stringify(response.body))
-    byStatus.set(response.status, isNew ? [...known, { tag, response }] : known)
+    const refusals = byStatus.get(response.status) ?? []
+    const isNew = refusals.every((other) => JSON.stringify(other.response.body) !== JSON.stringify(response.body))
+    byStatus.set(response.status, isNew ? [...refusals, { tag, response }] : refusals)
   }
   return byStatus
 }

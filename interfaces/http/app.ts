@@ -200,7 +200,7 @@ const createRouter = <D>(options: AppOptions & D, routes: ReadonlyArray<Route<D>
   return router
 }
 
-/** Refuses a request that no route took: a WebSocket path, a path with other methods, or an unknown path. */
+/** Refuses a request that matches no route: a WebSocket path, a path with other methods, or an unknown path. */
 const refuseUnmatched = ({ logger, settings, limits = NO_LIMITS }: AppOptions): Middleware => {
   const arrivalOf = createArrivalReader(settings.trustedProxies ?? [])
   return (ctx) => {

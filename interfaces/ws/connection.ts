@@ -25,7 +25,7 @@ export interface Connection {
  * stream: without compression the library writes each frame at once, so encoded frames can be written in between.
  */
 export const connect = (socket: WebSocket, wire: Duplex, onPaused: (isPaused: boolean) => void): Connection => {
-  let ended = false
+  let hasEnded = false
 
   const resume = (): void => {
     if (!socket.isPaused) return
@@ -35,15 +35,15 @@ export const connect = (socket: WebSocket, wire: Duplex, onPaused: (isPaused: bo
 
   return {
     send: (frame) => {
-      if (!ended && socket.readyState === socket.OPEN) socket.send(frame)
+      if (!hasEnded && socket.readyState === socket.OPEN) socket.send(frame)
     },
     broadcast: ({ framed }, onWritten) => {
-      if (!ended && socket.readyState === socket.OPEN) wire.write(framed, onWritten)
+      if (!hasEnded && socket.readyState === socket.OPEN) wire.write(framed, onWritten)
       else onWritten?.()
     },
     end: ({ frame, close, reason }) => {
-      if (ended) return
-      ended = true
+      if (hasEnded) return
+      hasEnded = true
       if (socket.readyState !== socket.OPEN) return
       socket.send(frame)
       socket.close(close, reason)
@@ -51,11 +51,11 @@ export const connect = (socket: WebSocket, wire: Duplex, onPaused: (isPaused: bo
       resume()
     },
     drop: () => {
-      ended = true
+      hasEnded = true
       socket.terminate()
     },
     pause: () => {
-      if (ended || socket.isPaused) return
+      if (hasEnded || socket.isPaused) return
       socket.pause()
       onPaused(true)
     },

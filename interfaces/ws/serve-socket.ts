@@ -26,7 +26,7 @@ export interface Admission {
   readonly sender: PlacedSender | null
   /** Sent after the connection frame and after the missed finals. */
   readonly refusal: Refusal | null
-  /** The earlier finals that the client requested with `after` or `replay`. Null without such a request. */
+  /** Final segments that the client requested with `after` or `replay`. Null when it requested none. */
   readonly missed: MissedFinals | null
 }
 
@@ -64,7 +64,10 @@ const bytesOf = (data: RawData): Buffer => {
   return Buffer.isBuffer(data) ? data : Buffer.from(data)
 }
 
-/** Connects a socket with the protocol of its role, the hub and the heartbeat. Call it in the tick of the open. */
+/**
+ * Connects a socket with the protocol of its role, the hub and the heartbeat. Call it in the same tick in which the
+ * socket opens, so no frame is missed.
+ */
 export const serveSocket = (options: ServeSocketOptions): OpenSocket => {
   const { socket, wire, admission, hub, logger, environment, timers, rateLimits, idleTimeout } = options
   const { liveId, role, sender, missed } = admission

@@ -20,9 +20,9 @@ const checked = t.strict({
   checks: t.readonlyArray(t.strict({ name: t.string, seen: t.string, problems: t.readonlyArray(problem) })),
 })
 
-/** Number of checked rows: the first number in `seen` of the checks `hash chain` and `decoding`. */
-const rowsSeen = (seen: ReadonlyArray<string>): number =>
-  Math.max(0, ...seen.map((words) => Number(/^\d+/.exec(words)?.[0] ?? 0)))
+/** Returns the greatest first number of these texts: 1200 for `3 databases` and `1200 rows`. */
+const rowsSeen = (texts: ReadonlyArray<string>): number =>
+  Math.max(0, ...texts.map((seen) => Number(/^\d+/.exec(seen)?.[0] ?? 0)))
 
 /** Runs `stenolog check` in a separate process, because it would block the event loop. */
 export const checkJob = (): JobRunner => ({

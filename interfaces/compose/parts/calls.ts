@@ -68,7 +68,7 @@ export const callsOf = (
   const create = createLiveOnce({ ...writing, catalogue, candidates, pullRefusal })
   const createLive: CreateLiveOnce = (...asked) => async () => {
     if (draining()) return E.left({ _tag: 'StoreUnavailable', reason: 'the server is shutting down' })
-    // Without a worker the available models are unknown, so the usual errors would be misleading.
+    // Without a worker the available models are unknown, so an error such as "Model not found" would be misleading.
     const hasWorker = workerSessions !== null || foundation.stores.members.all().some(canRunSessions)
     if (!hasWorker) return E.left({ _tag: 'NoWorker' })
     return await create(...asked)()

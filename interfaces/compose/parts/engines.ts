@@ -94,6 +94,7 @@ const withoutEngines = ({ environment, stores: { members } }: Foundation): Engin
   }
 }
 
+/** Starts the engines of a worker. A process without the role `worker` only learns the models of the workers. */
 export const startEngines = (foundation: Foundation): Promise<Engines & Part> =>
   foundation.settings.role.includes('worker')
     ? startOwn(foundation)

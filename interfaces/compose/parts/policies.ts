@@ -53,7 +53,10 @@ export const startPolicies = ({ foundation, writeSide, readSide, endByWorker }: 
     opened(startDuties({ ...working, leases, documents, ...lives, tokenIdsOf, logger, retentionMax, listsAreCurrent }))
     return {
       environment,
-      /** Reconciles once. Call it at the start with embedded stores, because no other process does it then. */
+      /**
+       * Ends sessions and releases reservations that an earlier process left behind. With servers, the holder of the
+       * lease does this, so call it only with embedded stores.
+       */
       reconcileNow: createReconciler(reconciled).round,
     }
   })

@@ -21,7 +21,10 @@ export type ReadSide = Awaited<ReturnType<typeof startReadSide>>
  */
 const CATCH_UP_MS = 4000
 
-/** Starts the read models, the directories of users, tokens and logins, and the watch over the event store. */
+/**
+ * Starts the read models, the directories of users, tokens and logins, and the watch over the event store. A directory
+ * keeps the current state in memory.
+ */
 export const startReadSide = (foundation: Foundation) =>
   assemble(async (opened) => {
     const { settings, store, documents: all, keyring, credentials, environment, timers, logger } = foundation

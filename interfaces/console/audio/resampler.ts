@@ -16,25 +16,25 @@ export const createResampler = (from: number, to: number): ((block: Float32Array
   const reach = Math.ceil(LOBES / cutoff)
   let held = new Float32Array(reach)
   /** Position of the next output sample, in samples of `held`. */
-  let at = reach
+  let position = reach
   return (block) => {
     const all = new Float32Array(held.length + block.length)
     all.set(held)
     all.set(block, held.length)
     const out: Array<number> = []
-    for (; at + reach < all.length; at += step) {
-      const centre = Math.floor(at)
+    for (; position + reach < all.length; position += step) {
+      const centre = Math.floor(position)
       let sum = 0
       for (let i = centre - reach + 1; i <= centre + reach; i += 1) {
-        const distance = i - at
+        const distance = i - position
         if (Math.abs(distance) > reach) continue
         sum += (all[i] ?? 0) * cutoff * sinc(distance * cutoff) * windowAt(distance / reach)
       }
       out.push(sum)
     }
-    const keep = Math.max(0, Math.floor(at) - reach)
+    const keep = Math.max(0, Math.floor(position) - reach)
     held = all.slice(keep)
-    at -= keep
+    position -= keep
     return Float32Array.from(out)
   }
 }

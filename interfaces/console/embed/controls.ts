@@ -41,11 +41,11 @@ interface LanguageField {
 const languageField = ({ language, languages, choose }: ControlOptions): LanguageField => {
   const select = createElement('select', { onchange: () => choose(select.value === '' ? null : select.value) },
     createElement('option', { value: '' }, 'As spoken'))
-  const known = new Set<string>()
+  const offered = new Set<string>()
   const add = (code: string): void => {
     // Frames come from outside: accept only valid language codes.
-    if (known.has(code) || !/^[a-z]{2,3}$/.test(code)) return
-    known.add(code)
+    if (offered.has(code) || !/^[a-z]{2,3}$/.test(code)) return
+    offered.add(code)
     select.append(createElement('option', { value: code, lang: code }, nameOf(code)))
   }
   if (language !== null) add(language)

@@ -1,10 +1,12 @@
 import { administration } from './english/administration.ts'
 import { frame, problems } from './english/frame.ts'
-import { own, sessions } from './english/sessions.ts'
+import { sessions, userPages } from './english/sessions.ts'
 import { settings, speak } from './english/speak.ts'
 
 /** All texts of the console, by name. */
-export const en = { ...administration, ...frame, ...own, ...problems, ...sessions, ...settings, ...speak } as const
+export const en = {
+  ...administration, ...frame, ...problems, ...sessions, ...settings, ...speak, ...userPages,
+} as const
 
 /** A name of a text. Another language would be a `Record` over all names, so a missing text is a type error. */
 export type TextName = keyof typeof en

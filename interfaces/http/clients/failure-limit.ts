@@ -27,8 +27,8 @@ export const createFailureLimit = ({ monotonic }: Pick<Environment, 'monotonic'>
     },
     countFailure: (address) => {
       renew()
-      const known = failures.get(address)
-      if (known !== undefined || failures.size < MAX_ADDRESSES) failures.set(address, (known ?? 0) + 1)
+      const counted = failures.get(address)
+      if (counted !== undefined || failures.size < MAX_ADDRESSES) failures.set(address, (counted ?? 0) + 1)
     },
   }
 }

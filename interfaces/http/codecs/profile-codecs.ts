@@ -14,20 +14,20 @@ import { members, omittable, refined } from './validation.ts'
 
 export const newProfileBody = refined(members({ name: resourceName, ...settingFields }), orderedBuffers)
 
-const m = { ...engineSettingMembers, ...furtherSettingMembers }
+const settingMembers = { ...engineSettingMembers, ...furtherSettingMembers }
 export const profileChangeBody = members({
   name: omittable(resourceName),
-  vad: omittable(m.vad),
-  mode: omittable(m.mode),
-  min_buffer: omittable(m.min_buffer),
-  max_buffer: omittable(m.max_buffer),
-  buffer_timeout: omittable(m.buffer_timeout),
-  max_delay: omittable(m.max_delay),
-  max_chars: omittable(m.max_chars),
-  max_lines: omittable(m.max_lines),
-  punctuation: omittable(m.punctuation),
-  words: omittable(m.words),
-  task: omittable(m.task),
+  vad: omittable(settingMembers.vad),
+  mode: omittable(settingMembers.mode),
+  min_buffer: omittable(settingMembers.min_buffer),
+  max_buffer: omittable(settingMembers.max_buffer),
+  buffer_timeout: omittable(settingMembers.buffer_timeout),
+  max_delay: omittable(settingMembers.max_delay),
+  max_chars: omittable(settingMembers.max_chars),
+  max_lines: omittable(settingMembers.max_lines),
+  punctuation: omittable(settingMembers.punctuation),
+  words: omittable(settingMembers.words),
+  task: omittable(settingMembers.task),
   prompt: omittable(promptText),
   hotwords: omittable(hotwordList),
 })

@@ -91,8 +91,8 @@ export const dateTime: Field<string> = Object.assign(
       'date-time',
       (u): u is string => typeof u === 'string' && toInstant(u) === u,
       (u, context) => {
-        const at = typeof u === 'string' ? toInstant(u) : null
-        return at === null ? t.failure(u, context) : t.success(at)
+        const utc = typeof u === 'string' ? toInstant(u) : null
+        return utc === null ? t.failure(u, context) : t.success(utc)
       },
       t.identity,
     ),

@@ -11,7 +11,7 @@ import type { EngineSettings } from '../../../domain/live/settings.ts'
 import { listOf, members, optional } from './validation.ts'
 import type { Complaint } from './validation.ts'
 
-const m = { ...engineSettingMembers, ...furtherSettingMembers }
+const settingMembers = { ...engineSettingMembers, ...furtherSettingMembers }
 
 /** Rejects lone surrogates, which UTF-8 cannot represent. */
 const WELL_FORMED = /^\P{Surrogate}*$/u
@@ -20,17 +20,17 @@ export const hotwordList = listOf(boundedString(1, MAX_HOTWORD_CHARACTERS, WELL_
 
 /** The settings of a request that creates a session or a profile. Each may be left out. */
 export const settingFields = {
-  vad: optional(m.vad, undefined),
-  mode: optional(m.mode, undefined),
-  min_buffer: optional(m.min_buffer, undefined),
-  max_buffer: optional(m.max_buffer, undefined),
-  buffer_timeout: optional(m.buffer_timeout, undefined),
-  max_delay: optional(m.max_delay, undefined),
-  max_chars: optional(m.max_chars, undefined),
-  max_lines: optional(m.max_lines, undefined),
-  punctuation: optional(m.punctuation, undefined),
-  words: optional(m.words, undefined),
-  task: optional(m.task, undefined),
+  vad: optional(settingMembers.vad, undefined),
+  mode: optional(settingMembers.mode, undefined),
+  min_buffer: optional(settingMembers.min_buffer, undefined),
+  max_buffer: optional(settingMembers.max_buffer, undefined),
+  buffer_timeout: optional(settingMembers.buffer_timeout, undefined),
+  max_delay: optional(settingMembers.max_delay, undefined),
+  max_chars: optional(settingMembers.max_chars, undefined),
+  max_lines: optional(settingMembers.max_lines, undefined),
+  punctuation: optional(settingMembers.punctuation, undefined),
+  words: optional(settingMembers.words, undefined),
+  task: optional(settingMembers.task, undefined),
   prompt: optional(promptText, undefined),
   hotwords: optional(hotwordList, undefined),
 }

@@ -42,7 +42,10 @@ export const createExchanges = (handle: RequestListener, maxPipelined = MAX_PIPE
     return queue
   }
 
-  /** Skips a request whose response cannot be sent, and an incomplete request that `endWith` has answered. */
+  /**
+   * Handles the first request of the queue. It skips a request whose response cannot be sent, and an incomplete request
+   * that `endWith` has answered.
+   */
   const handleFirst = (socket: Socket): void => {
     const [first] = queueOf(socket)
     if (first === undefined || !socket.writable || (ending.has(socket) && !first.request.complete)) return

@@ -77,16 +77,16 @@ export const limitWaitingConnections = (
   const waiting = { sending: createGroups<Connection>(), reading: createGroups<Connection>() }
   const max = { sending: limits.maxSending, reading: limits.maxReading }
 
-  /** Null when the connection does not wait for its client. */
+  /** Returns what the connection waits for. Null when it does not wait for its client. */
   const waitOf = (connection: Connection): Wait | null => {
     const { socket, peer, bytesAtRequestEnd } = connection
     const latest = exchanges.latest(socket)
     const client = peer ?? (latest === undefined ? null : clientAddress(arrivalOf(latest.request).address))
     if (client === null) return null
     if (socket.writableLength > 0) return { client, kind: 'reading' }
-    const hasBegun = latest === undefined ? !isNew(connection) : !latest.request.complete
-    const hasBegunNext = peer !== null && !exchanges.isBusy(socket) && socket.bytesRead !== bytesAtRequestEnd
-    return hasBegun || hasBegunNext ? { client, kind: 'sending' } : null
+    const isSending = latest === undefined ? !isNew(connection) : !latest.request.complete
+    const isSendingNext = peer !== null && !exchanges.isBusy(socket) && socket.bytesRead !== bytesAtRequestEnd
+    return isSending || isSendingNext ? { client, kind: 'sending' } : null
   }
 
   const cut = ({ socket }: Connection): void => {

@@ -39,9 +39,9 @@ const prepared = new Map<File['content'], Promise<Prepared>>()
 
 /** Compresses a file on the first request and keeps the result. */
 const preparedOf = (content: File['content']): Promise<Prepared> => {
-  const known = prepared.get(content) ?? prepare(content)
-  prepared.set(content, known)
-  return known
+  const preparing = prepared.get(content) ?? prepare(content)
+  prepared.set(content, preparing)
+  return preparing
 }
 
 /** Sends a file with the smallest encoding that the client accepts, or 304 if the client already has the file. */

@@ -42,20 +42,20 @@ export const createHandshakeLimits = (
   if (failuresPerMinute === 0) return NO_LIMITS
   const failures = createFailureLimit(environment, failuresPerMinute)
   const take = createBuckets(environment.monotonic, PER_SECOND, MAX_KNOWN_TOKENS, BURST_SECONDS)
-  const known = new Set<string>()
+  const knownTokens = new Set<string>()
 
   const remember = (pair: string): void => {
-    known.delete(pair)
-    known.add(pair)
-    const [oldest] = known
-    if (known.size > MAX_KNOWN_TOKENS && oldest !== undefined) known.delete(oldest)
+    knownTokens.delete(pair)
+    knownTokens.add(pair)
+    const [oldest] = knownTokens
+    if (knownTokens.size > MAX_KNOWN_TOKENS && oldest !== undefined) knownTokens.delete(oldest)
   }
 
   return {
     // A long token always passes, because other clients may share the address. A short token passes only if the same
     // address used it before. Otherwise an attacker could still guess tokens above the limit.
     mayTry: (address, token) =>
-      token.length >= MIN_UNGUESSABLE_CHARS || !failures.isReached(address) || known.has(`${address} ${token}`),
+      token.length >= MIN_UNGUESSABLE_CHARS || !failures.isReached(address) || knownTokens.has(`${address} ${token}`),
     countWrong: (address) => {
       const isReached = failures.isReached(address)
       failures.countFailure(address)

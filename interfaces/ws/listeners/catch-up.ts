@@ -24,7 +24,7 @@ const sendAll = (connection: Connection, frames: ReadonlyArray<Broadcast>): Prom
     frames.forEach((frame, index) => connection.broadcast(frame, index === lastIndex ? () => resolve() : undefined))
   })
 
-/** Sends the missed finals page by page, then joins the hub. */
+/** Sends the missed finals (final segments) page by page. Then joins the hub, which sends new text to the sockets. */
 export const catchUp = async (options: CatchUpOptions): Promise<void> => {
   const { missed, connection, encode, join, isClosed, logger } = options
   try {

@@ -43,12 +43,12 @@ export interface Hub {
 /** Creates a hub. A frame is encoded once, and goes to the sender and all listeners in the same order. */
 export const createHub = ({ bus, strict }: { readonly bus: LiveBus; readonly strict: boolean }): Hub => {
   const topics = new Map<number, Topic>()
-  /** Encoded finals, for members that reconnect. Dropped together with the final itself. */
+  /** Encoded final segments, for members that reconnect. An entry is kept as long as its frame. */
   const encoded = new WeakMap<TranscriptFrame, Broadcast>()
 
   const encode = (frame: TranscriptFrame): Broadcast => {
-    const known = encoded.get(frame)
-    if (known !== undefined) return known
+    const cached = encoded.get(frame)
+    if (cached !== undefined) return cached
     const bytes = encodeBroadcast(transcriptFrame(frame, strict))
     if (frame.final) encoded.set(frame, bytes)
     return bytes

@@ -19,12 +19,12 @@ const RETRY_AFTER_MS = 500
 /** When the kept audio reaches its limit, the worker has this time to store the text. Then old audio is dropped. */
 const FULL_PATIENCE_MS = 5000
 
-/** The result of a placement request. */
 export type Placement = 'admitted' | SenderRefusal
 
 /**
- * A sender whose socket is in this process and whose session runs in another process. It passes frames to that worker,
- * and keeps them until their text is stored. If the worker is lost, it sends the kept frames to the next worker.
+ * A sender whose socket is in this process and whose session runs in another process, the worker. A link connects both
+ * processes. The sender passes frames to the worker, and keeps them until their text is stored. If the worker is lost,
+ * it sends the kept frames to the next worker.
  */
 export interface RelayedSender {
   /** Receives the messages of the link. */

@@ -14,7 +14,7 @@ export interface SentFrames extends Pick<UnsettledAudio, 'covered' | 'dropOldest
   readonly take: (frame: SenderFrame, hasWorker: boolean) => void
   /** Sends the kept frames to a worker that has just admitted the sender. */
   readonly repeat: () => void
-  /** The worker has handled all frames up to this one. */
+  /** The worker has handled all frames up to this place. */
   readonly done: (at: AudioPlace) => void
   /** The worker answers the last handled frame. False when an earlier worker has answered it. */
   readonly answer: (frame: string) => boolean
@@ -30,6 +30,7 @@ const parsed = (frame: SenderFrame): ClientFrame | null => {
 
 /** `pass` sends a frame to the worker. `maxBytes` limits the kept frames. */
 export const createSentFrames = (pass: (frame: SenderFrame) => void, maxBytes?: number): SentFrames => {
+  /** Frames whose text is not stored yet. */
   const unsettled = createUnsettledAudio(maxBytes)
   const config = createAcceptedConfig()
   let hasAudio = false

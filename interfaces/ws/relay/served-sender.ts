@@ -21,14 +21,17 @@ export interface ServedSenderOptions extends Omit<SenderOptions, 'connection'> {
   readonly link: { readonly send: (message: FromWorker) => void; readonly buffered: () => number }
   /** Position of the first frame. Null for a new sender. */
   readonly from: AudioPlace | null
-  /** Milliseconds that the session waits at least for the sender after a lost link. */
+  /** Minimum time that the session waits for the sender after a lost link, in milliseconds. */
   readonly grace: number
   readonly logger: Pick<Logger, 'error'>
   /** Called when the sender has left its session. */
   readonly left: () => void
 }
 
-/** A sender whose session runs here and whose socket is in another process. It runs the sender protocol over a link. */
+/**
+ * A sender whose session runs here and whose socket is in another process. A link between the two processes carries its
+ * frames and the replies.
+ */
 export interface ServedSender {
   /** Call it once, after `admitted` was sent. */
   readonly begin: () => void

@@ -11,7 +11,7 @@ import type { ServedSender } from './served-sender.ts'
 
 interface WorkerSendersOptions {
   readonly sessions: Pick<LiveSessions, 'attachSender'>
-  /** Milliseconds that a session waits at least for its sender after a lost link (TAKEOVER_GRACE). */
+  /** Minimum time that a session waits for its sender after a lost link, in milliseconds (TAKEOVER_GRACE). */
   readonly takeoverGrace: number
   readonly rateLimits: boolean
   /** Milliseconds without a frame until an active raw session ends. 0 switches the timeout off (IDLE_TIMEOUT). */

@@ -98,7 +98,7 @@ export const sessions = {
   actor_user: 'user {id}',
 } as const
 
-export const own = {
+export const userPages = {
   new_profile: 'New profile',
   change_profile: 'Edit profile {name}',
   no_profiles: 'No profiles yet.',

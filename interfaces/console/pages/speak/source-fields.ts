@@ -28,16 +28,16 @@ interface DeviceProps {
 }
 
 const Device = ({ options }: DeviceProps): VNode => {
-  const known = useSignal<ReadonlyArray<Microphone>>([])
+  const microphones = useSignal<ReadonlyArray<Microphone>>([])
   useEffect(() => {
     // Browsers provide mediaDevices only to pages on https and localhost.
     if (navigator.mediaDevices === undefined) return
-    const refresh = (): void => void listMicrophones().then((found) => (known.value = found))
+    const refresh = (): void => void listMicrophones().then((found) => (microphones.value = found))
     refresh()
     navigator.mediaDevices.addEventListener('devicechange', refresh)
     return () => navigator.mediaDevices.removeEventListener('devicechange', refresh)
   }, [])
-  const named = known.value.filter(({ name }) => name !== '').map(({ id, name }) => [id, name] as const)
+  const named = microphones.value.filter(({ name }) => name !== '').map(({ id, name }) => [id, name] as const)
   return div(
     null,
     named.length === 0 ? null : choice(
