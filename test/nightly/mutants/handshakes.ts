@@ -53,7 +53,7 @@ export const handshakeMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'interfaces/ws/handshakes/handshake-limits.ts',
-    before: ' || known.has(`${address} ${token}`)',
+    before: ' || knownTokens.has(`${address} ${token}`)',
     after: '',
     rows: ['a guessable token gets 429 from a blocked address, unless it connected from there before'],
     test: HANDSHAKE_LIMITS,

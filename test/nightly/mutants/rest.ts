@@ -202,7 +202,7 @@ export const restMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'interfaces/http/codecs/profile-codecs.ts',
-    before: 'max_delay: omittable(m.max_delay),',
+    before: 'max_delay: omittable(settingMembers.max_delay),',
     after: 'max_delay: settingFields.max_delay,',
     rows: [110], test: 'test/e2e/service/accounts/profiles.test.ts',
   },
