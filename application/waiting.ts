@@ -28,12 +28,13 @@ export const atMost = async (timers: Timers, ms: number, work: Promise<unknown>)
   }
 }
 
-/** Last part of a timeout, as a timer of its own. */
+/** The last part of a timeout, which is a separate timer. */
 const LAST_PART_MS = 1000
 
 /**
- * Runs `task` after `ms` milliseconds, unless it is cancelled because the awaited input arrived. After a pause of this
- * process, overdue timers run before the received input is read. The separate last second leaves time to read it.
+ * Runs `task` after `ms` milliseconds. The caller cancels it when the awaited input arrives. After a pause of this
+ * process, overdue timers run before the received input is read, so a single timer would run although the input is
+ * there. The separate timer for the last second leaves time to read the input.
  */
 export const afterTimeout = (timers: Timers, ms: number, task: () => void): (() => void) => {
   const last = Math.min(ms, LAST_PART_MS)
@@ -43,6 +44,7 @@ export const afterTimeout = (timers: Timers, ms: number, task: () => void): (() 
   return () => cancel()
 }
 
+/** `afterRunning` waits in steps of this length, so a pause of the process delays only one step. */
 const STEP_MS = 1000
 
 /**
@@ -72,7 +74,7 @@ export const retryDelay = ({ first, longest }: BackOff, attempt: number, random:
 
 /** A pause that can be ended early. */
 export interface WakeUp {
-  /** Ends the present pause, or the next one. */
+  /** Ends the present pause, or the next pause if none is running. */
   readonly wake: () => void
   /** Resolves to true when `wake` ended the pause. */
   readonly wait: (ms: number) => Promise<boolean>

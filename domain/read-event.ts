@@ -35,9 +35,10 @@ export interface EventMisfit {
 
 export type Members = Readonly<Record<string, unknown>>
 
+/** A decoded event whose personal members are still encrypted (sealed in envelopes). */
 export interface SealedEvent {
   readonly definition: AnyEventDefinition
-  /** In the present shape, decoded; personal members are envelopes, or null. */
+  /** The decoded data in its present shape. Personal members are envelopes, or null. */
   readonly data: Members
   readonly envelopes: ReadonlyArray<readonly [member: string, envelope: Envelope]>
   /** Name of the key that must seal the envelopes. Empty when there are no envelopes. */
@@ -66,10 +67,10 @@ const decode = ({ type, data: stored, stream, revision }: RawEvent): Decoded => 
   }
 }
 
-/** Several readers often decode the same event. */
+/** Decoded events. Several readers often decode the same event. */
 const cache = new WeakMap<RawEvent, Decoded>()
 
-/** Decodes an event of any type: present shape, personal members sealed. */
+/** Decodes an event of any type into its present shape. Its personal members stay encrypted. */
 export const readEvent = (event: RawEvent): Decoded => {
   const cached = cache.get(event)
   if (cached !== undefined) return cached
@@ -79,8 +80,8 @@ export const readEvent = (event: RawEvent): Decoded => {
 }
 
 /**
- * Returns a function that decodes events of these definitions, personal members sealed. It returns undefined for events
- * of other types and for damaged events, so a fold skips both.
+ * Returns a function that decodes events of these definitions. Personal members stay encrypted. The function returns
+ * undefined for events of other types and for damaged events, so a fold skips both.
  */
 export const eventReader = <Definition extends { readonly type: string }>(
   definitions: ReadonlyArray<Definition>,
@@ -98,7 +99,7 @@ export const eventReader = <Definition extends { readonly type: string }>(
 /** True when this version knows the type of the event. Readers skip events of unknown types. */
 export const isOfKnownType = ({ type }: Pick<RawEvent, 'type'>): boolean => definitionOf(type) !== undefined
 
-/** Returns the members of an event of any type, personal members sealed. Empty for a damaged event. */
+/** Returns the members of an event of any type. Personal members stay encrypted. A damaged event has no members. */
 export const membersOf = (event: RawEvent): Members => {
   const sealed = readEvent(event)
   return E.isLeft(sealed) ? {} : sealed.right.data

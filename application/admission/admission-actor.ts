@@ -30,13 +30,13 @@ export interface AdmissionRequest {
 
 /** The only writer of the stream `admission` in this process. */
 export interface AdmissionActor {
-  /** Returns the state after the command. Before a refusal the state is read again, so it is current. */
+  /** Returns the state after the command. A command is refused only after new events were read. */
   readonly send: (request: AdmissionRequest) => TaskEither<AdmissionRefusal | Unavailable, AdmissionState>
   /** Returns the known state. Events of other processes are read with the next command or refresh. */
   readonly state: () => AdmissionState
   /** Reads the events of other processes. */
   readonly refresh: TaskEither<Unavailable, AdmissionState>
-  /** Returns the models of each worker, as this process knows them. It is added to every command. */
+  /** Returns the models of each worker, as this process knows them. The actor adds them to every command. */
   readonly offering: () => Offering | undefined
   /** Resolves when all commands are answered and no snapshot is being written. */
   readonly idle: () => Promise<void>
@@ -47,8 +47,9 @@ const MAX_BATCH = 100
 /** No further command joins a batch with this many events. A single command can move 200 sessions. */
 const FULL_BATCH_EVENTS = 200
 /**
- * Attempts for one batch before Contended: the first one, one after a read that confirms refusals, and others after
- * lost races. When several processes admit sessions without a pause, a batch loses most of its races.
+ * Attempts for one batch before it fails with `Contended`: the first attempt, one attempt after a read that confirms
+ * refusals, and 40 attempts after lost races. When several processes admit sessions without a pause, a batch loses most
+ * of its races against them.
  */
 const MAX_ATTEMPTS = 42
 /** The waits do not grow after this attempt. Otherwise other processes would win even more races. */
@@ -56,7 +57,7 @@ const LAST_GROWING_WAIT = 2
 
 type Answer = Either<AdmissionRefusal | Unavailable, AdmissionState>
 
-interface Waiting {
+interface WaitingCommand {
   readonly request: AdmissionRequest
   readonly answer: (answer: Answer) => void
   readonly fail: (defect: unknown) => void
@@ -66,7 +67,7 @@ interface Waiting {
  * Decides the commands one after another, each on the state after the commands before it. Commands that do not fit into
  * the append get no answer yet.
  */
-const decideAll = (start: AdmissionState, batch: ReadonlyArray<Waiting>, offering: Offering | undefined) => {
+const decideAll = (start: AdmissionState, batch: ReadonlyArray<WaitingCommand>, offering: Offering | undefined) => {
   let state = start
   const events: Array<{ readonly event: AdmissionEvent; readonly request: AdmissionRequest }> = []
   const answers: Array<Answer> = []
@@ -91,8 +92,8 @@ type AdmissionDeps = WriteDeps & {
 
 /**
  * Keeps the state of `admission` in memory and has at most one append in flight. So 200 concurrent creates need a few
- * appends instead of thousands of conflicts. Each process may have one actor; the expected revision decides between
- * them.
+ * appends instead of thousands of conflicts. Each process may have one actor. Between processes the expected revision
+ * of the append decides.
  *
  * Rejects when the store is unavailable at the start, with its error as the cause. If the stream cannot be read,
  * commands fail and the state is that of the last snapshot.
@@ -106,7 +107,7 @@ export const createAdmissionActor = async (deps: AdmissionDeps): Promise<Admissi
     : { state: fromSnapshot(snapshot), revision: snapshot.revision }
   /** False when the stream must be read before the next decision, for example after an append with unknown outcome. */
   let isCurrent = true
-  let queue: ReadonlyArray<Waiting> = []
+  let queue: ReadonlyArray<WaitingCommand> = []
   let running: Promise<void> | null = null
 
   /** Reads and folds new events. Returns their ids, to find an append with unknown outcome among them. */
@@ -138,8 +139,9 @@ export const createAdmissionActor = async (deps: AdmissionDeps): Promise<Admissi
     )
 
   /** Decides and appends a batch. Returns the answers of all commands that fit into the append. */
-  const settle = async (batch: ReadonlyArray<Waiting>): Promise<ReadonlyArray<Answer>> => {
+  const settle = async (batch: ReadonlyArray<WaitingCommand>): Promise<ReadonlyArray<Answer>> => {
     const failAll = (failure: Unavailable): ReadonlyArray<Answer> => batch.map(() => E.left(failure))
+    /** True once new events were read, so a refusal is based on the current state. */
     let isConfirmed = false
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
       if (!isCurrent) {
@@ -180,17 +182,17 @@ export const createAdmissionActor = async (deps: AdmissionDeps): Promise<Admissi
   const drain = async (): Promise<void> => {
     while (queue.length > 0) {
       const batch = queue.slice(0, MAX_BATCH)
-      let settled = batch.length
+      let settledCount = batch.length
       try {
         const answers = await settle(batch)
-        settled = answers.length
+        settledCount = answers.length
         answers.forEach((answer, index) => batch[index]?.answer(answer))
       } catch (defect) {
         // The commands of this batch fail with the defect. The queue continues.
         isCurrent = false
         for (const { fail } of batch) fail(defect)
       }
-      queue = queue.slice(settled)
+      queue = queue.slice(settledCount)
       snapshots.offer(cursor.state, cursor.revision)
     }
     running = null
@@ -210,10 +212,10 @@ export const createAdmissionActor = async (deps: AdmissionDeps): Promise<Admissi
 
   return {
     send: (request) => () => new Promise((answer, fail) => {
-      // Read now, because a batch runs in the context of its first request.
+      // The correlation id is read here, because a batch runs in the context of its first request.
       const correlationId = deps.environment.correlationId() ?? request.correlationId
       queue = [...queue, { request: { ...request, correlationId }, answer, fail }]
-      // Starts in a microtask, so that commands of one turn share a batch.
+      // Starts in a microtask, so commands that are sent in one turn of the event loop share a batch.
       running ??= Promise.resolve().then(drain)
     }),
     state: () => cursor.state,

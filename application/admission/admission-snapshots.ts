@@ -19,19 +19,21 @@ type Snapshot = EventOf<typeof AdmissionSnapshotTaken>['data']
 const snapshotOf = eventReader([AdmissionSnapshotTaken])
 
 /**
- * Writes snapshots of the admission state, so that a start reads only about `every` events. A failed snapshot only
- * makes the next start slower, so it is not retried.
+ * Writes a snapshot of the admission state after every `every` events, so a start reads only about that many events. A
+ * failed snapshot only makes the next start slower, so it is not retried.
  */
 export const createSnapshots = (deps: WriteDeps & { readonly logger: Logger }, every: number) => {
-  let taken = -1
-  let limited = false
+  /** Revision of the newest known snapshot. −1: none is known. */
+  let newestRevision = -1
+  /** True once the stream has its maximum number of events. */
+  let isLimited = false
   let writing: Promise<void> | null = null
 
   const write = async (state: AdmissionState, revision: Revision): Promise<void> => {
-    if (!limited) {
-      // Two, so that one complete snapshot exists while the next is being written.
+    if (!isLimited) {
+      // Keeps two snapshots, so one complete snapshot exists while the next is being written.
       if (E.isLeft(await deps.store.setMetadata(ADMISSION_SNAPSHOT_STREAM, { maxCount: 2 })())) return
-      limited = true
+      isLimited = true
     }
     const event = { type: AdmissionSnapshotTaken.type, data: toSnapshot(state, revision) }
     const sealed = await sealEvents(deps.keyring, ADMISSION_SNAPSHOT_STREAM)([event])()
@@ -39,10 +41,10 @@ export const createSnapshots = (deps: WriteDeps & { readonly logger: Logger }, e
     const id = deps.environment.newId()
     const actor = `instance:${deps.environment.instance}`
     const metadata = { correlationId: id, causationId: id, actor, recordedAt: deps.environment.now() }
-    // The order of several writers does not matter, because each snapshot has its revision.
+    // Several processes may append in any order, because each snapshot names its revision.
     const events = sealed.right.map((sealedEvent) => ({ ...sealedEvent, id, metadata }))
     const appended = await deps.store.append(ADMISSION_SNAPSHOT_STREAM, 'any', events)()
-    if (E.isRight(appended)) taken = Math.max(taken, revision)
+    if (E.isRight(appended)) newestRevision = Math.max(newestRevision, revision)
   }
 
   const newestOf = async (stream: string): Promise<Snapshot | undefined> => {
@@ -54,19 +56,19 @@ export const createSnapshots = (deps: WriteDeps & { readonly logger: Logger }, e
 
   return {
     /**
-     * Returns the newest readable snapshot, or null: then the whole stream is read. Rejects if the store is
-     * unavailable.
+     * Returns the newest snapshot, or null if none can be read: then the caller reads the whole stream. Rejects if the
+     * store is unavailable.
      */
     last: async (): Promise<Snapshot | null> => {
       const present = await newestOf(ADMISSION_SNAPSHOT_STREAM)
       if (present === undefined) return (await newestOf(EARLIER_SNAPSHOT_STREAM)) ?? null
-      limited = true
-      taken = present.revision
+      isLimited = true
+      newestRevision = present.revision
       return present
     },
-    /** Begins a snapshot if enough events followed the last one. It does not delay appends. */
+    /** Begins to write a snapshot if enough events followed the last one. Appends do not wait for it. */
     offer: (state: AdmissionState, revision: Revision): void => {
-      if (writing !== null || revision - taken < every) return
+      if (writing !== null || revision - newestRevision < every) return
       writing = write(state, revision)
         .catch((error: unknown) => { deps.logger.error({ err: error }, 'admission snapshot failed') })
         .finally(() => { writing = null })

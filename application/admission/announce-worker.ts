@@ -3,7 +3,7 @@ import type { Timers } from '../ports/timers.ts'
 
 /** A smaller relative change of a model's share is not announced, because each pass changes the share a little. */
 const MIN_DRIFT = 0.1
-/** The beat of the members. Announcements are published with a beat. */
+/** Announcements are published with the beat of the members, once a second. */
 const INTERVAL_MS = 1000
 
 interface Announcement {

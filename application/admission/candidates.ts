@@ -6,7 +6,7 @@ import type { AdmissionActor } from './admission-actor.ts'
 import type { MeasuredCompute } from './measured-compute.ts'
 import { candidatesFrom } from './offers.ts'
 
-/** The needs of a new session. */
+/** A new session that needs a worker. */
 export interface SessionNeeds {
   readonly model: Model
   /** Names of the model and, after it, of the translators. */
@@ -34,12 +34,13 @@ interface CandidatesDeps {
   readonly members: Pick<Members, 'self' | 'all'>
   readonly admission: Pick<AdmissionActor, 'state'>
   readonly environment: Pick<Environment, 'now'>
+  /** Sessions may take this multiple of the lanes. 0: no limit. */
   readonly overcommit: number
   /** Null when this process is not a worker. */
   readonly own: OwnWorker | null
 }
 
-/** Finds workers for a new session, using the announcements of other processes and the own values of this process. */
+/** Finds workers for a new session. It uses the announcements of other processes and the current values of this one. */
 export const candidatesAmong = ({
   members, admission, environment, overcommit, own,
 }: CandidatesDeps): CandidatesFor => {

@@ -39,8 +39,9 @@ export const passTimeOf =
 export interface MeasuredCompute {
   /** Returns the compute of this worker for a session of the model, at this moment. */
   readonly forModel: (model: Model, maxDelay: number) => Compute
-  /** Number of existing lanes, and number of lanes that sessions take. */
+  /** Number of lanes of all devices. */
   readonly lanes: () => number
+  /** Number of lanes that sessions take. */
   readonly taken: () => number
 }
 
@@ -73,7 +74,8 @@ export const measuredCompute = (deps: MeasuredComputeDeps): MeasuredCompute => {
     const rooms = engines?.()
     return rooms === undefined ? {} : { engines: rooms }
   }
-  const present = (factor: number): Compute => ({
+  /** Returns the present compute, with the lanes multiplied by `factor`. */
+  const computeWith = (factor: number): Compute => ({
     deviceOf: (model) => {
       const { name, lanes } = engine.deviceOf(model)
       return { name, lanes: lanes * factor }
@@ -91,16 +93,16 @@ export const measuredCompute = (deps: MeasuredComputeDeps): MeasuredCompute => {
       const { usual } = passTime(name)
       if (usual > maxDelay)
         logger.warn({ model: name, passSeconds: usual, maxDelay }, 'model passes take longer than max_delay')
-      if (overcommit > 0) return present(overcommit)
-      const lanes = lanesFor(admission.state(), { worker, compute: present(1) }, name, environment.now())
+      if (overcommit > 0) return computeWith(overcommit)
+      const lanes = lanesFor(admission.state(), { worker, compute: computeWith(1) }, name, environment.now())
       if (lanes.neededLanes > lanes.freeLanes)
         logger.warn({ model: name, ...lanes }, 'more sessions than this machine can transcribe in real time')
-      return present(Infinity)
+      return computeWith(Infinity)
     },
     lanes: () => [...devices().values()].reduce((sum, lanes) => sum + lanes, 0),
     taken: () =>
       [...devices().keys()]
-        .map((device) => takenLanes(admission.state(), { worker, device }, present(1), environment.now()))
+        .map((device) => takenLanes(admission.state(), { worker, device }, computeWith(1), environment.now()))
         .reduce((sum, lanes) => sum + lanes, 0),
   }
 }

@@ -92,7 +92,10 @@ export interface CandidateQuery {
   readonly now: string
 }
 
-/** Ranks: workers in real time are preferred, and among them workers that have loaded the model. */
+/**
+ * Ranks of candidates. The lowest rank is preferred: workers that keep up with real time, and among them workers that
+ * have loaded the model.
+ */
 const KEEPS_UP = { loaded: 0, unloaded: 1 }
 const FALLS_BEHIND = 2
 

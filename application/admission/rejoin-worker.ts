@@ -22,8 +22,8 @@ export interface Rejoining {
 const RETRY = { first: 200, longest: 5000 }
 
 /**
- * Joins this worker again after other processes took it for lost by mistake. It waits until the other processes see the
- * worker again, so that it does not get sessions only to lose them.
+ * Joins this worker again after other processes wrongly considered it lost. It first waits until the other processes
+ * see the worker again. Otherwise they would remove it again, and its new sessions would move once more.
  */
 export const rejoinWorker = (deps: RejoinDeps): Rejoining => {
   const { admission, environment, members, timers, logger, vram } = deps

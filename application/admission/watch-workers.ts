@@ -16,16 +16,16 @@ interface WatchWorkersDeps extends PlacingDeps {
 }
 
 const CHECK_INTERVAL_MS = 5000
-/** Checks in sequence that must miss a worker before it is removed. A running worker is never unseen that long. */
+/** Successive checks that must miss a worker before it is removed. A running worker is never unseen that long. */
 const CHECKS_BEFORE_REMOVAL = 4
 
 const nameOf = ({ worker, incarnation }: Pick<Worker, 'worker' | 'incarnation'>): string =>
   `${worker} ${incarnation ?? ''}`
 
 /**
- * Removes workers of other processes that are lost or that no process is anymore, so that their sessions get other
- * workers. Also places waiting sessions when a member offers their models. All processes do this at once; commands name
- * the incarnation, so only the first one counts.
+ * Removes workers whose process is lost or no longer exists, so their sessions get other workers. It also places
+ * waiting sessions when a member offers their models. All processes do this at the same time. Each command names the
+ * incarnation of the worker (one run of its process), so only the first command has an effect.
  */
 export const watchWorkers = (deps: WatchWorkersDeps): { readonly stop: () => Promise<void> } => {
   const { admission, members, environment, timers, logger } = deps
@@ -34,7 +34,7 @@ export const watchWorkers = (deps: WatchWorkersDeps): { readonly stop: () => Pro
   const working = new Set<Promise<void>>()
   /** Workers that are being removed. */
   const leaving = new Set<string>()
-  /** Number of checks in sequence that missed a worker, by name. */
+  /** Number of successive checks that missed a worker, by name and incarnation. */
   let missed: ReadonlyMap<string, number> = new Map()
   let isPlacing = false
   let cancel: () => void = () => undefined
@@ -71,7 +71,7 @@ export const watchWorkers = (deps: WatchWorkersDeps): { readonly stop: () => Pro
     return admission.state().workers.filter((worker) => isOther(worker) && !seen.has(nameOf(worker)))
   }
 
-  /** A check counts only while this process is connected. Otherwise all other processes look lost. */
+  /** A check counts only while this process is connected, because a disconnected process sees no other processes. */
   const check = async (): Promise<void> => {
     await admission.refresh()
     const isSure = unseen().length > 0 && (await members.ownershipProblem()) === null

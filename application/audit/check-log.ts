@@ -16,7 +16,10 @@ import { skipDamaged } from '../log/skip-damaged.ts'
 import type { DamagedRow } from '../log/skip-damaged.ts'
 
 const BATCH_SIZE = 500
-/** Creates, ends and deletions may take this long. The reconciler, twice a minute, and the duties finish them. */
+/**
+ * Creates, ends and deletions may take this long. An interrupted one is completed by background tasks, which run at
+ * least twice a minute.
+ */
 const IN_PROGRESS_MS = 70_000
 
 export interface LogProblem {
@@ -43,7 +46,7 @@ interface CheckedLog {
 const placeOf = ({ stream, revision, position }: StoredEvent): string =>
   `revision ${revision} of ${stream}, position ${position}`
 
-/** Opens each event, or says why it cannot be read. */
+/** Decrypts each event. Left: the reason why the event cannot be read. */
 const openAll = async (
   keyring: Pick<Keyring, 'open'>,
   events: ReadonlyArray<StoredEvent>,
@@ -91,7 +94,7 @@ const createChecker = (keyring: Pick<Keyring, 'open'>) => {
     if (stream.startsWith('live-')) problems.push({ check: 'reservations', where: stream, problem: unchecked })
   }
 
-  /** Updates the rules with an event whose result does not count. The rules do not use sealed members. */
+  /** Updates the rules with an event, but ignores a broken rule. The rules do not use encrypted members. */
   const observe = (event: StoredEvent): void => {
     const { stream, revision, type } = event
     try {

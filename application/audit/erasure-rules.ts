@@ -1,18 +1,19 @@
 import { LiveCreated, LiveDeleted } from '../../domain/live/events.ts'
 import { UserDeleted } from '../../domain/user/events.ts'
 
-interface ErasedEvent {
+interface ObservedEvent {
   readonly type: string
   readonly data: Readonly<Record<string, unknown>>
 }
 
+/** A session or key that should have been deleted. */
 export interface LeftOver {
   readonly where: string
   readonly problem: string
 }
 
 export interface ErasureRules {
-  readonly observe: (event: ErasedEvent) => void
+  readonly observe: (event: ObservedEvent) => void
   /**
    * Returns what remains of users and sessions that were deleted before `until` (milliseconds since 1970). `keyNames`:
    * the names of all existing keys.
@@ -24,16 +25,17 @@ export interface ErasureRules {
 }
 
 /**
- * Checks that deletions are complete: the keys of a deleted user or session must be erased, because sealed members in
- * any copy can be read while their key exists. With a user all sessions must be deleted.
+ * Checks that deletions are complete. The keys of a deleted user or session must be erased, because any copy of an
+ * encrypted member can be read while its key exists. When a user is deleted, all sessions of the user must be deleted.
  */
 export const createErasureRules = (): ErasureRules => {
   /** User ids by session id, of sessions that were not deleted. */
   const owners = new Map<number, number>()
+  /** Times of deletion, by session id or user id, in milliseconds since 1970. */
   const deletedLives = new Map<number, number>()
   const deletedUsers = new Map<number, number>()
 
-  const observe = ({ type, data }: ErasedEvent): void => {
+  const observe = ({ type, data }: ObservedEvent): void => {
     const [liveId, userId, at] = [Number(data['liveId']), Number(data['userId']), Date.parse(String(data['at']))]
     if (type === LiveCreated.type) owners.set(liveId, userId)
     if (type === UserDeleted.type) deletedUsers.set(userId, at)

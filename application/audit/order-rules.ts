@@ -69,7 +69,7 @@ const brokenByTakeover = (
   return isPlaced ? null : `worker ${worker} took over the session in term ${term} without an assignment`
 }
 
-/** An event of a worker must have the present term of the session. `subject`: for the message. */
+/** An event of a worker must have the present term of the session. `subject` names the event in the message. */
 const brokenByTerm = (live: Live, term: number, subject: string): string | null =>
   term === live.term ? null : `${subject} has term ${term} instead of term ${live.term}`
 

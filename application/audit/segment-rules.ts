@@ -8,18 +8,18 @@ interface SegmentsState {
   readonly last: number
   /** Term of the last fence. Only the worker of this term may write. */
   readonly term: number
-  /** Events may be missing before the present place. */
+  /** True when events may be missing before the present place in the stream. */
   readonly isGap: boolean
 }
 
 const INITIAL: SegmentsState = { last: 0, term: FIRST_TERM, isGap: false }
 
 const brokenByTerm = ({ term, isGap }: SegmentsState, event: TranscriptEvent): string | null => {
-  const own = termOf(event)
+  const eventTerm = termOf(event)
   if (event.type === 'SegmentsFenced')
-    return own > term ? null : `a fence of term ${own} after the fence of term ${term}`
-  if (own < term) return `a segment of term ${own} after the fence of term ${term}`
-  return own === term || isGap ? null : `a segment of term ${own} without its fence`
+    return eventTerm > term ? null : `a fence of term ${eventTerm} after the fence of term ${term}`
+  if (eventTerm < term) return `a segment of term ${eventTerm} after the fence of term ${term}`
+  return eventTerm === term || isGap ? null : `a segment of term ${eventTerm} without its fence`
 }
 
 const brokenByNumber = ({ last, isGap }: SegmentsState, { segment, kind }: SegmentFinalised['data']): string | null => {
@@ -28,7 +28,7 @@ const brokenByNumber = ({ last, isGap }: SegmentsState, { segment, kind }: Segme
   return segment > last ? null : `segment ${segment} after segment ${last}`
 }
 
-const after = ({ last, term, isGap }: SegmentsState, event: TranscriptEvent): SegmentsState => {
+const stateAfter = ({ last, term, isGap }: SegmentsState, event: TranscriptEvent): SegmentsState => {
   const next = Math.max(term, termOf(event))
   if (event.type === 'SegmentsFenced') return { last, term: next, isGap }
   const { segment, kind } = event.data
@@ -45,7 +45,7 @@ export const createSegmentRules = () => {
     if (stream !== segmentsStream(liveId)) return `a segment of session ${liveId} in another stream`
     const known = states.get(stream) ?? INITIAL
     const before = { ...known, isGap: isGap || known.isGap }
-    states.set(stream, after(before, event))
+    states.set(stream, stateAfter(before, event))
     const misnumbered = event.type === 'SegmentFinalised' ? brokenByNumber(before, event.data) : null
     return brokenByTerm(before, event) ?? misnumbered
   }

@@ -43,7 +43,8 @@ const commonPair = (first: TranslationPair, rows: ReadonlyArray<TranslationPair>
   vram: largest(rows),
 })
 
-const united = <Row extends { readonly id: number }>(
+/** Combines the rows that have the same id. */
+const uniteById = <Row extends { readonly id: number }>(
   lists: ReadonlyArray<ReadonlyArray<Row>>,
   common: (first: Row, rows: ReadonlyArray<Row>) => Row,
 ): ReadonlyArray<Row> => {
@@ -77,11 +78,11 @@ export const offeredCatalogue = ({ members, environment, languages, own }: Offer
     ...languages,
     models: () => {
       const lists = offersOfOthers().map(catalogueModels)
-      return united(own === undefined ? lists : [own.models(), ...lists], commonModel)
+      return uniteById(own === undefined ? lists : [own.models(), ...lists], commonModel)
     },
     translations: () => {
       const lists = offersOfOthers().map(({ translations }) => translations)
-      return united(own === undefined ? lists : [own.translations(), ...lists], commonPair)
+      return uniteById(own === undefined ? lists : [own.translations(), ...lists], commonPair)
     },
     onDisk: {
       all: () => {

@@ -20,11 +20,11 @@ export interface Row {
 }
 
 export interface SwitchedCatalogue {
-  /** The installed models. Switched off entries are inactive. */
+  /** The installed models. Entries that an administrator switched off are inactive. */
   readonly catalogue: Catalogue
   /** Applies the result of a command. */
   readonly take: (handled: Pick<Handled<Switches, unknown>, 'state' | 'stored'>) => void
-  /** Resolves after the signal has aborted. */
+  /** Resolves when the log is no longer followed, after the signal has aborted. */
   readonly stopped: Promise<void>
 }
 
@@ -38,8 +38,8 @@ const withSwitch =
 const isSamePair = (a: TranslationPair, b: TranslationPair): boolean => a.from === b.from && a.to === b.to
 
 /**
- * Only one of several translators for the same languages is active: the preferred one of the catalogue, or if it is
- * switched off, the first one by id that is switched on.
+ * Only one of several translators for the same languages is active: the one that the catalogue prefers. If that
+ * translator is switched off, the first translator that is switched on is active.
  */
 const withPairSwitches = (
   switches: Switches,

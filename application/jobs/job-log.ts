@@ -43,8 +43,8 @@ export interface JobLog {
 const MAX_JOBS = 200
 const MAX_EVENTS = 2 * MAX_JOBS
 
-const started = eventReader([JobStarted])
-const ended = eventReader([JobEnded])
+const readStart = eventReader([JobStarted])
+const readEnding = eventReader([JobEnded])
 
 /** Returns a job right after its start. */
 export const startedJob = (
@@ -75,9 +75,9 @@ export const createJobLog = (deps: WriteDeps): JobLog => {
   let next: Revision = 0
 
   const take = (event: StoredEvent): void => {
-    const start = started(event)?.data
+    const start = readStart(event)?.data
     if (start !== undefined) jobs.set(start.jobId, startedJob(start, event.metadata.actor))
-    const ending = ended(event)?.data
+    const ending = readEnding(event)?.data
     const job = ending && jobs.get(ending.jobId)
     if (job !== undefined && ending !== undefined) jobs.set(job.id, endedJob(job, ending))
     const oldest = jobs.size > MAX_JOBS && [...jobs.values()].find(({ status }) => status !== 'running')

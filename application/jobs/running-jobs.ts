@@ -22,11 +22,11 @@ export interface RunningJobs {
   readonly cancel: (jobId: number) => void
   /** Resolves when the job has ended, or after CANCEL_MS. */
   readonly whenEnded: (jobId: number) => Promise<void>
-  /** Cancels the jobs whose end is already in the log: another process considered this process lost and ended them. */
+  /** Cancels the jobs that another process has ended in the log, because it considered this process lost. */
   readonly cancelEnded: () => void
   /** Records the end of a job of another process. */
   readonly recordEnd: (jobId: number, how: Pick<Ending, 'status' | 'detail'>) => Promise<void>
-  /** Writes each end that is not in the log yet. Before that, no other job of the same kind can start. */
+  /** Writes each end that is not in the log yet. Until then no other job of the same kind can start. */
   readonly recordEnds: () => Promise<void>
   readonly stop: () => Promise<void>
 }

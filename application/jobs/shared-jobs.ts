@@ -27,7 +27,7 @@ interface SharedJobsDeps {
 
 const PUBLISH_INTERVAL_MS = 1000
 const CHECK_INTERVAL_MS = 5000
-/** Checks in sequence that must miss the process of a job before the job is ended. */
+/** Successive checks that must miss the process of a job before the job is ended. */
 const CHECKS_BEFORE_END = 4
 /** Interval for checking whether a cancelled job has ended. */
 const CANCEL_POLL_MS = 250
@@ -44,13 +44,14 @@ const mayRun = ({ incarnation }: LoggedJob, member: Member): boolean =>
 
 /**
  * Publishes the progress of this process's jobs for other processes. Aborts jobs of this process that were cancelled in
- * another one. Ends the jobs of lost processes in the log; if several processes do this at once, only the first counts.
+ * another process. Ends the jobs of lost processes in the log. Several processes may do this at the same time, because
+ * only the first end counts.
  */
 export const shareJobs = ({ log, running, members, environment, timers, logger }: SharedJobsDeps): SharedJobs => {
   const stopping = new AbortController()
   const { signal } = stopping
   const cancelling = new Set<number>()
-  /** Number of checks in sequence that missed the process of a job, by job id. */
+  /** Number of successive checks that missed the process of a job, by job id. */
   let missed: ReadonlyMap<number, number> = new Map()
   let published = ''
 
@@ -76,7 +77,7 @@ export const shareJobs = ({ log, running, members, environment, timers, logger }
     await log.end({ jobId, status: 'failed', done: 0, total: null, detail: lostText(process), result: null, at })
   }
 
-  /** A check counts only while this process is connected. Otherwise all other processes look lost. */
+  /** A check counts only while this process is connected, because a disconnected process sees no other processes. */
   const check = async (): Promise<void> => {
     if (E.isLeft(await log.refresh())) return
     running.cancelEnded()

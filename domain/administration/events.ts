@@ -6,7 +6,7 @@ import type { EventOf } from '../shared/event.ts'
 /** Records what administrators read and changed on this machine. The metadata of each event names the administrator. */
 export const ADMINISTRATION_STREAM = 'administration'
 
-/** An administrator read a list of sessions, of all users or of one user. */
+/** An administrator read a list of the sessions of all users or of one user. */
 export const LivesListed = defineEvent(
   'LivesListed',
   t.strict({
@@ -21,7 +21,10 @@ export const LivesListed = defineEvent(
 )
 export type LivesListed = EventOf<typeof LivesListed>
 
-/** An administrator read one session: its state after the last or an earlier event, its history, or its integrity. */
+/**
+ * An administrator read one session: its current state, its history, its state after an earlier event (`entry`), or the
+ * integrity of its events.
+ */
 export const LiveViewed = defineEvent(
   'LiveViewed',
   t.strict({

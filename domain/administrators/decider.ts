@@ -2,17 +2,18 @@ import * as E from 'fp-ts/lib/Either.js'
 import type { Decider } from '../shared/decider.ts'
 import type { AdministratorsEvent } from './events.ts'
 
-/** State of a user, as of a revision of the user's own stream. */
-interface Counted {
+interface ListedUser {
+  /** True while the list counts the user as an administrator. */
   readonly administers: boolean
+  /** Revision of the user's own stream that this entry is based on. */
   readonly revision: number
 }
 
 /**
- * All users who were ever administrators, by user id. The list never counts too many: a user is removed before the
- * change in the user's own stream, and added after it.
+ * All users who were ever administrators, by user id. The list never counts a user who is not an administrator: an
+ * entry is removed before the event in the user's own stream, and added after it.
  */
-export type Administrators = ReadonlyMap<number, Counted>
+export type Administrators = ReadonlyMap<number, ListedUser>
 
 export type AdministratorsCommand =
   /**
@@ -26,7 +27,10 @@ export type AdministratorsCommand =
       readonly revision: number
       readonly at: string
     }
-  /** Sent before the user's own event. `remaining` is another administrator, who must still be one. */
+  /**
+   * Removes a user from the list. Sent before the event in the user's own stream. `remaining`: id of another user, who
+   * must still be an administrator.
+   */
   | {
       readonly type: 'Leave'
       readonly userId: number
@@ -35,7 +39,7 @@ export type AdministratorsCommand =
       readonly at: string
     }
 
-/** The user who should remain has stopped being an administrator in the meantime. */
+/** The user `remaining` has stopped being an administrator in the meantime. */
 export interface NoAdministratorRemains {
   readonly _tag: 'NoAdministratorRemains'
 }

@@ -32,19 +32,20 @@ export const recordCommand = (commands: RecentCommands, command: RecentCommand):
 const countOf = (commands: RecentCommands): number => commands.reduce((count, { size }) => count + size, 0)
 
 /**
- * Drops the oldest commands while they are older than `cutoff` or there are more than `most`. The result does not
- * depend on the chunk borders, so a state from a snapshot equals a state from the whole log.
+ * Drops the oldest commands while they are older than `cutoff` (milliseconds since 1970) or there are more than
+ * `maxCount`. The result does not depend on the chunk borders, so a state from a snapshot equals a state from the whole
+ * log.
  */
-export const pruneCommands = (commands: RecentCommands, cutoff: number, most: number): RecentCommands => {
+export const pruneCommands = (commands: RecentCommands, cutoff: number, maxCount: number): RecentCommands => {
   const first = commands[0]
   const [oldest] = first?.values() ?? []
   if (first === undefined || oldest === undefined) return commands
-  const surplus = Math.max(0, countOf(commands) - most)
+  const surplus = Math.max(0, countOf(commands) - maxCount)
   if (surplus === 0 && oldest.at >= cutoff) return commands
   const entries = [...first]
   const from = entries.findIndex(([, { at }], index) => index >= surplus && at >= cutoff)
   const rest = commands.slice(1)
-  return from === -1 ? pruneCommands(rest, cutoff, most) : [new Map(entries.slice(from)), ...rest]
+  return from === -1 ? pruneCommands(rest, cutoff, maxCount) : [new Map(entries.slice(from)), ...rest]
 }
 
 /** Returns the session id of a recent create command. */

@@ -3,7 +3,10 @@ import type { EngineRoom } from './engine-rooms.ts'
 import { openOf } from './state.ts'
 import type { AdmissionState, Reservation } from './state.ts'
 
-/** Speed of a worker's engine, as the worker measured it. One lane runs one model pass at a time. */
+/**
+ * Computing power of a worker, as the worker measured it. One lane runs one pass at a time (one run of a model over the
+ * current audio).
+ */
 export interface Compute {
   /** The device that runs a model, and its lanes, which all models on the device share. Infinity: no limit. */
   readonly deviceOf: (model: string) => { readonly name: string; readonly lanes: number }
@@ -18,7 +21,7 @@ export interface Compute {
 /** A new session counts as active for this time, because its sender is about to connect. */
 const EXPECTED_SENDER_MS = 60_000
 
-/** Returns a function that names the model of a reservation, or undefined when the reservation takes no lanes. */
+/** The function returns the model of a reservation, or undefined when its session is not active and takes no lanes. */
 const countedModel = (active: ReadonlySet<number>, now: string) => {
   // Instants are compared as text: parsing thousands of them with each create would take milliseconds.
   const since = new Date(Date.parse(now) - EXPECTED_SENDER_MS).toISOString()

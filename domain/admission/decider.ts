@@ -12,15 +12,15 @@ import type { Candidate, Offering, Room } from './placement.ts'
 import { evolve, initialState, liveIdOfCommand } from './state.ts'
 import type { AdmissionState, Worker } from './state.ts'
 
-/** All commands except `Drain` may also assign workers to waiting sessions. */
+/** Most commands also assign workers to waiting sessions. `Admit` and `Drain` do not. */
 interface Placed {
   /** The models that each worker has, as the sender of the command knows them. */
   readonly offering?: Offering | undefined
 }
 
 /**
- * The incarnation tells the worker from an earlier or later process with the same name. A repeated or late command
- * changes nothing once the worker has left or joined again.
+ * `incarnation`: id of one run of the worker's process. Another process with the same name has another incarnation, so
+ * a repeated or late command changes nothing once the worker has left or joined again.
  */
 interface OfWorker {
   readonly worker: string
@@ -30,7 +30,7 @@ interface OfWorker {
 }
 
 export type AdmissionCommand = Placed & (
-  /** An earlier process with the same name leaves, and so does a worker of an early version, which did not join. */
+  /** Adds a worker. It also removes an earlier process with the same name, and workers of early versions. */
   | {
       readonly type: 'Join'
       readonly worker: string
@@ -83,7 +83,7 @@ type CommandOf<Type extends AdmissionCommand['type']> = Extract<AdmissionCommand
 
 const NOTHING: Decision = E.right([])
 
-/** Adds moves of waiting sessions to the memory that the events make free. The worker `first` is filled first. */
+/** Adds events that move waiting sessions into the memory that `events` free. The worker `first` is filled first. */
 const withPlacements = (
   events: ReadonlyArray<AdmissionEvent>,
   state: AdmissionState,
@@ -122,7 +122,7 @@ const leave = (command: CommandOf<'Leave'>, state: AdmissionState): Decision => 
   return state.workers.some(isSameWorker(command)) ? withPlacements([left], state, command) : NOTHING
 }
 
-/** Checks the quota, then the memory, then the compute. The first one that is missing is the refusal. */
+/** Checks the quota, then the memory, then the compute. Refuses with the first check that fails. */
 const admit = (command: CommandOf<'Admit'>, state: AdmissionState): Decision => {
   const { commandId, userId, vram, needs, candidates, maxSessions, instance, at } = command
   if (O.isSome(liveIdOfCommand(state, commandId))) return NOTHING
@@ -132,13 +132,13 @@ const admit = (command: CommandOf<'Admit'>, state: AdmissionState): Decision => 
   const onOneEngine = ({ worker, free }: Room): Room =>
     ({ worker, free: Math.min(free, mostMemory(state, worker, candidateOf.get(worker)?.compute?.engines)) })
   const rooms = roomsOf(state).filter(({ worker }) => candidateOf.has(worker)).map(onOneEngine)
-  const roomy = rooms.filter(({ free }) => free >= vram)
-  if (roomy.length === 0) {
+  const largeEnough = rooms.filter(({ free }) => free >= vram)
+  if (largeEnough.length === 0) {
     return E.left({ _tag: 'InsufficientVram', needed: vram, free: Math.max(0, ...rooms.map(({ free }) => free)) })
   }
   const lanesOn = ({ worker }: Room): Lanes =>
     lanesFor(state, { ...candidateOf.get(worker), worker, vram }, needs[0], at)
-  const lanes = roomy.map((room) => ({ room, ...lanesOn(room) }))
+  const lanes = largeEnough.map((room) => ({ room, ...lanesOn(room) }))
   const fastEnough = lanes.filter(({ neededLanes, freeLanes }) => neededLanes <= freeLanes).map(({ room }) => room)
   const lanesOf = new Map(lanes.map(({ room, freeLanes }) => [room.worker, freeLanes]))
   const room = chooseRoom(
@@ -191,8 +191,8 @@ const decide = (command: AdmissionCommand, state: AdmissionState): Decision => {
 }
 
 /**
- * Decides together which sessions may run, on which worker, and their ids. It counts the megabytes of each worker and
- * the open sessions of each user. If a worker has less memory than is reserved, its sessions stay and it gets no more.
+ * Decides which sessions may run, on which worker and with which id. It counts the megabytes of each worker and the
+ * open sessions of each user. A worker with less memory than its sessions reserve keeps them and gets no new sessions.
  */
 export const admissionDecider: Decider<AdmissionState, AdmissionCommand, AdmissionEvent, AdmissionRefusal> = {
   initialState,

@@ -25,8 +25,8 @@ interface EnginesOfWorker {
 }
 
 /**
- * Returns the free space of each engine of a worker. A session runs on one engine. A session that has not begun is
- * counted on the engine with the most free memory, the largest session first.
+ * Returns the free space of each engine of a worker. A session runs on one engine. Sessions that have not begun are
+ * counted afterwards, largest first, each on the engine with the most free memory.
  */
 export const spacesOf = (
   state: AdmissionState,

@@ -12,10 +12,16 @@ export const ADMISSION_STREAM = 'admission'
 export const megabytes = boundedInteger(0, 1e9)
 /** Leadership term of a worker for a session: 1 at admission, one more with each move to another worker. */
 export const term = boundedInteger(1, Number.MAX_SAFE_INTEGER)
-/** Tells apart processes that have the same name. Null for workers of early versions, which did not join. */
+/**
+ * Id of one run of a process, to tell it from other processes with the same name. Null for workers of early versions of
+ * Stenolog, which wrote no `WorkerJoined` event.
+ */
 export const incarnation = t.union([t.string, t.null])
 
-/** Written by early versions, whose only worker did not join: the megabytes that sessions may reserve. */
+/**
+ * Early versions wrote this event instead of `WorkerJoined`, for their only worker. `vram`: the megabytes that sessions
+ * may reserve.
+ */
 export const CapacitySet = defineEvent('CapacitySet', t.strict({ worker: t.string, vram: megabytes, at: instant }))
 
 /** A worker begins to run sessions with `vram` megabytes. The same incarnation can join again with another amount. */
@@ -27,7 +33,7 @@ export const WorkerJoined = defineEvent(
 /** A worker accepts no new sessions. Its running sessions stay. */
 export const WorkerDraining = defineEvent('WorkerDraining', t.strict({ worker: t.string, incarnation, at: instant }))
 
-/** A worker runs nothing anymore. Each of its reservations has no worker until a `Moved` event assigns one. */
+/** A worker has stopped running sessions. Its reservations have no worker until `Moved` events assign new ones. */
 export const WorkerLeft = defineEvent(
   'WorkerLeft',
   t.strict({

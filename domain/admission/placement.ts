@@ -53,8 +53,8 @@ const isBetter = (a: Room, b: Room, ranks: ReadonlyArray<Rank>): boolean => {
 }
 
 /**
- * Chooses among the workers with at least `vram` megabytes free. The lowest rank wins, where later ranks decide ties.
- * Then the most free memory wins, then the first name.
+ * Chooses among the workers with at least `vram` megabytes free. The worker with the lowest first rank wins. Ties are
+ * decided by the later ranks, then by the most free memory, then by the first name.
  */
 export const chooseRoom = (
   rooms: ReadonlyArray<Room>,

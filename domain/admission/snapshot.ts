@@ -102,7 +102,7 @@ export const fromSnapshot = ({ workers, names, open, lastLiveId, ...recent }: Sn
   }
 }
 
-/** Written by early versions, whose workers did not join. It holds the commands of 24 hours. */
+/** The snapshot of early versions. `commands`: the create commands of the last 24 hours. */
 const earlierSnapshot = t.strict({
   revision: whole,
   capacity: t.readonlyArray(t.strict({ worker: t.string, vram: megabytes })),

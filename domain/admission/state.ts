@@ -9,11 +9,11 @@ import type { EventOf } from '../shared/event.ts'
 export interface Worker {
   /** Name. */
   readonly worker: string
-  /** Tells apart processes with the same name. Null for workers of early versions, which did not join. */
+  /** Id of one run of the process. Null for workers of early versions, which wrote no `WorkerJoined` event. */
   readonly incarnation: string | null
   /** Megabytes. */
   readonly vram: number
-  /** Accepts no new sessions. */
+  /** True when the worker accepts no new sessions. */
   readonly isDraining: boolean
 }
 
@@ -37,9 +37,12 @@ export interface AdmissionState {
   /** In the order of admission. A session that lost its worker moves to the end, so the longest wait comes first. */
   readonly open: ReadonlyArray<Reservation>
   readonly lastLiveId: number
-  /** The creates of the last ten minutes. A client that repeats a create after a lost answer gets the same session. */
+  /** Create commands of the last ten minutes. A client that repeats one after a lost answer gets the same session. */
   readonly commands: RecentCommands
-  /** The creates of the last 24 hours by early versions, which stored the session of an Idempotency-Key only here. */
+  /**
+   * Create commands of early versions in the last 24 hours. Those versions stored the session of an Idempotency-Key
+   * only here.
+   */
   readonly earlierCommands: RecentCommands
 }
 
@@ -50,7 +53,7 @@ export const initialState: AdmissionState = {
 const MINUTE_MS = 60_000
 const COMMANDS_KEPT_MS = 10 * MINUTE_MS
 const EARLIER_COMMANDS_KEPT_MS = 24 * 60 * MINUTE_MS
-/** Limit for ten minutes of creates, because a snapshot must fit into one append. */
+/** Limit for the create commands of ten minutes, because a snapshot must fit into one append. */
 const MAX_COMMANDS = 4000
 
 const sumOfVram = (items: ReadonlyArray<{ readonly vram: number }>): number =>

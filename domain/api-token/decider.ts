@@ -37,11 +37,11 @@ type Decision = Either<ApiTokenRefusal, ReadonlyArray<ApiTokenEvent>>
 type CommandOf<Type extends ApiTokenCommand['type']> = Extract<ApiTokenCommand, { readonly type: Type }>
 
 const change = ({ name, isActive, at }: CommandOf<'Change'>, token: ApiToken): ReadonlyArray<ApiTokenEvent> => {
-  const about = { tokenId: token.tokenId, userId: token.userId, at }
+  const common = { tokenId: token.tokenId, userId: token.userId, at }
   const renamed: ReadonlyArray<ApiTokenEvent> =
-    name === undefined || name === token.name ? [] : [{ type: 'ApiTokenRenamed', data: { ...about, name } }]
+    name === undefined || name === token.name ? [] : [{ type: 'ApiTokenRenamed', data: { ...common, name } }]
   if (isActive === undefined || isActive === token.isActive) return renamed
-  return [...renamed, { type: isActive ? 'ApiTokenActivated' : 'ApiTokenDeactivated', data: about }]
+  return [...renamed, { type: isActive ? 'ApiTokenActivated' : 'ApiTokenDeactivated', data: common }]
 }
 
 const decide = (command: ApiTokenCommand, state: ApiTokenState): Decision => {

@@ -5,15 +5,16 @@ import type { EventOf, StoredEventOf } from '../shared/event.ts'
 import { userKey } from '../user/events.ts'
 
 export const apiTokenStream = (tokenId: number): string => `api-token-${tokenId}`
-/** Separate from the token's own stream, so commands do not fold the uses. Only the newest use is kept. */
+/** Holds the newest use of a token. It is separate from the token's own stream, so commands need not read the uses. */
 export const tokenUseStream = (tokenId: number): string => `token-use-${tokenId}`
 
-const about = { tokenId: id, userId: id, at: instant }
+/** Members that all events of a token have. */
+const common = { tokenId: id, userId: id, at: instant }
 
 export const ApiTokenIssued = definePersonalEvent(
   'ApiTokenIssued',
   t.strict({
-    ...about,
+    ...common,
     name: t.string,
     /** The public part of the secret. It identifies the token. */
     prefix: t.string,
@@ -27,15 +28,15 @@ export const ApiTokenIssued = definePersonalEvent(
 )
 export const ApiTokenRenamed = definePersonalEvent(
   'ApiTokenRenamed',
-  t.strict({ ...about, name: t.string }),
+  t.strict({ ...common, name: t.string }),
   ['name'],
   (data) => userKey(data.userId),
 )
-export const ApiTokenDeactivated = defineEvent('ApiTokenDeactivated', t.strict(about))
-export const ApiTokenActivated = defineEvent('ApiTokenActivated', t.strict(about))
-export const ApiTokenRevoked = defineEvent('ApiTokenRevoked', t.strict(about))
+export const ApiTokenDeactivated = defineEvent('ApiTokenDeactivated', t.strict(common))
+export const ApiTokenActivated = defineEvent('ApiTokenActivated', t.strict(common))
+export const ApiTokenRevoked = defineEvent('ApiTokenRevoked', t.strict(common))
 
-export const ApiTokenUsed = defineEvent('ApiTokenUsed', t.strict(about))
+export const ApiTokenUsed = defineEvent('ApiTokenUsed', t.strict(common))
 export type ApiTokenUsed = EventOf<typeof ApiTokenUsed>
 
 export const apiTokenEvents = [

@@ -4,7 +4,7 @@ import type { ApiTokenUsed } from './events.ts'
 
 /** Every API token begins with this text. A JWT never does. */
 const TOKEN_START = 'lt_'
-/** Characters of the public part: the start and the public id. */
+/** Length of the public part: `lt_` and 12 characters. */
 const PREFIX_LENGTH = 15
 const SECRET = /^lt_[0-9A-Za-z]{12}_[0-9A-Za-z]{43}$/
 
@@ -15,10 +15,15 @@ export const looksLikeApiToken = (text: string): boolean => text.startsWith(TOKE
 export const prefixOfSecret = (secret: string): string | null =>
   SECRET.test(secret) ? secret.slice(0, PREFIX_LENGTH) : null
 
-/** Instants all have one form, so they are compared as text. */
+/**
+ * True when the token has expired at the instant `at`. All instants have the same form, so they are compared as text.
+ */
 export const hasExpired = (expiresAt: string | null, at: string): boolean => expiresAt !== null && expiresAt <= at
 
-/** Limit for one user, counting inactive tokens. Users of early versions may have more; they only cannot add tokens. */
+/**
+ * Limit for one user, counting inactive tokens. Users from early versions may have more tokens. They keep them, but
+ * cannot add any.
+ */
 export const MAX_API_TOKENS = 100
 
 const USE_INTERVAL_MS = 60_000

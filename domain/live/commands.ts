@@ -6,18 +6,24 @@ type DataOf<Definition> = EventOf<Definition> extends { readonly data: infer Dat
 
 /** Limits after which a session finishes, in milliseconds. 0: no limit. */
 export interface TimeLimits {
-  /** For a pending session without a sender and without a process that pulls its audio. */
+  /** Applies to a pending session without a sender and without a process that pulls its audio. */
   readonly pendingTimeout: number
-  /** Counted from the start of the session. While a sender is connected but sends nothing, from its connection. */
+  /**
+   * Counts from the moment when the session became active. If a sender has connected but sent no audio, the limit
+   * counts from its connection.
+   */
   readonly maxDuration: number
 }
 
-/** Leadership term of the worker that sends the command. A term below the session's own term is refused. */
+/**
+ * `term`: leadership term of the worker that sends the command. Each takeover by another worker begins a new term, so a
+ * term below the session's own term is refused.
+ */
 interface ByWorker {
   readonly term: number
 }
 
-/** Leadership term of the worker that sends the command. Null: the API or the command line sends it. */
+/** `term`: as in `ByWorker`, or null when the API or the command line sends the command. */
 interface ByWorkerOrOther {
   readonly term: number | null
 }

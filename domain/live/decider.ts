@@ -9,13 +9,13 @@ import { isSameVocabulary } from './vocabulary.ts'
 
 type Decision = Either<LiveRefusal, ReadonlyArray<LiveEvent>>
 type CommandOf<Type extends LiveCommand['type']> = Extract<LiveCommand, { readonly type: Type }>
-/** Commands for a session that must exist. */
+/** Commands that need an existing session. */
 type LaterCommand = Exclude<LiveCommand, CommandOf<'CreateLive' | 'AbortLive' | 'ExpireLive' | 'DeleteLive'>>
 
 const nothingToDo: Decision = E.right([])
 const refuse = (_tag: LiveRefusal['_tag']): Decision => E.left({ _tag })
 
-/** Repeating a create changes nothing. A fenced session can never be created. */
+/** Repeating a create changes nothing. An aborted session can never be created. */
 const create = (data: Live['created'], state: LiveState): Decision => {
   switch (state.status) {
     case 'none':
@@ -32,7 +32,7 @@ const create = (data: Live['created'], state: LiveState): Decision => {
   }
 }
 
-/** Fences a create that did not complete: this session can never be created. A completed create is refused. */
+/** Fences a create that did not complete, so this session can never be created. A completed create is not aborted. */
 const abort = ({ liveId, userId, reason, at }: CommandOf<'AbortLive'>, state: LiveState): Decision => {
   switch (state.status) {
     case 'none':
@@ -70,49 +70,50 @@ const expire = (command: CommandOf<'ExpireLive'>, state: LiveState): Decision =>
 
 const isSuperseded = ({ term }: LaterCommand, live: Live): boolean => term !== null && term < live.term
 
-const aboutOf = ({ at }: LaterCommand, { created: { liveId, userId } }: Live) => ({ liveId, userId, at })
+const commonOf = ({ at }: LaterCommand, { created: { liveId, userId } }: Live) => ({ liveId, userId, at })
 
 const changeVocabulary = (command: CommandOf<'ChangeVocabulary'>, live: Live): Decision => {
   const { vocabulary, term } = command
   if (isSameVocabulary(vocabulary, live.vocabulary)) return nothingToDo
-  return E.right([{ type: 'VocabularyChanged', data: { ...aboutOf(command, live), term, vocabulary } }])
+  return E.right([{ type: 'VocabularyChanged', data: { ...commonOf(command, live), term, vocabulary } }])
 }
 
 const startSource = (command: CommandOf<'StartSource'>, live: Live): Decision => {
   const { pid, sampleOffset, nextSegment, mediaSequence } = command
-  const about = aboutOf(command, live)
-  const source: LiveEvent = { type: 'SourceStarted', data: { ...about, pid, sampleOffset, nextSegment, mediaSequence } }
+  const common = commonOf(command, live)
+  const source: LiveEvent =
+    { type: 'SourceStarted', data: { ...common, pid, sampleOffset, nextSegment, mediaSequence } }
   // An auto-started session becomes active as soon as its process has a pid, before any audio arrives.
   const activates = live.status === 'pending' && live.created.autoStart && pid !== null
-  return E.right(activates ? [source, { type: 'LiveStarted', data: about }] : [source])
+  return E.right(activates ? [source, { type: 'LiveStarted', data: common }] : [source])
 }
 
 const decideOpen = (command: LaterCommand, live: Live): Decision => {
   if (isSuperseded(command, live)) return refuse('Superseded')
-  const about = aboutOf(command, live)
+  const common = commonOf(command, live)
   switch (command.type) {
     case 'AttachSender': {
       const { instance, term } = command
-      return E.right([{ type: 'SenderAttached', data: { ...about, epoch: live.epoch + 1, instance, term } }])
+      return E.right([{ type: 'SenderAttached', data: { ...common, epoch: live.epoch + 1, instance, term } }])
     }
     case 'DetachSender':
       return live.sender === command.epoch
-        ? E.right([{ type: 'SenderDetached', data: { ...about, epoch: command.epoch } }])
+        ? E.right([{ type: 'SenderDetached', data: { ...common, epoch: command.epoch } }])
         : nothingToDo
     case 'TakeOverLive': {
       const { worker, term } = command
-      return term === live.term ? nothingToDo : E.right([{ type: 'LiveTakenOver', data: { ...about, worker, term } }])
+      return term === live.term ? nothingToDo : E.right([{ type: 'LiveTakenOver', data: { ...common, worker, term } }])
     }
     case 'ChangeVocabulary':
       return changeVocabulary(command, live)
     case 'StartSource':
       return startSource(command, live)
     case 'StartLive':
-      return live.status === 'active' ? nothingToDo : E.right([{ type: 'LiveStarted', data: about }])
+      return live.status === 'active' ? nothingToDo : E.right([{ type: 'LiveStarted', data: common }])
     case 'FinishLive':
-      return E.right([{ type: 'LiveFinished', data: { ...about, reason: command.reason } }])
+      return E.right([{ type: 'LiveFinished', data: { ...common, reason: command.reason } }])
     case 'FailLive':
-      return E.right([{ type: 'LiveFailed', data: { ...about, code: command.code, detail: command.detail } }])
+      return E.right([{ type: 'LiveFailed', data: { ...common, code: command.code, detail: command.detail } }])
   }
 }
 
@@ -120,14 +121,14 @@ const decideOpen = (command: LaterCommand, live: Live): Decision => {
 const remove = (at: string, state: LiveState): Decision => {
   if (state.status === 'none') return refuse('LiveUnknown')
   if (!exists(state)) return nothingToDo
-  const about = { liveId: state.created.liveId, userId: state.created.userId, at }
+  const common = { liveId: state.created.liveId, userId: state.created.userId, at }
   const lastStatus = state.status === 'error' ? 'error' : 'finished'
-  const deleted: LiveEvent = { type: 'LiveDeleted', data: { ...about, lastStatus } }
+  const deleted: LiveEvent = { type: 'LiveDeleted', data: { ...common, lastStatus } }
   if (state.status === lastStatus) return E.right([deleted])
-  return E.right([{ type: 'LiveFinished', data: { ...about, reason: 'deleted' } }, deleted])
+  return E.right([{ type: 'LiveFinished', data: { ...common, reason: 'deleted' } }, deleted])
 }
 
-/** For a session that has ended. Ending it again changes nothing, and nothing can begin again. */
+/** Decides commands for a session that has ended. Ending it again changes nothing. Commands that begin are refused. */
 const decideEnded = (command: LaterCommand): Decision => {
   switch (command.type) {
     case 'AttachSender':
@@ -162,7 +163,10 @@ const decide = (command: LiveCommand, state: LiveState): Decision => {
   }
 }
 
-/** One session: pending → active → finished or error, then perhaps deleted. An incomplete create ends as aborted. */
+/**
+ * The rules of one session. Its status goes from pending to active, then to finished or error, and perhaps to deleted.
+ * An incomplete create ends as aborted.
+ */
 export const liveDecider: Decider<LiveState, LiveCommand, LiveEvent, LiveRefusal> = {
   initialState: { status: 'none' },
   evolve,

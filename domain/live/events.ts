@@ -11,7 +11,10 @@ import type { GivenVocabulary } from './vocabulary.ts'
 export const audioFormat = t.keyof({ raw: null, hls: null, rtmp: null, rtsp: null })
 export type AudioFormat = t.TypeOf<typeof audioFormat>
 
-/** Name of the key that seals the audio URL and the tokens. It is erased with the session or with its user. */
+/**
+ * Name of the key that seals (encrypts) the audio URL, the tokens and the vocabulary. The key is erased when the
+ * session or its user is deleted.
+ */
 export const liveKey = (liveId: number): string => `live-${liveId}`
 /** Name of the key that seals the transcript text of a session. */
 export const textKey = (liveId: number): string => `text-${liveId}`
@@ -19,9 +22,10 @@ export const liveStream = (liveId: number): string => `live-${liveId}`
 /** Holds the owner of a custom listener token: the user who used the token first. */
 export const listenerTokenStream = (tokenHash: string): string => `listener-token-${tokenHash}`
 
-const about = { liveId: id, userId: id, at: instant }
+/** Members that all events of a session have. */
+const common = { liveId: id, userId: id, at: instant }
 
-/** Leadership term of the first worker of a session. */
+/** Leadership term of the first worker of a session. Each takeover by another worker begins the next term. */
 export const FIRST_TERM = 1
 
 /** Style of the embeddable caption page. Null when the create request had no display field. */
@@ -46,7 +50,7 @@ export const LiveCreated = definePersonalEvent(
   'LiveCreated',
   object(
     {
-      ...about,
+      ...common,
       commandId: t.string,
       worker: t.string,
       model: t.strict({ id, name: t.string, vram: boundedInteger(0, 1e9) }),
@@ -79,34 +83,35 @@ export const LiveCreated = definePersonalEvent(
  */
 export const SenderAttached = defineEvent(
   'SenderAttached',
-  object({ ...about, epoch: boundedInteger(1, 1e9), instance: t.string }, { term }),
+  object({ ...common, epoch: boundedInteger(1, 1e9), instance: t.string }, { term }),
 )
 
-export const SenderDetached = defineEvent('SenderDetached', t.strict({ ...about, epoch: boundedInteger(1, 1e9) }))
+export const SenderDetached = defineEvent('SenderDetached', t.strict({ ...common, epoch: boundedInteger(1, 1e9) }))
 
 /** The worker of a new term begins. The sender of the earlier term is disconnected. */
-export const LiveTakenOver = defineEvent('LiveTakenOver', t.strict({ ...about, worker: t.string, term }))
+export const LiveTakenOver = defineEvent('LiveTakenOver', t.strict({ ...common, worker: t.string, term }))
 
 /** The sender changed `prompt` or `hotwords`. The event holds both, and they apply from then on. */
 export const VocabularyChanged = definePersonalEvent(
   'VocabularyChanged',
-  t.strict({ ...about, term, vocabulary: sealedVocabulary }),
+  t.strict({ ...common, term, vocabulary: sealedVocabulary }),
   ['vocabulary'],
   (data) => liveKey(data.liveId),
 )
 
-/** Decodes an opened vocabulary. An erased vocabulary is empty. */
+/** Decodes the decrypted text of a vocabulary. Returns an empty vocabulary when its key was erased. */
 export const openedVocabulary = (text: string): GivenVocabulary =>
   E.getOrElse(() => NO_VOCABULARY)(sealedVocabulary.decode(text))
 
 /**
- * A source process began at `sampleOffset` samples of the session's clock (16 kHz), after `mediaSequence` of an HLS
- * source. A second event follows once the first media sequence of the playlist is known.
+ * A source process, which pulls the audio URL, began at `sampleOffset` samples of the session's clock (16 kHz). For HLS
+ * it reads the parts of the playlist after number `mediaSequence`. A second event follows once the number of the first
+ * part is known.
  */
 export const SourceStarted = defineEvent(
   'SourceStarted',
   t.strict({
-    ...about,
+    ...common,
     pid: t.union([boundedInteger(1, 2 ** 31), t.null]),
     sampleOffset: boundedInteger(0, Number.MAX_SAFE_INTEGER),
     nextSegment: boundedInteger(1, Number.MAX_SAFE_INTEGER),
@@ -115,7 +120,7 @@ export const SourceStarted = defineEvent(
 )
 
 /** The session changed from pending to active. */
-export const LiveStarted = defineEvent('LiveStarted', t.strict(about))
+export const LiveStarted = defineEvent('LiveStarted', t.strict(common))
 
 /** Why a session finished. */
 export const finishReason = t.keyof({
@@ -135,24 +140,27 @@ export const finishReason = t.keyof({
 })
 export type FinishReason = t.TypeOf<typeof finishReason>
 
-export const LiveFinished = defineEvent('LiveFinished', t.strict({ ...about, reason: finishReason }))
+export const LiveFinished = defineEvent('LiveFinished', t.strict({ ...common, reason: finishReason }))
 
 export const failureCode = t.keyof({ engine_failed: null, model_load_failed: null, source_failed: null })
 export type FailureCode = t.TypeOf<typeof failureCode>
 
 /** `detail` is for people and must not contain transcript text or secrets. */
-export const LiveFailed = defineEvent('LiveFailed', t.strict({ ...about, code: failureCode, detail: t.string }))
+export const LiveFailed = defineEvent('LiveFailed', t.strict({ ...common, code: failureCode, detail: t.string }))
 
-/** A create did not complete: it was left over (`orphan`) or its listener token was taken. It is never listed. */
+/**
+ * A create did not complete, because it was abandoned (`orphan`) or its listener token was taken. The session is never
+ * listed.
+ */
 export const LiveAborted = defineEvent(
   'LiveAborted',
-  t.strict({ ...about, reason: t.keyof({ orphan: null, token_taken: null }) }),
+  t.strict({ ...common, reason: t.keyof({ orphan: null, token_taken: null }) }),
 )
 
 /** The session is hidden everywhere and its keys are erased. A running session finishes first. */
 export const LiveDeleted = defineEvent(
   'LiveDeleted',
-  t.strict({ ...about, lastStatus: t.keyof({ finished: null, error: null }) }),
+  t.strict({ ...common, lastStatus: t.keyof({ finished: null, error: null }) }),
 )
 
 export const liveEvents = [

@@ -9,7 +9,8 @@ interface ListenerTokenTaken {
 }
 
 /**
- * The first user of a custom listener token owns it permanently. The state is the owner's id, or null while it is free.
+ * The first user of a custom listener token owns it permanently. The state is the owner's id, or null while the token
+ * is free.
  */
 export const listenerTokenClaim: Decider<number | null, ClaimToken, ListenerTokenClaimed, ListenerTokenTaken> = {
   initialState: null,

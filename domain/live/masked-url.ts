@@ -5,7 +5,7 @@ const maskedQuery = (search: URLSearchParams): string => {
   return names.length === 0 ? '' : `?${names.join('&')}`
 }
 
-/** In RTMP URLs the end of the path is the secret stream key. In other URLs the path is no secret. */
+/** In RTMP URLs the end of the path is the secret stream key. In other URLs the path is not secret. */
 const maskedPath = ({ protocol, pathname }: URL): string =>
   /^rtmps?:$/.test(protocol) ? pathname.replace(/(?<=.\/)[^/]+\/?$/, MASK) : pathname
 

@@ -15,15 +15,15 @@ export interface Live {
   readonly epoch: number
   /** Leadership term. Only the worker of this term may change the session. */
   readonly term: number
-  /** Epoch of the connected sender. Null after it left, after its worker was lost, or after the session ended. */
+  /** Epoch of the connected sender: its number among all senders of the session. Null while no sender is connected. */
   readonly sender: number | null
   /** When a sender last connected or left. Null before the first sender. */
   readonly senderAt: string | null
   /** When the session became active. Null until then. */
   readonly startedAt: string | null
-  /** Words that speakers are likely to use: the newest list. */
+  /** The newest list of words that speakers are likely to use. */
   readonly vocabulary: GivenVocabulary
-  /** The last process that pulled the audio of an auto-started session. Kept after the session ended. */
+  /** Process id of the last process that pulled the audio of an auto-started session. Kept after the session ended. */
   readonly autoStartPid: number | null
   /** When the status or the pid last changed. Null until then. */
   readonly updatedAt: string | null
@@ -74,7 +74,7 @@ const newLive = (created: LiveCreatedData): Live => ({
   vocabulary: created.vocabulary ?? NO_VOCABULARY, autoStartPid: null, updatedAt: null,
 })
 
-/** Ignores events that the decider never returns, such as any event after the end or before the create. */
+/** Ignores events that the decider never returns, such as events before the create. */
 export const evolve = (state: LiveState, event: LiveEvent): LiveState => {
   switch (state.status) {
     case 'none':

@@ -2,7 +2,7 @@ import * as t from 'io-ts'
 import { object } from '../shared/codecs.ts'
 import { sealedJson } from '../shared/event.ts'
 
-/** Models use about this much text as context for the audio. */
+/** Models use only about this much text as context for the audio. */
 export const MAX_PROMPT_CHARACTERS = 1000
 export const MAX_HOTWORDS = 100
 export const MAX_HOTWORD_CHARACTERS = 100
@@ -15,7 +15,7 @@ export const vocabularyMembers = {
   hotwords: t.readonlyArray(t.string),
 }
 
-/** A member that was not sent is absent. */
+/** A member that the client did not send is absent. */
 const vocabulary = object({}, vocabularyMembers)
 export type GivenVocabulary = t.TypeOf<typeof vocabulary>
 
@@ -29,6 +29,6 @@ export const isSameVocabulary = (a: GivenVocabulary, b: GivenVocabulary): boolea
   a.hotwords?.length === b.hotwords?.length &&
   (a.hotwords ?? []).every((hotword, index) => hotword === b.hotwords?.[index])
 
-/** Returns an object with the member `vocabulary`, or without it when nothing was sent. */
+/** Returns an object with the member `vocabulary`, or an empty object when the client sent no vocabulary. */
 export const optionalVocabulary = (given: GivenVocabulary): { readonly vocabulary?: GivenVocabulary } =>
   isSameVocabulary(given, NO_VOCABULARY) ? {} : { vocabulary: given }

@@ -28,10 +28,10 @@ export const loginFailuresDecider: Decider<LoginFailures, LoginOutcome, LoginFai
     type === 'LoginFailed'
       ? { failures: data.failures, at: data.at, succeededAt: data.succeededAt ?? state.succeededAt }
       : { failures: 0, at: data.at, succeededAt: data.at },
-  decide: ({ type, at }, { failures, at: before, succeededAt }) => {
+  decide: ({ type, at }, { failures, at: lastAt, succeededAt }) => {
     if (type === 'Fail') {
-      const recent = before === null || elapsed(before, at) < DAY_MS ? failures : 0
-      const data = { failures: recent + 1, at, ...(succeededAt !== null && { succeededAt }) }
+      const recentFailures = lastAt === null || elapsed(lastAt, at) < DAY_MS ? failures : 0
+      const data = { failures: recentFailures + 1, at, ...(succeededAt !== null && { succeededAt }) }
       return E.right([{ type: 'LoginFailed', data }])
     }
     const isWorthRecording = type === 'Succeed' && (succeededAt === null || elapsed(succeededAt, at) >= DAY_MS)
@@ -39,7 +39,7 @@ export const loginFailuresDecider: Decider<LoginFailures, LoginOutcome, LoginFai
   },
 }
 
-/** The failure that causes the first wait: for one name from one network, and for one name from all networks. */
+/** Number of failures that causes the first wait: for one name from one network, and for one name from all networks. */
 const FIRST_WAIT_OF_NETWORK = 5
 const FIRST_WAIT_OF_NAME = 20
 const MAX_WAIT_MS = 15 * 60_000
@@ -53,7 +53,7 @@ const waitMs = (firstWait: number, { failures, at }: LoginFailures, now: string)
 
 /**
  * Returns the milliseconds until a network may try a name again. The fifth failure causes a wait of 1 s. Each further
- * failure doubles the wait, up to 15 minutes. A clock that was set back ends the wait.
+ * failure doubles the wait, up to 15 minutes. If the clock was set back, there is no wait.
  */
 export const networkWaitMs = (ofNetwork: LoginFailures, now: string): number =>
   waitMs(FIRST_WAIT_OF_NETWORK, ofNetwork, now)

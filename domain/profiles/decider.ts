@@ -46,7 +46,7 @@ export type ProfilesRefusal =
   /** `min_buffer` would be larger than `max_buffer`. */
   | { readonly _tag: 'BuffersNotOrdered' }
 
-/** Limit for one user. Users of early versions may have more; they only cannot add profiles. */
+/** Limit for one user. Users from early versions may have more profiles. They keep them, but cannot add any. */
 export const MAX_PROFILES = 100
 
 type Decision = Either<ProfilesRefusal, ReadonlyArray<ProfileEvent>>
@@ -122,7 +122,7 @@ const evolve = (state: ProfilesState, event: ProfileEvent): ProfilesState => {
   }
 }
 
-/** All profiles of one user. */
+/** The rules for all profiles of one user. */
 export const profilesDecider: Decider<ProfilesState, ProfilesCommand, ProfileEvent, ProfilesRefusal> = {
   initialState: [],
   evolve,

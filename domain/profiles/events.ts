@@ -6,7 +6,7 @@ import { engineSettings } from '../live/settings.ts'
 import { sealedVocabulary } from '../live/vocabulary.ts'
 import { userKey } from '../user/events.ts'
 
-/** One stream holds all profiles of a user, so one decision can keep the last profile. */
+/** One stream holds all profiles of a user, so the decider sees when a command would remove the last profile. */
 export const profilesStream = (userId: number): string => `profiles-${userId}`
 
 const profile = object(

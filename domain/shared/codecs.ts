@@ -46,7 +46,7 @@ export const object = <R extends t.Props, O extends t.Props = Record<never, neve
   name?: string,
 ) => t.exact(t.intersection([t.type(required), t.partial(optional ?? ({} as O))]), name)
 
-/** Returns the decoded value. Throws when it does not match: for our own data, where a mismatch is a defect. */
+/** Returns the decoded value. Throws when the value does not match. Use it only for data that Stenolog itself wrote. */
 export const decodeOrThrow = <A>(codec: t.Decoder<unknown, A>, value: unknown): A => {
   const decoded = codec.decode(value)
   if (E.isLeft(decoded)) {

@@ -2,6 +2,6 @@ import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 import { ERASED } from './event.ts'
 
-/** Returns the opened text, or `[erased]` when it cannot be opened, so the other members can still be shown. */
+/** Returns the decrypted text, or `[erased]` when decryption failed, so the other members can still be shown. */
 export const textOrErased = (opened: Either<unknown, string> | undefined): string =>
   opened === undefined || E.isLeft(opened) ? ERASED : opened.right

@@ -3,10 +3,10 @@ import { object } from './codecs.ts'
 import { parseJson } from './parse-json.ts'
 
 /**
- * A personal member as it is stored: AES-256-GCM under the key named `k`. `iv` and `c` (ciphertext and tag) are base64.
- * `m` is the event type and the member name (`UserRegistered.username`). The ciphertext is bound to `m` and to the
- * stream (additional authenticated data). Envelopes of the first format have no `m` and are bound only to the key name.
- * Once the key is erased, nobody can read the member again.
+ * A personal member as it is stored: sealed (encrypted) with AES-256-GCM under the key named `k`. `iv` and `c`
+ * (ciphertext and tag) are base64. `m` is the event type and the member name (`UserRegistered.username`). The
+ * additional authenticated data binds the ciphertext to `m` and to the stream. Envelopes of the first format have no
+ * `m` and are bound only to the key name. Once the key is erased, nobody can read the member again.
  */
 export const envelope = object({ k: t.string, iv: t.string, c: t.string }, { m: t.string })
 export type Envelope = t.TypeOf<typeof envelope>
@@ -15,7 +15,8 @@ export type Envelope = t.TypeOf<typeof envelope>
 export const ERASED = '[erased]'
 
 /**
- * Codec of a personal member that is not a string. It is sealed as JSON. Once its key is erased it reads as `erased`.
+ * Codec of a personal member that is not a string. The member is sealed as JSON. Once its key is erased, the codec
+ * decodes it as `erased`.
  */
 export const sealedJson = <A>(codec: t.Type<A, unknown>, erased: A): t.Type<A, unknown> =>
   new t.Type<A, unknown>(
@@ -28,7 +29,7 @@ export const sealedJson = <A>(codec: t.Type<A, unknown>, erased: A): t.Type<A, u
     t.identity,
   )
 
-/** Returns the text of a personal member to encrypt. */
+/** Returns a personal member as the text that is encrypted. */
 export const textToSeal = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value))
 
 /** True when a personal member has a value. A member may be null, and an optional member may be missing. */
@@ -41,7 +42,7 @@ export type Sealed<Data, Personal extends PropertyKey> = {
 
 /**
  * One type of event: its name, the codec of its plain data, its personal members (strings, or `sealedJson`) and the key
- * that seals them. A new meaning needs a new name. A definition that was ever stored is never removed.
+ * that seals them. A new meaning needs a new name. Once an event of a type was stored, its definition is never removed.
  */
 export interface EventDefinition<Type extends string, Data, Personal extends keyof Data & string> {
   readonly type: Type

@@ -1,4 +1,4 @@
-/** `steps[row][column]`: edits that turn the first `row` letters of one word into the first `column` of another. */
+/** `steps[row][column]`: number of edits that turn the first `row` letters of one word into `column` of the other. */
 type Steps = ReadonlyArray<ReadonlyArray<number>>
 
 const at = (steps: Steps, row: number, column: number): number => steps[row]?.[column] ?? Infinity
@@ -7,11 +7,11 @@ const at = (steps: Steps, row: number, column: number): number => steps[row]?.[c
 const distance = (a: string, b: string): number => {
   const steps: Array<Array<number>> = [[...b, ''].map((_, column) => column)]
   for (let row = 1; row <= a.length; row += 1) {
-    const now = [row]
-    steps.push(now)
+    const current = [row]
+    steps.push(current)
     for (let column = 1; column <= b.length; column += 1) {
       const isSwapped = a[row - 1] === b[column - 2] && a[row - 2] === b[column - 1]
-      now.push(Math.min(
+      current.push(Math.min(
         at(steps, row - 1, column) + 1,
         at(steps, row, column - 1) + 1,
         at(steps, row - 1, column - 1) + Number(a[row - 1] !== b[column - 1]),
@@ -34,7 +34,9 @@ export const nearestName = (given: string, names: ReadonlyArray<string>): string
   return ranked[0]?.name
 }
 
-/** Returns ` Did you mean …?` with the closest name, or an empty text if no name is close. */
+/**
+ * Returns ` Did you mean …?` with the closest name, or an empty text if no name is close. `shown` formats the name.
+ */
 export const didYouMean = (
   given: string,
   names: ReadonlyArray<string>,

@@ -3,10 +3,11 @@ import { instant } from './codecs.ts'
 import { defineEvent } from './event.ts'
 import type { EventOf } from './event.ts'
 
-/** Kinds of resources with one stream each that numbers them: an id is the revision of its event plus 1. */
+/** Kinds of resources that get their ids from a stream. Each kind has its own stream. An id is a revision plus 1. */
 export type SequenceKind = 'user' | 'profile' | 'api-token' | 'job'
 
 export const sequenceStream = (kind: SequenceKind): string => `seq-${kind}`
 
+/** A new resource took an id: the revision of this event plus 1. */
 export const IdTaken = defineEvent('IdTaken', t.strict({ at: instant }))
 export type IdTaken = EventOf<typeof IdTaken>

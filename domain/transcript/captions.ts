@@ -1,4 +1,4 @@
-/** Size of a caption. `maxChars`: code points in a line. `maxLines`: lines in a caption. */
+/** Maximum size of a caption. `maxChars`: code points in a line. `maxLines`: lines in a caption. */
 export interface CaptionShape {
   readonly maxChars: number
   readonly maxLines: number
@@ -22,7 +22,7 @@ const lengthOf = (text: string): number => [...text].length
 
 const graphemes = new Intl.Segmenter('und', { granularity: 'grapheme' })
 
-/** Splits a word into its smallest units: graphemes, or code points of a grapheme that is wider than a line. */
+/** Splits a word into graphemes. A grapheme that is wider than a line is split into its code points. */
 const unitsOf = (word: string, maxChars: number): ReadonlyArray<string> =>
   Array.from(graphemes.segment(word), ({ segment }) => segment)
     .flatMap((unit) => (lengthOf(unit) > maxChars ? [...unit] : [unit]))
@@ -71,17 +71,18 @@ export const wrapped = (text: string, maxChars: number): string => render(text, 
 export const splitIntoCaptions = (text: string, shape: CaptionShape): ReadonlyArray<Caption> => {
   const lines = wrap(text, shape.maxChars)
   return Array.from({ length: Math.ceil(lines.length / shape.maxLines) }, (_, i) => {
-    const own = lines.slice(i * shape.maxLines, (i + 1) * shape.maxLines)
-    const from = own[0]?.from ?? 0
-    const to = own.at(-1)?.to ?? from
-    return { from, to, text: text.slice(from, to), caption: render(text, own) }
+    const linesOfCaption = lines.slice(i * shape.maxLines, (i + 1) * shape.maxLines)
+    const from = linesOfCaption[0]?.from ?? 0
+    const to = linesOfCaption.at(-1)?.to ?? from
+    return { from, to, text: text.slice(from, to), caption: render(text, linesOfCaption) }
   })
 }
 
 const MARK = '[.,?!;:…¿¡\u037e،؛؟۔।॥。、，．？！；：｡､﹐﹒﹔﹕﹖﹗]'
 const LETTER = String.raw`[\p{L}\p{M}\p{N}]`
 /**
- * A letter of a script with spaces between words. In Chinese and Japanese a mark between two letters ends a sentence.
+ * A letter of a script that puts spaces between words. Chinese and Japanese are excluded: they have no such spaces, so
+ * a mark between two letters may end a sentence.
  */
 const SPACED_LETTER = String.raw`[${LETTER}--[\p{scx=Han}\p{scx=Hira}\p{scx=Kana}]]`
 

@@ -6,8 +6,8 @@ import { term } from '../admission/events.ts'
 import { FIRST_TERM, textKey } from '../live/events.ts'
 
 /**
- * Final segments of a session. In each leadership term only one worker writes. The stream is soft-deleted 60 s after
- * the end of the session, unless its transcript is kept (`retention`).
+ * Holds the final segments of a session. In each leadership term (the time in which one worker runs the session) only
+ * that worker writes. The stream is soft-deleted 60 s after the end of the session, unless `retention` keeps it.
  */
 export const segmentsStream = (liveId: number): string => `segments-${liveId}`
 
@@ -22,8 +22,8 @@ export const segmentWord = t.strict(
 export type SegmentWord = t.TypeOf<typeof segmentWord>
 
 /**
- * A final segment. `segment` counts from 1, and listeners resume after a number. `text` has no line breaks. Two terms
- * can store different segments under one number.
+ * A final segment, or its translation. `segment` counts from 1. A listener that reconnects sends the last number that
+ * it received. `text` has no line breaks. Two terms can store different segments under the same number.
  */
 export const SegmentFinalised = definePersonalEvent(
   'SegmentFinalised',
@@ -40,11 +40,14 @@ export const SegmentFinalised = definePersonalEvent(
     {
       /** Characters in a line, from the sender's config. Absent in events of the first versions. */
       maxChars: boundedInteger(1, 1e6),
-      /** HLS: the last media sequence received by the segment's end. A new process continues after it. −1: none. */
+      /**
+       * HLS: number of the last part of the playlist that was received by the end of the segment. A new source process
+       * continues after it. −1: no part was received.
+       */
       mediaSequence: boundedInteger(-1, Number.MAX_SAFE_INTEGER),
       /** Leadership term of the worker that wrote the segment. Absent in events of the first versions. */
       term,
-      /** Joined they are `text`. Present if the session requested words and the model returns word times. */
+      /** The words, which form `text` when joined. Present if the session requested them and the model times words. */
       words: sealedJson(t.readonlyArray(segmentWord), []),
     },
   ),
@@ -53,7 +56,10 @@ export const SegmentFinalised = definePersonalEvent(
 )
 export type SegmentFinalised = EventOf<typeof SegmentFinalised>
 
-/** Begins a term: only its worker may append. The event raises the revision, so appends of earlier workers fail. */
+/**
+ * Begins a term, in which only its worker may append. The event raises the revision of the stream, so appends of
+ * earlier workers fail.
+ */
 export const SegmentsFenced = defineEvent(
   'SegmentsFenced',
   t.strict({ liveId: id, worker: t.string, term, at: instant }),

@@ -3,7 +3,7 @@ const ABBREVIATED = /(?:^|\s)(?:\p{Lu}|Mrs?|Ms|Dr|Drs|Prof|St|Sr|Sra|Srta|Jr|Mme
 
 /**
  * Splits a text in `language` (ISO 639-1) into trimmed sentences at Unicode's sentence boundaries (UAX 29), but not
- * after a title or an initial. No sentence is empty. Joined with spaces they are the whole text.
+ * after a title or an initial. Empty sentences are dropped. The sentences, joined with spaces, form the whole text.
  */
 export const sentencesOf = (text: string, language: string): ReadonlyArray<string> => {
   const plain = text.replaceAll(/\s+/gu, ' ').trim()

@@ -4,11 +4,14 @@ import type { SegmentFinalised } from './events.ts'
 
 export type TranscriptSegment = SegmentFinalised['data']
 
-/** One caption of a subtitle file. Times are whole milliseconds, `to` is after `from`, and cues never overlap. */
+/**
+ * One caption of a subtitle file, from `from` to `to`. Both are whole milliseconds from the first audio. `to` is after
+ * `from`, and the cues of a file never overlap.
+ */
 interface Cue {
   readonly from: number
   readonly to: number
-  /** Lines separated by `\n`, at most the lines of the shape. No line is empty. */
+  /** Lines separated by `\n`, at most `maxLines` of the shape. No line is empty. */
   readonly text: string
 }
 
@@ -33,8 +36,8 @@ const captionsOf = ({ start, end, text }: Timed, shape: CaptionShape): ReadonlyA
 }
 
 /**
- * Converts segments in the order of their times to cues. A cue that overlaps the next cue is cut at its start. A cue
- * without length lasts one millisecond.
+ * Converts segments, sorted by time, to cues. A cue that overlaps the next cue ends when the next cue starts. A cue
+ * without duration lasts one millisecond.
  */
 const cuesOf = (segments: ReadonlyArray<Timed>, shape: CaptionShape): ReadonlyArray<Cue> => {
   const raw = segments.flatMap((segment) => captionsOf(segment, shape))
@@ -47,23 +50,24 @@ const cuesOf = (segments: ReadonlyArray<Timed>, shape: CaptionShape): ReadonlyAr
   return cues
 }
 
-const two = (value: number): string => String(value).padStart(2, '0')
+const twoDigits = (value: number): string => String(value).padStart(2, '0')
 
 const timestamp = (ms: number, mark: ',' | '.'): string => {
   const seconds = Math.floor(ms / 1000)
-  const clock = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60, seconds % 60].map(two).join(':')
+  const clock = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60, seconds % 60].map(twoDigits).join(':')
   return `${clock}${mark}${String(ms % 1000).padStart(3, '0')}`
 }
 
 const ZERO_WIDTH_SPACE = '\u200B'
 
 /**
- * SubRip has no escapes. An invisible character stops players from reading text as a tag, an override or a time line.
+ * Inserts an invisible character that stops players from reading text as a tag, a style override or a line of times,
+ * because SubRip has no escapes.
  */
 const subRipText = (text: string): string =>
   text.replaceAll(/<(?=[\p{L}/!?])|\{(?=\\)|--(?=>)/gu, (mark) => `${mark}${ZERO_WIDTH_SPACE}`)
 
-/** Escapes `&` and `<`, as W3C WebVTT 1.0, section 3.1 requires, and `>`, so that no text contains an arrow. */
+/** Escapes `&` and `<`, as W3C WebVTT 1.0, section 3.1 requires, and `>`, so no text contains the arrow `-->`. */
 const webVttText = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
 

@@ -14,8 +14,8 @@ export interface Alignment {
 }
 
 /**
- * Aligns two word lists (Levenshtein distance). With `reach: 'prefix'` the hypothesis is compared with the part from
- * the start of the reference that matches it best, because the rest has not been spoken yet.
+ * Aligns two word lists (Levenshtein distance). With `reach: 'prefix'` the hypothesis is compared only with the words
+ * at the start of the reference that match it best, because the rest has not been spoken yet.
  */
 export const alignWords = (
   reference: ReadonlyArray<string>,

@@ -2,7 +2,10 @@ import type { SegmentWord } from './events.ts'
 
 const thousandths = (value: number): number => Math.round(value * 1000) / 1000
 
-/** Returns words as they are sent and stored: rounded to thousandths. `at` converts to the time in the session. */
+/**
+ * Returns words as they are sent and stored: rounded to thousandths. `at` converts the seconds of a word to seconds
+ * from the first audio of the session.
+ */
 export const publishedWords = (
   words: ReadonlyArray<SegmentWord>,
   at: (seconds: number) => number,

@@ -4,11 +4,14 @@ import type { StoredUserEvent, UserEvent } from './events.ts'
 export interface AdminStatus {
   readonly isActive: boolean
   readonly isAdmin: boolean
-  /** Revision of the event that made the user an active administrator. Null while the user is none. */
+  /**
+   * Revision, in the user's stream, of the event that made the user an active administrator. Null while the user is not
+   * an active administrator.
+   */
   readonly since: number | null
 }
 
-/** Before the registration and after the deletion. */
+/** The status before the registration and after the deletion. */
 export const NOT_REGISTERED: AdminStatus = { isActive: false, isAdmin: false, since: null }
 
 const changed = (before: AdminStatus, event: UserEvent | StoredUserEvent): Omit<AdminStatus, 'since'> => {

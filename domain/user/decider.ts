@@ -31,7 +31,10 @@ export interface UserChanges {
 
 export type UserCommand =
   | { readonly type: 'Register'; readonly data: UserRegisteredData }
-  /** `generation`: of the old password that the user entered. The command is refused if it has changed since then. */
+  /**
+   * `generation`: the user's generation when the old password was checked. The command is refused if the generation has
+   * changed in the meantime.
+   */
   | {
       readonly type: 'ChangePassword'
       readonly passwordHash: string
@@ -45,9 +48,9 @@ export type UserCommand =
   | ({ readonly type: 'Change'; readonly changes: UserChanges; readonly at: string } & OtherUsers)
   | ({ readonly type: 'Delete'; readonly at: string } & OtherUsers)
 
-/** A fact about other users, which the user's own stream does not contain. */
+/** A fact common other users, which the user's own stream does not contain. */
 interface OtherUsers {
-  /** No other active user is an administrator. Then this user must stay one. */
+  /** True when no other active user is an administrator. Then this user must stay an administrator. */
   readonly nobodyElseAdministers?: boolean
 }
 
@@ -60,59 +63,59 @@ export type UserRefusal =
 type Decision = Either<UserRefusal, ReadonlyArray<UserEvent>>
 
 /** Members that all events of a user have. */
-interface About {
+interface CommonMembers {
   readonly userId: number
   readonly at: string
 }
 
-const newLimits = (user: User, changes: UserChanges, about: About): ReadonlyArray<UserEvent> => {
+const newLimits = (user: User, changes: UserChanges, common: CommonMembers): ReadonlyArray<UserEvent> => {
   const { maxSessions = user.maxSessions, maxTranslations = user.maxTranslations } = changes
   const isSame = maxSessions === user.maxSessions && maxTranslations === user.maxTranslations
-  return isSame ? [] : [{ type: 'UserLimitsChanged', data: { ...about, maxSessions, maxTranslations } }]
+  return isSame ? [] : [{ type: 'UserLimitsChanged', data: { ...common, maxSessions, maxTranslations } }]
 }
 
-const newPermissions = (user: User, { permissions }: UserChanges, about: About): ReadonlyArray<UserEvent> => {
+const newPermissions = (user: User, { permissions }: UserChanges, common: CommonMembers): ReadonlyArray<UserEvent> => {
   const wanted = Array.from(new Set(permissions ?? user.permissions))
   const isSame = wanted.length === user.permissions.length && wanted.every((name) => user.permissions.includes(name))
-  return isSame ? [] : [{ type: 'UserPermissionsChanged', data: { ...about, permissions: wanted } }]
+  return isSame ? [] : [{ type: 'UserPermissionsChanged', data: { ...common, permissions: wanted } }]
 }
 
-/** Setting the same password again is also a change: it ends the earlier logins. */
-const newPassword = (user: User, passwordHash: string | undefined, about: About): ReadonlyArray<UserEvent> => {
+/** Setting the same password again is also a change, because it ends the earlier logins. */
+const newPassword = (user: User, passwordHash: string | undefined, common: CommonMembers): ReadonlyArray<UserEvent> => {
   if (passwordHash === undefined) return []
-  return [{ type: 'PasswordChanged', data: { ...about, passwordHash, generation: user.generation + 1 } }]
+  return [{ type: 'PasswordChanged', data: { ...common, passwordHash, generation: user.generation + 1 } }]
 }
 
-const newStatus = (user: User, isActive: boolean | undefined, about: About): ReadonlyArray<UserEvent> => {
+const newStatus = (user: User, isActive: boolean | undefined, common: CommonMembers): ReadonlyArray<UserEvent> => {
   if (isActive === undefined || isActive === (user.status === 'active')) return []
-  return [{ type: isActive ? 'UserEnabled' : 'UserDisabled', data: about }]
+  return [{ type: isActive ? 'UserEnabled' : 'UserDisabled', data: common }]
 }
 
 const decideRegistered = (command: Exclude<UserCommand, { readonly type: 'Register' }>, user: User): Decision => {
-  const about = { userId: user.userId, at: command.at }
+  const common = { userId: user.userId, at: command.at }
   switch (command.type) {
     case 'ChangePassword':
       return command.generation === undefined || command.generation === user.generation
-        ? E.right(newPassword(user, command.passwordHash, about))
+        ? E.right(newPassword(user, command.passwordHash, common))
         : E.left({ _tag: 'PasswordOutdated' })
     case 'Rehash': {
       const { oldHash, passwordHash } = command
       if (oldHash !== user.passwordHash) return E.right([])
-      return E.right([{ type: 'PasswordRehashed', data: { ...about, passwordHash } }])
+      return E.right([{ type: 'PasswordRehashed', data: { ...common, passwordHash } }])
     }
     case 'EndLogins':
-      return E.right([{ type: 'LoginsEnded', data: { ...about, generation: user.generation + 1 } }])
+      return E.right([{ type: 'LoginsEnded', data: { ...common, generation: user.generation + 1 } }])
     case 'Change': {
       const { changes } = command
       return E.right([
-        ...newLimits(user, changes, about),
-        ...newPermissions(user, changes, about),
-        ...newPassword(user, changes.passwordHash, about),
-        ...newStatus(user, changes.isActive, about),
+        ...newLimits(user, changes, common),
+        ...newPermissions(user, changes, common),
+        ...newPassword(user, changes.passwordHash, common),
+        ...newStatus(user, changes.isActive, common),
       ])
     }
     case 'Delete':
-      return E.right([{ type: 'UserDeleted', data: { ...about, usernameHash: user.usernameHash } }])
+      return E.right([{ type: 'UserDeleted', data: { ...common, usernameHash: user.usernameHash } }])
   }
 }
 
@@ -179,10 +182,7 @@ const decide = (command: UserCommand, state: UserState): Decision => {
   )
 }
 
-/**
- * One user: registered once, changed, disabled and enabled, perhaps deleted. A new password and a logout everywhere end
- * all earlier logins.
- */
+/** The rules of one user account. A new password and a logout everywhere end all earlier logins. */
 export const userDecider: Decider<UserState, UserCommand, UserEvent, UserRefusal> = {
   initialState: { status: 'none' },
   evolve,

@@ -50,9 +50,9 @@ interface ListInstalledDeps {
 }
 
 /**
- * Gives ids to new names and pairs, and returns all ids. If another process lists models at the same time, it reads
- * again. If an event cannot be read, no new ids are given, because the event may contain an id. Rejects when the store
- * is unavailable, with its error as the cause.
+ * Gives ids to new names and pairs, and returns all ids. If another process lists models at the same time, this
+ * function reads the stream again. If an event cannot be read, no new ids are given, because that event may contain an
+ * id. Rejects when the store is unavailable, with the error of the store as the cause.
  */
 export const listInstalled =
   ({ store, environment, logger }: ListInstalledDeps): ListInstalled =>

@@ -23,7 +23,7 @@ type Remove<NotFound> = (
 ) => TaskEither<NotFound | ModelInUse | ModelIsBundled | ModelsElsewhere | Unavailable, void>
 
 export type RemoveModel = Remove<ModelNotFound>
-/** Removes the translator of a pair, and with it all its other pairs. */
+/** Removes the translator of a pair. All other pairs of this translator are removed with it. */
 export type RemoveTranslation = Remove<PairNotFound>
 
 export interface RemoveModelDeps extends WriteDeps {

@@ -22,8 +22,8 @@ export const restMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'domain/user/decider.ts',
-    before: "{ type: 'LoginsEnded', data: { ...about, generation: user.generation + 1 } }",
-    after: "{ type: 'LoginsEnded', data: { ...about, generation: user.generation } }",
+    before: "{ type: 'LoginsEnded', data: { ...common, generation: user.generation + 1 } }",
+    after: "{ type: 'LoginsEnded', data: { ...common, generation: user.generation } }",
     rows: [161], test: LOGOUT,
   },
   {
