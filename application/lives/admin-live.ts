@@ -10,7 +10,7 @@ import type { LiveFacts } from '../ports/read-models.ts'
 /** A session as administrators see it: no tokens, no audio URL, no text. */
 export interface AdminLive extends LiveFacts {
   readonly username: string
-  /** Seconds by which the text lags behind the audio; null when the session does not run in this process. */
+  /** Seconds by which the text lags behind the audio. Null when the session does not run in this process. */
   readonly lag: number | null
 }
 

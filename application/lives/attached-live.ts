@@ -6,9 +6,11 @@ import type { GivenVocabulary } from '../../domain/live/vocabulary.ts'
 import type { LiveStatus } from '../ports/read-models.ts'
 import type { TranslationTarget } from '../translation/translations.ts'
 
-/** The session data that its sockets, its source and its pipeline need. */
+/** The data of a session that its sockets, its source and its pipeline need. */
 export interface AttachedLive {
+  /** Number of senders that have connected so far. */
   readonly epoch: number
+  /** Leadership term of the worker that runs the session. */
   readonly term: number
   readonly userId: number
   readonly status: LiveStatus
@@ -16,7 +18,7 @@ export interface AttachedLive {
   readonly language: string
   readonly translations: ReadonlyArray<TranslationTarget>
   readonly audioFormat: AudioFormat
-  /** May contain secrets; null for the audio format raw. */
+  /** May contain secrets. Null for the audio format raw. */
   readonly audioUrl: string | null
   readonly autoStart: boolean
   readonly config: EngineSettings

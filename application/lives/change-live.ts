@@ -10,7 +10,7 @@ import type { WriteDeps } from '../log/handle-command.ts'
 import { ownOrigin } from '../log/origin.ts'
 import { unexpected } from '../log/unexpected.ts'
 
-/** Records an event of a session that this process runs. Returns the new state once the event is stored. */
+/** Handles a command for a session that this process runs. Returns the new state once the event is stored. */
 export const changeLive =
   (deps: WriteDeps) =>
   (liveId: number, command: LiveCommand): TaskEither<LiveOver | Superseded | Unavailable, LiveState> =>

@@ -28,11 +28,11 @@ interface RequestedModels {
 export interface ChosenModels {
   readonly model: Model
   /**
-   * One pair per target language, without duplicates, in the order of the request. When the language is detected from
-   * the audio, one pair per target and language that the model transcribes.
+   * One pair for each target language, without duplicates, in the order of the request. When the language is detected
+   * from the audio, a target language has one pair for each source language from which a translator is installed.
    */
   readonly pairs: ReadonlyArray<TranslationPair>
-  /** The language of the text is detected from the audio. */
+  /** True when the language of the text is detected from the audio. */
   readonly isLanguageDetected: boolean
   /** Megabytes of the model and all translators together. */
   readonly vram: number

@@ -12,7 +12,7 @@ import type { Position } from '../ports/event-store.ts'
 import { releaseLive } from './release-live.ts'
 import type { LiveWriteDeps } from './release-live.ts'
 
-/** An end of a session. `term` is the term of the worker that ends it; null for an end from outside the worker. */
+/** An end of a session. `term`: leadership term of the worker that ends it. Null when the worker does not end it. */
 export interface Ending {
   readonly cause: EndCause
   readonly term: number | null
@@ -27,7 +27,7 @@ const commandOf = ({ cause, term }: Ending, at: string): LiveCommand =>
 /**
  * Appends the terminal event, then releases the reservation. A repeated call appends nothing, but releases a
  * reservation that an earlier call could not release. Returns the position of the terminal event when this call ended
- * the session, else null. Left Superseded: another worker has the session in a later term.
+ * the session, otherwise null. Left `Superseded`: another worker runs the session in a later term.
  */
 export const endInTerm =
   (deps: LiveWriteDeps) =>
@@ -52,7 +52,7 @@ export const endInTerm =
     return E.isLeft(released) ? released : E.right(ended.right.position)
   }
 
-/** Ends a session like `endInTerm`, but from outside its worker, so no term can supersede this end. */
+/** Ends a session like `endInTerm`, but without a term, so the end is never refused as `Superseded`. */
 export const endAndRelease = (
   deps: LiveWriteDeps,
   liveId: number,

@@ -6,13 +6,13 @@ import type { Position } from '../ports/event-store.ts'
 export interface EndRequest {
   readonly cause: EndCause
   readonly origin: Origin
-  /** Milliseconds within which the received audio is transcribed. */
+  /** Maximum milliseconds for transcribing the audio that was already received. */
   readonly limitMs: number
 }
 
 /** A stored end. */
 export interface Ended {
-  /** Position of the terminal event; null when another end was faster. */
+  /** Position of the terminal event. Null when another end was stored first. */
   readonly position: Position | null
 }
 

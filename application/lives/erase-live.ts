@@ -12,7 +12,7 @@ export interface EraseLiveDeps {
   readonly keyring: Pick<Keyring, 'erase'>
 }
 
-/** Makes a session's URL, tokens and text unreadable, in every copy, by erasing their keys. Repeatable. */
+/** Erases the keys of a session, so its URL, tokens and text become unreadable in every copy. May be repeated. */
 export const eraseLive =
   ({ store, keyring }: EraseLiveDeps, liveId: number): TaskEither<Unavailable, void> =>
     pipe(

@@ -16,7 +16,7 @@ export interface FinishDeps extends RequestEndDeps, Pick<Projector, 'whenProject
   readonly viewOf: ViewOf
 }
 
-/** The end of every session that is finished through the REST interface. */
+/** The cause of an end that was requested through the REST interface. */
 export const FINISHED_BY_REQUEST = { status: 'finished', reason: 'finish_route' } as const
 
 const notFound: LiveNotFound = { _tag: 'LiveNotFound' }

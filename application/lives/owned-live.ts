@@ -12,10 +12,10 @@ import type { EventStore, Revision } from '../ports/event-store.ts'
 
 type Data<Definition> = StoredEventOf<Definition> extends { readonly data: infer Members } ? Members : never
 
-/** The first and the last event of a session; sealed members stay sealed. */
+/** Facts from the first and the last event of a session. Personal members stay encrypted. */
 export interface OwnedLive {
   readonly created: Data<typeof LiveCreated>
-  /** When the session finished or failed; null before its end. */
+  /** When the session finished or failed. Null before its end. */
   readonly endedAt: string | null
   /** Revision of the newest event. */
   readonly revision: Revision
@@ -27,8 +27,8 @@ const createdOf = eventReader([LiveCreated])
 const endOf = eventReader([LiveFinished, LiveFailed])
 
 /**
- * Reads only the two ends of a session's stream: the cost does not grow with the stream, and the result never lags.
- * Left LiveNotFound: the session is deleted, fenced or unknown, or its owner does not pass `mayRead`.
+ * Reads only the first and the last event of a session. So the cost does not grow with the stream, and the result never
+ * lags behind. Left `LiveNotFound`: the session is deleted, aborted or unknown, or `mayRead` refuses its owner.
  */
 export const findLive =
   (store: Pick<EventStore, 'read'>) =>

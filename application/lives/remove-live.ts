@@ -12,8 +12,8 @@ import { releaseLive } from './release-live.ts'
 import type { LiveWriteDeps } from './release-live.ts'
 
 /**
- * Appends LiveDeleted (for a running session together with LiveFinished), releases the reservation, erases the keys.
- * Repeatable. Returns the position of the deletion when this call made it, else null.
+ * Appends LiveDeleted (for a running session together with LiveFinished), releases the reservation and erases the keys.
+ * May be repeated. Returns the position of LiveDeleted when this call appended it, otherwise null.
  */
 export const removeLive =
   (deps: LiveWriteDeps, liveId: number, origin: Origin): TaskEither<Unavailable, Position | null> =>

@@ -14,13 +14,13 @@ export interface RequestEndDeps extends LiveWriteDeps {
   readonly endByWorker: EndByWorker
 }
 
-/** Longest wait for the worker: longer than FLUSH_LIMIT_MS, shorter than the time limit of a request. */
+/** Longest wait for the answer of the worker: longer than FLUSH_LIMIT_MS, shorter than the time limit of a request. */
 const ANSWER_MS = 4000
 
 /**
- * Ends a session after its last audio is transcribed. Sends the request to the session's worker, which retries until
- * the end is stored. Appends the end itself when no worker runs the session or the worker answers too late.
- * The request is sent when this function is called. The result is the result of `endAndRelease`.
+ * Ends a session after its last audio is transcribed. The call itself sends the request to the session's worker, which
+ * retries until the end is stored. The returned task waits for the worker. If no worker runs the session or the worker
+ * answers too late, the task appends the end itself. Its result is that of `endAndRelease`.
  */
 export const requestEnd =
   (deps: RequestEndDeps) =>

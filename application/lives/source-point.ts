@@ -2,10 +2,11 @@
 export interface SourcePoint {
   /** Samples of the session's clock (16 kHz). */
   readonly sampleOffset: number
+  /** Number of the next final segment of text. */
   readonly nextSegment: number
   /**
-   * The last HLS segment that was transcribed, or the segment before the first one (−1 at the start of a playlist).
-   * Null when no segment was read.
+   * Media sequence number of the last HLS part that was transcribed, or the number before the first part (−1 at the
+   * start of a playlist). Null when no part was read.
    */
   readonly mediaSequence: number | null
 }

@@ -8,8 +8,9 @@ import type { Timers } from '../ports/timers.ts'
 /** The load of this process at one moment. */
 export interface LoadSample {
   readonly at: string
-  /** Delay of text behind audio over all running sessions, in seconds. 0 without sessions. */
+  /** Seconds by which the text lags behind the audio: the maximum of all running sessions. 0 without sessions. */
   readonly lagMax: number
+  /** The 95th percentile of the same lags. */
   readonly lagP95: number
   /** Megabytes. */
   readonly vramReserved: number

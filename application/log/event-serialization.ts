@@ -28,8 +28,9 @@ interface WrittenEvent {
   readonly data: Members
 }
 
-/** An event in clear text. Members whose key is in `missing` read `[erased]`, but another keyring may open them. */
+/** An event in clear text. */
 export interface OpenedEvent extends PlainEvent {
+  /** Names of the keys that this keyring does not have. Members sealed with them read `[erased]`. */
   readonly missing: ReadonlyArray<string>
 }
 
@@ -58,7 +59,7 @@ export const sealEvents =
     for (const { type, data: plain } of events) {
       const definition = definitionOf(type)
       if (definition === undefined) throw new Error(`unknown event type ${type}`)
-      // Checked although the data is ours, because events that cannot be read must not be written.
+      // Stenolog made the data itself. It is checked anyway, because an event that cannot be read must not be written.
       const data: Record<string, unknown> = { ...decodeOrThrow(definition.codec, plain) }
       const filled = definition.personal.filter((member) => isFilled(data[member]))
       if (definition.keyOf !== undefined && filled.length > 0) {
@@ -95,7 +96,7 @@ const inClearText = (
   }
 }
 
-/** Opens each stored event, or says why it cannot be used. A member without its key reads `[erased]`. */
+/** Decrypts each stored event. Left: why the event cannot be used. A member without its key reads `[erased]`. */
 export const openEach =
   (keyring: Pick<Keyring, 'open'>) =>
   (
@@ -127,7 +128,7 @@ export const openEach =
 const plainOf = ({ type, data }: OpenedEvent): PlainEvent => ({ type, data })
 
 /**
- * Opens stored events for a decision. It fails at the first unusable event, because that event could change the
+ * Decrypts stored events for a decision. It fails at the first unusable event, because that event could change the
  * decision. Erased members read `[erased]`.
  */
 export const openEvents =
@@ -140,7 +141,7 @@ export const openEvents =
       TE.chainEitherKW(E.sequenceArray),
     )
 
-/** Opens stored events and skips those that cannot be used. Not for decisions. */
+/** Decrypts stored events and skips unusable events. Do not use it for decisions. */
 export const openReadable =
   (keyring: Pick<Keyring, 'open'>) =>
   (stored: ReadonlyArray<StoredEvent>): TaskEither<KeyringUnavailable, ReadonlyArray<PlainEvent>> =>

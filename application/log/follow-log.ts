@@ -18,7 +18,7 @@ interface Following {
   readonly name: string
   /** Name prefixes of the streams to follow. */
   readonly prefixes: ReadonlyArray<string>
-  /** Receives each event in the order of the log. Null: the event is damaged. If it throws, the event comes again. */
+  /** Called for each event in the order of the log. Null: the event is damaged. If it throws, the event is repeated. */
   readonly onEvent: (stream: string, event: StoredEvent | null) => Promise<void> | void
 }
 
@@ -30,7 +30,7 @@ export interface Follower {
 }
 
 const MAX_WAIT_MS = 2000
-/** Milliseconds. Short, so that a user who was disabled during an outage is refused within a second after it. */
+/** Delays in milliseconds. They are short, so a user who was disabled during an outage is soon refused after it. */
 const RETRY = { first: 20, longest: 500 }
 
 /** Follows the log, to keep data in memory up to date, until the signal aborts. Retries when the log is unavailable. */

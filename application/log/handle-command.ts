@@ -34,7 +34,9 @@ export interface WriteDeps {
 }
 
 export interface Handled<State, Event> {
+  /** The state after the command. */
   readonly state: State
+  /** The events of the command. Empty when nothing happened. */
   readonly events: ReadonlyArray<Event>
   /** The events in stored form. Events that were appended together all have the position of the last one. */
   readonly stored: ReadonlyArray<StoredEvent>
@@ -49,8 +51,8 @@ interface Known<State> {
 }
 
 /**
- * Caches the states of recently used streams, so the next command reads only newer events. For a cached stream a
- * repeated command id is found only among the newer events.
+ * Caches the states of recently used streams, so the next command reads only newer events. Therefore a repeated command
+ * is recognised on a cached stream only if its events are newer than the cached state.
  */
 export interface KnownStates<State> {
   readonly get: (stream: string) => Known<State> | undefined
@@ -85,20 +87,20 @@ interface Plain {
   readonly data: unknown
 }
 
-/** True when a member reads `[erased]`. Its key may come back, so a state with such a member must not be cached. */
+/** True when a member reads `[erased]`. Its key may be restored, so a state with such a member must not be cached. */
 const hasErasedMember = ({ data }: Plain): boolean =>
   typeof data === 'object' && data !== null && Object.values(data).includes(ERASED)
 
-/** New decisions after other writers changed the stream, before the command fails with Contended. */
+/** When other writers change the stream, the command decides again this many times. Then it fails with Contended. */
 const MAX_RETRIES = 4
-/** Repeats of an append whose outcome is unknown. */
+/** Maximum number of times that an append with unknown outcome is repeated. */
 const MAX_REPEATS = 2
 
-/** Waits a random time, up to 5 ms for the first attempt and doubling with each further one. */
+/** Waits a random time: up to 5 ms for attempt 0. The maximum doubles with each further attempt. */
 export const backOff = (deps: Pick<WriteDeps, 'environment' | 'timers'>, attempt: number): Promise<void> =>
   pause(deps.timers, deps.environment.random() * 5 * 2 ** attempt)
 
-/** Repeats an append while its outcome is unknown. Equal event ids at the same revision are written only once. */
+/** Repeats an append while its outcome is unknown. The store writes equal event ids at the same revision only once. */
 export const appendWithRetries = async (
   deps: WriteDeps,
   stream: string,
@@ -131,7 +133,7 @@ export const loadState =
       }),
     )
 
-/** Reads and folds the usable events of a stream and skips the others. Not for decisions. */
+/** Reads and folds the usable events of a stream and skips the others. Do not use it for decisions. */
 export const loadReadable =
   (deps: Pick<WriteDeps, 'store' | 'keyring'>) =>
   <State, Event extends Plain>(
@@ -149,9 +151,9 @@ export const loadReadable =
     )
 
 /**
- * The only write path: load, fold, decide, append at the expected revision. If another writer was faster it decides
- * again, at most four times, then fails with Contended. `commandId` identifies a command on a stream: a repeated
- * command returns the events of the first one.
+ * The only write path of decisions: load, fold, decide, append at the expected revision. If another writer appended
+ * first, it decides again, at most four times, and then fails with Contended. `commandId` identifies a command on a
+ * stream: a repeated command returns the events of the first command.
  */
 export const handleCommand =
   (deps: WriteDeps) =>
@@ -161,9 +163,9 @@ export const handleCommand =
     readonly command: Command
     readonly commandId: string
     readonly actor: string
-    /** Used only outside of HTTP requests. Inside a request its own id is used. */
+    /** Used only outside of HTTP requests. Inside a request the id of the request is used. */
     readonly correlationId: string
-    /** For streams that grow without limit, so that a command does not read the whole stream. */
+    /** For streams that grow without limit: a command then reads only the events after the cached state. */
     readonly knownStates?: KnownStates<State>
   }): TaskEither<Refusal | Unavailable, Handled<State, Event>> =>
   async () => {
@@ -199,8 +201,8 @@ export const handleCommand =
       return E.fromNullable(failure)(E.isRight(loaded) ? findEarlier(loaded.right) : null)
     }
 
-    // A stream whose events have expired reads as empty but keeps its revisions. Only WrongRevision reveals the last
-    // one.
+    // A stream whose events have expired reads as empty but keeps its revisions. Only the error WrongRevision contains
+    // its last revision.
     let emptyAt: ExpectedRevision = 'no-stream'
     for (let attempt = 0; attempt <= MAX_RETRIES; attempt++) {
       const loaded = await load()

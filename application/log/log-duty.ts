@@ -18,16 +18,18 @@ export interface LogDutyDeps {
   readonly leases?: Pick<Leases, 'hold'> | undefined
 }
 
-/** Work that must be done once for each event of some kind. */
+/** A background task that must do some work for each event of some kind. */
 export interface LogDuty {
   /**
-   * Also the name of its checkpoint: the work is done for all events up to there. The checkpoint stays before a skipped
-   * event, so the next start tries that event and all later ones again.
+   * Also the name of the checkpoint, which is the position up to which all work is done. The checkpoint stays before a
+   * skipped event, so the next start tries that event and all later events again.
    */
   readonly name: string
+  /** Name prefixes of the streams to read. */
   readonly prefixes: ReadonlyArray<string>
+  /** Returns whether the event needs work. */
   readonly concerns: (event: StoredEvent) => boolean
-  /** Must be repeatable. When it throws, the duty continues from the last event that is done. */
+  /** Does the work. It may be called again for the same event. When it throws, the duty retries from this event. */
   readonly perform: (event: StoredEvent, signal: AbortSignal) => Promise<void>
   /** Log message for a failed attempt. */
   readonly failure: string
@@ -51,7 +53,7 @@ const SAVED_EVERY = { events: 500, ms: 5000 }
 
 /** Progress of this process with a duty. */
 interface Reached {
-  /** Fencing token of the lease. */
+  /** Fencing token of the lease. The documents refuse a checkpoint with a token lower than the last one. */
   readonly token: number
   /** Null until it is read. */
   checkpoint: Checkpoint | null
@@ -59,13 +61,13 @@ interface Reached {
   unsaved: number
   /** When the checkpoint was last written (monotonic time). */
   savedAt: number
-  /** An event was skipped, so the checkpoint may not move. */
+  /** True once an event was skipped. Then the stored checkpoint may not move. */
   isIncomplete: boolean
 }
 
 /**
- * Does the work for one event. An event whose data cannot be read is skipped, because a retry does not help and later
- * events wait. Returns whether the work is done.
+ * Does the work for one event. Returns whether the work is done. An event whose data cannot be read is skipped, because
+ * a retry does not help and would block all later events.
  */
 const performIfReadable = async (
   { logger }: LogDutyDeps,
@@ -106,7 +108,7 @@ const follow = async (deps: LogDutyDeps, duty: LogDuty, reached: Reached, signal
   reached.checkpoint ??= orThrow(await deps.documents.checkpoint(checkpointOwner(duty))())
   let { last } = reached.checkpoint
   for await (const message of deps.store.subscribe(reached.checkpoint.position, duty.prefixes, signal)) {
-    // The unreadable event may have needed work.
+    // The unreadable event may need work, which is not done.
     if (message.kind === 'damaged' || (message.kind === 'event' && whyUnreadable(message.event) !== null))
       reached.isIncomplete = true
     if (message.kind !== 'event') {
@@ -136,7 +138,7 @@ const runDuty = async (deps: LogDutyDeps, duty: LogDuty, { token, signal }: Held
       deps.logger.warn({ err: error, attempt }, duty.failure)
     }
     if (reached.checkpoint?.position !== before) attempt = 0
-    // Also pauses when the subscription ended without an error, so a store that ends it at once causes no busy loop.
+    // Pauses also after a subscription that ended without an error, because a busy loop would follow if it always does.
     await pause(deps.timers, retryDelay(RETRY, attempt++, deps.environment.random()), signal)
   }
 }
@@ -145,8 +147,8 @@ const runDuty = async (deps: LogDutyDeps, duty: LogDuty, { token, signal }: Held
 export const dutyLease = (name: string): string => `duty:${name}`
 
 /**
- * Runs a duty: does its work for each event in the order of the log until stopped. After a restart, or in another
- * process, it continues from the checkpoint.
+ * Runs a duty: it does its work for each event in the order of the log until it is stopped. After a restart, or in
+ * another process, it continues from the checkpoint.
  */
 export const startLogDuty = (deps: LogDutyDeps, duty: LogDuty): RunningDuty => {
   const work = (held: HeldLease): Promise<void> => runDuty(deps, duty, held)

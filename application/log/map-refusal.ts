@@ -14,8 +14,8 @@ const isRefusal = <Refusal extends Tagged>(
 ): left is Refusal => Object.hasOwn(meanings, left._tag)
 
 /**
- * Returns the use case's error for a decider's refusal. `Unavailable` passes unchanged. Throws for an impossible
- * refusal. `who`: the decider, for the message.
+ * Returns the use case's error for a decider's refusal. Returns `Unavailable` unchanged. Throws for an impossible
+ * refusal. `who` names the decider in the message.
  */
 export const mapRefusal = <Refusal extends Tagged, const M extends Meanings<Refusal>>(
   who: string,

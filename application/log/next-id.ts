@@ -7,7 +7,10 @@ import { appendWithRetries } from './handle-command.ts'
 import type { WriteDeps } from './handle-command.ts'
 import type { EventMetadata } from '../ports/event-store.ts'
 
-/** The limit `maxCount` is set again after this many ids, because a crash may skip it. */
+/**
+ * The first id sets the limit `maxCount` of the stream. It is set again after this many ids, in case a crash skipped
+ * it.
+ */
 const TRUNCATION_INTERVAL = 100
 
 /** Takes the next id of a kind, counted from 1. An append with unknown outcome may leave a gap. No id is used twice. */

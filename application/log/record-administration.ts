@@ -8,7 +8,7 @@ import type { Unavailable } from '../errors.ts'
 import { appendWithRetries } from './handle-command.ts'
 import type { WriteDeps } from './handle-command.ts'
 
-/** Records what an administrator is about to read or do. Call it before the act, so every act is on record. */
+/** Records an action of an administrator. Call it before the action, so no action happens without a record. */
 export const recordAdministration = async (
   deps: WriteDeps,
   caller: Caller,

@@ -24,7 +24,7 @@ export const skipDamaged = (
         return
       } catch (error) {
         const row = damagedRowOf(error)
-        // A row before the position would come again in an endless loop.
+        // A row at or before the position would be read again in an endless loop.
         if (row === undefined || row.position <= position) throw error
         onDamaged(row)
         yield { kind: 'damaged', ...row }

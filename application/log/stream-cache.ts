@@ -7,7 +7,7 @@ import { createLruCache } from '../lru-cache.ts'
 export interface StreamCache<L, State> {
   /** Returns the cached state, or loads it. Concurrent calls share one load. */
   readonly get: (stream: string) => TaskEither<L, State>
-  /** The stream has changed. Drops its state, and does not keep the result of a running load. */
+  /** Drops the state of a stream that has changed. The result of a running load is not kept either. */
   readonly forget: (stream: string) => void
 }
 
@@ -15,7 +15,7 @@ interface StreamCacheOptions<L, State> {
   /** The cache keeps the most recently used streams. */
   readonly maxStreams: number
   readonly load: (stream: string) => TaskEither<L, State>
-  /** Other states are not cached. */
+  /** Returns whether the state is cached. */
   readonly isWorthKeeping: (state: State) => boolean
 }
 

@@ -30,7 +30,7 @@ export interface WatchedLog {
   readonly isOlder: () => boolean
 }
 
-/** Streams with details. The names of damaged streams are all kept. */
+/** Maximum number of unreadable streams that are kept with details. The names of all damaged streams are kept. */
 const MAX_DESCRIBED = 1000
 
 const kindOf = (stream: string): string => stream.replace(/-.*$/s, '')
@@ -39,7 +39,7 @@ const isOlderLog = (error: unknown): boolean =>
   error instanceof Error && (error.cause as Partial<OlderLog> | undefined)?._tag === 'OlderLog'
 
 /**
- * Wraps the event store so that an unreadable event does not stop subscriptions. Each unreadable stream is logged once.
+ * Wraps the event store, so an unreadable event does not stop subscriptions. Each unreadable stream is logged once.
  * Reads of the stream itself still fail.
  */
 export const watchLog = (store: EventStore, logger: Pick<Logger, 'error'>): WatchedLog => {

@@ -14,24 +14,24 @@ export type PullEnd =
   /** `code`: the reason, without secrets. `retry`: false when another attempt cannot help. */
   | { readonly kind: 'failed'; readonly code: string; readonly retry: boolean }
 
-/** The gap between a stretch of audio and the audio before it. */
+/** The gap between a stretch (audio without a gap) and the audio before it. */
 export interface Continuity {
-  /** Seconds that the source reports as lost. Null: the source does not report this. */
+  /** Seconds that the source reports as lost. Null: the source does not report lost audio. */
   readonly lost: number | null
-  /** The times of the stretch have a new origin, as after a discontinuity in HLS. */
+  /** True when the times of the stretch have a new origin, as after a discontinuity in HLS. */
   readonly newClock: boolean
 }
 
 export interface PullerEvents {
-  /** The processes of this attempt have started. Missing audio after this event is the fault of the source. */
+  /** The processes of this attempt have started. If no audio follows, the source is the cause. */
   readonly began: () => void
   /** The next audio begins a new stretch. Audio before it may be missing. */
   readonly stretch: (continuity: Continuity) => void
-  /** s16le 16 kHz mono, in order. `time`: of the first sample, in seconds of the media clock, or null. */
+  /** The next samples (s16le, 16 kHz, mono). `time`: seconds of the media clock at the first sample. Null: unknown. */
   readonly audio: (samples: Int16Array, time: number | null) => void
   /** All audio up to this HLS media sequence is delivered, or the source begins after it. */
   readonly heard: (mediaSequence: number) => void
-  /** Duration of the segments of this HLS source. */
+  /** Maximum duration of the segments of this HLS source, as its playlist declares it. */
   readonly targetDuration: (seconds: number) => void
   /** Called once for each `pull`, after all its audio. */
   readonly ended: (end: PullEnd) => void
@@ -45,7 +45,7 @@ export interface Puller {
   readonly pid: number | null
   /** Begins one attempt. Call it again only after `ended`. */
   readonly pull: (target: SourceTarget) => void
-  /** Delivers no audio until `resume`. The process soon stops reading the source. */
+  /** Stops the delivery of audio until `resume`. The process soon stops reading the source. */
   readonly pause: () => void
   readonly resume: () => void
   /** Resolves when the process and its children have ended. No event follows the call. */

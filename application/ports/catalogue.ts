@@ -5,9 +5,9 @@ import type { EventOf } from '../../domain/shared/event.ts'
 export interface Abilities {
   /** Codes of the languages that the model transcribes. */
   readonly languages: ReadonlyArray<string>
-  /** The model detects the spoken language. */
+  /** True when the model can detect the spoken language. */
   readonly findsLanguage: boolean
-  /** The model translates speech into English. */
+  /** True when the model can translate speech into English. */
   readonly translates: boolean
 }
 
@@ -37,6 +37,7 @@ export interface TranslationPair {
   readonly id: number
   readonly model: string
   readonly active: boolean
+  /** Megabytes. */
   readonly vram: number
   readonly from: string
   readonly to: string
@@ -48,7 +49,10 @@ export interface TranslationPair {
 export interface Catalogue {
   readonly models: () => ReadonlyArray<Model>
   readonly languages: () => ReadonlyArray<Language>
-  /** Languages of the models that are not listed, because they have no two-letter code. Sessions may use them. */
+  /**
+   * Further languages of the models. `languages` omits them, because they have no two-letter code. Sessions may use
+   * them.
+   */
   readonly furtherLanguages: () => ReadonlyArray<Language>
   readonly translations: () => ReadonlyArray<TranslationPair>
 }

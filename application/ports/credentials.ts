@@ -15,7 +15,7 @@ export interface ShownJwt extends JwtClaims {
   readonly expiresAt: number
 }
 
-/** Four passwords are being hashed and a hundred wait. Any further request is refused. */
+/** The request was refused, because four passwords are being hashed and a hundred more wait. */
 export interface TooBusy {
   readonly _tag: 'TooBusy'
 }
@@ -35,7 +35,7 @@ export type KeyedHashPurpose =
 export interface Credentials {
   /** argon2id, m=19456 KiB, t=2, p=1, as a PHC string. */
   readonly hashPassword: (password: string) => TaskEither<TooBusy, string>
-  /** Takes equally long without a `passwordHash`, so that response times do not reveal unknown users. */
+  /** Takes equally long without a `passwordHash`, so response times do not reveal which users exist. */
   readonly verifyPassword: (password: string, passwordHash: Option<string>) => TaskEither<TooBusy, boolean>
   /** True when the hash was made with lower cost parameters than new hashes. */
   readonly isOutdated: (passwordHash: string) => boolean

@@ -18,7 +18,7 @@ export const OUTRANKED: DocumentsUnavailable = {
   reason: 'another process has taken over this read model',
 }
 
-/** The refusal of a promotion whose documents are not in the expected places. */
+/** The refusal of a promotion (replacement of a read model) whose documents are not in the expected places. */
 export const MOVED: DocumentsUnavailable = {
   _tag: 'DocumentsUnavailable',
   reason: 'another process has replaced this read model',
@@ -55,7 +55,7 @@ export interface CollectionSpec {
   readonly indexes: ReadonlyArray<ReadonlyArray<string>>
 }
 
-/** A document with its guard, as it is stored. */
+/** A stored document. Its position guards it: a change with the same or an earlier position is ignored. */
 export interface ScannedDocument {
   readonly id: string
   /** Position of the change that wrote the document. */
@@ -72,10 +72,10 @@ export interface ReadModel {
   readonly collection: string
 }
 
-/** The owner of a checkpoint: a read model, or a duty, which has no documents. */
+/** The owner of a checkpoint: a read model, or a duty (a background task), which has no documents. */
 export type Checkpointed = ReadModel | { readonly projection: string; readonly collection: null }
 
-/** Identifies an event, to check whether a log contains it. */
+/** Members that identify an event, to check whether a log contains it. */
 export type EventName = Pick<StoredEvent, 'stream' | 'revision' | 'id'>
 
 /** Progress of a read model or a duty. */
@@ -92,14 +92,14 @@ export interface PublishedProgress {
   readonly passed: Position
   /** Changes with each update. A changing beat shows that a process runs the projection. */
   readonly beat: number
-  /** All known events are projected. */
+  /** True when all known events are projected. */
   readonly isResting: boolean
-  /** The projection failed and retries. */
+  /** True while the projection retries after a failure. */
   readonly isHeldUp: boolean
   readonly isRebuilding: boolean
 }
 
-/** `token`: fencing token of the publisher's lease. */
+/** Progress of one read model. `token`: fencing token of the lease of the process that publishes it. */
 export interface ProgressUpdate {
   readonly model: ReadModel
   readonly token: number
@@ -109,16 +109,16 @@ export interface ProgressUpdate {
 /** The read models: documents with a position guard, and the checkpoint of each projection. */
 export interface Documents {
   /**
-   * Creates missing collections and indexes. Returns the place of each collection, which changes when a collection is
-   * discarded or replaced.
+   * Creates missing collections and indexes. Returns the place of each collection: a text that changes when the
+   * collection is discarded or replaced.
    */
   readonly ensure: (
     collections: ReadonlyArray<CollectionSpec>,
   ) => TaskEither<DocumentsUnavailable, ReadonlyArray<string>>
   /**
    * Writes all changes, then the checkpoint, which never goes back. Repeating a commit changes nothing. `token`:
-   * fencing token of the writer's lease, 0 without leases. A commit is refused after a higher token has written the
-   * checkpoint.
+   * fencing token of the writer's lease, 0 without leases. A commit is refused if the stored checkpoint has a higher
+   * token.
    */
   readonly commit: (
     whose: Checkpointed,
@@ -127,8 +127,8 @@ export interface Documents {
     token?: number,
   ) => TaskEither<DocumentsUnavailable, void>
   /**
-   * Publishes progress. Ignores read models without a checkpoint, and those that a higher token has written. Published
-   * progress may be lost.
+   * Publishes progress. Ignores read models without a checkpoint, and read models whose checkpoint has a higher token.
+   * Published progress may be lost.
    */
   readonly publishProgress: (updates: ReadonlyArray<ProgressUpdate>) => TaskEither<DocumentsUnavailable, void>
   /** Returns the last published progress of each read model, in one request. Null: none was published. */
@@ -151,14 +151,14 @@ export interface Documents {
     limit: number,
   ) => TaskEither<DocumentsUnavailable, ReadonlyArray<ScannedDocument>>
   /**
-   * Deletes the checkpoint and the documents of a read model. Its collection must be ensured again. A duty has only a
-   * checkpoint. Discarding a missing read model is no error.
+   * Deletes the checkpoint and the documents of a read model. Afterwards call `ensure` again for its collection. A duty
+   * has only a checkpoint. Discarding a missing read model is not an error.
    */
   readonly discard: (whose: Checkpointed) => TaskEither<DocumentsUnavailable, void>
   /**
-   * Replaces the read model `to` by `from`, with documents and checkpoint, at one moment for all readers. The name
-   * `from` and the old documents are removed. Repeating it changes nothing. Later writes to the old documents are lost.
-   * Refused when the documents are not in `places` before the call.
+   * Replaces the read model `to` by `from`, with documents and checkpoint, at the same moment for all readers. The name
+   * `from` and the old documents are removed. Repeating the call changes nothing. Later writes to the old documents are
+   * lost. Refused when the documents of the two read models are not in `places` before the call.
    */
   readonly promote: (
     from: ReadModel, to: ReadModel, places?: readonly [from: string, to: string],

@@ -11,20 +11,20 @@ export interface ModelLoadFailed {
   readonly reason: string
 }
 
-/** Inference threw an error, or the job crashed the engine process while it ran alone. */
+/** The model run threw an error, or the job crashed the engine process while no other job was running. */
 export interface JobFailed {
   readonly _tag: 'JobFailed'
   readonly reason: string
 }
 
 export interface LoadedModel {
-  /** Maximum seconds of audio in one pass. */
+  /** Maximum seconds of audio in one pass (one run of the model). */
   readonly windowSeconds: number
-  /** The model runs on a GPU. The memory of the engine process does not include GPU memory. */
+  /** True when the model runs on a GPU. The memory of the engine process does not include GPU memory. */
   readonly onGpu?: boolean
   /** Maximum number of sessions in one run on a GPU, as measured when the model was loaded. */
   readonly batch?: number
-  /** The model derives word times from its cross-attention. Then jobs may have a `beginning`. */
+  /** True when the model derives word times from its cross-attention. Then jobs may have a `beginning`. */
   readonly hasWordTimes?: boolean
 }
 
@@ -53,7 +53,7 @@ export interface TranscribeJob {
   /** s16le samples, at most `windowSeconds`. They must not be changed until the job is done. */
   readonly samples: Int16Array
   readonly vocabulary?: Vocabulary
-  /** A fast pass for a draft, with less silence after the audio. It may be less accurate. */
+  /** True for a fast pass for a draft, with less silence after the audio. It may be less accurate. */
   readonly isDraft?: boolean
   /** Only for models with word times. Without it the whole audio is transcribed again. */
   readonly beginning?: Beginning
@@ -62,10 +62,11 @@ export interface TranscribeJob {
 /** A word with its punctuation. Times are in seconds from the start of `samples`. */
 export interface TranscribedWord {
   readonly tokens: ReadonlyArray<number>
-  /** With its leading space. Without a leading space the text may belong to the word before it. */
+  /** The text with its leading space. Without a leading space it may belong to the word before it. */
   readonly text: string
   /** Number of tokens before the trailing punctuation. */
   readonly spoken: number
+  /** Start of the sound. */
   readonly start: number
   /** Estimated end of the sound. */
   readonly end: number
@@ -96,9 +97,9 @@ export interface Hypothesis {
   readonly words?: ReadonlyArray<TranscribedWord>
   /** Present only for a job that detects the language. */
   readonly language?: FoundLanguage
-  /** Decoding was stopped because the text repeated itself. */
+  /** True when decoding was stopped because the text repeated itself. */
   readonly isLoop?: boolean
-  /** Mean log probability of the chosen tokens, including the end of the text. */
+  /** Mean log probability of the chosen tokens, including the token that ends the text. */
   readonly avgLogprob: number
   /** Probability of the no-speech token at the first step. 0 for models without that token. */
   readonly noSpeechProb: number
@@ -120,11 +121,11 @@ export interface SpeechProbabilities {
 /** A device that runs models. */
 export interface Device {
   readonly name: 'cpu' | 'gpu'
-  /** Number of passes that run at a time. */
+  /** Number of passes that run at the same time. */
   readonly lanes: number
 }
 
-/** Measured duration of passes, in seconds. */
+/** Measured duration of the passes of a model, in seconds. */
 export interface PassTime {
   /** Median of the last passes. */
   readonly usual: number
@@ -145,7 +146,7 @@ export interface SpeechEngine {
     job: TranscribeJob,
     signal?: AbortSignal,
   ) => TaskEither<ModelLoadFailed | JobFailed, Hypothesis>
-  /** `samples`: a whole number of frames. They must not be changed until the result is there. */
+  /** `samples`: a whole number of frames. They must not be changed until the task has ended. */
   readonly detectSpeech: (samples: Int16Array, state: VadState) => TaskEither<JobFailed, SpeechProbabilities>
   /** Returns the device that runs the model. It may change when the model is loaded or the process restarts. */
   readonly deviceOf: (model: string) => Device

@@ -1,4 +1,4 @@
-/** Time, ids and random values, injected so that tests can control them. */
+/** Time, ids and random values. They are injected, so tests can control them. */
 export interface Environment {
   /** Wall clock, e.g. `2026-11-21T09:30:00.123456+00:00`. */
   readonly now: () => string
@@ -10,7 +10,7 @@ export interface Environment {
   readonly newSecret: () => string
   /** From 0 to 1, for jitter. */
   readonly random: () => number
-  /** UUID of the HTTP request or WebSocket handshake that the caller handles. Null outside of requests. */
+  /** Returns the UUID of the current HTTP request or WebSocket handshake. Null outside of requests. */
   readonly correlationId: () => string | null
   /** UUID of this process, made at start. */
   readonly instance: string

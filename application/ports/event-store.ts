@@ -9,10 +9,13 @@ export type Revision = number
  */
 export type Position = string & { readonly _brand: 'Position' }
 
-/** Before the first event. */
+/** The position before the first event. */
 export const BEGINNING = '' as Position
 
-/** Use `any` only for ids, snapshots and records, because a retried append with `any` may write twice. */
+/**
+ * The last revision of the stream, which an append requires. Use `any` only for ids, snapshots and records, because a
+ * retried append with `any` may write twice.
+ */
 export type ExpectedRevision = Revision | 'no-stream' | 'any'
 
 export interface EventMetadata {
@@ -28,7 +31,7 @@ export interface NewEvent {
   /** UUID version 7, so indexes stay in order. Appending an event with the same id again does not write it twice. */
   readonly id: string
   readonly type: string
-  /** JSON object with sealed personal members. */
+  /** JSON object. Its personal members are encrypted. */
   readonly data: Readonly<Record<string, unknown>>
   readonly metadata: EventMetadata
 }
@@ -80,7 +83,9 @@ export interface Appended {
   readonly position: Position
 }
 
+/** Limits of a stream. The store drops older events. */
 export interface StreamMetadata {
+  /** Number of the newest events that are kept. */
   readonly maxCount?: number
   readonly maxAgeSeconds?: number
 }
@@ -94,19 +99,21 @@ export type ReadOptions = {
 
 export type SubscriptionMessage =
   | { readonly kind: 'event'; readonly event: StoredEvent }
-  /** All events up to this position were delivered or did not match. Do not wait for it: stores may send none. */
+  /**
+   * All matching events up to this position were delivered. Do not wait for this message: a store may never send it.
+   */
   | { readonly kind: 'checkpoint'; readonly position: Position }
   /**
-   * All matching events that were in the log at this moment have been delivered. Only this message shows the end of the
-   * log. Like every message it has the position from which to resume.
+   * All matching events that were in the log at this moment have been delivered. Only this message shows that the end
+   * of the log was reached.
    */
   | { readonly kind: 'caught-up'; readonly position: Position }
-  /** A damaged row. Only `skipDamaged` sends this message; stores throw an error. */
+  /** A damaged row. Only `skipDamaged` sends this message. The stores themselves throw an error. */
   | { readonly kind: 'damaged'; readonly position: Position; readonly stream: string }
 
 /**
  * The log. An append is atomic, and durable when it returns. A repeated append with the same ids at the same expected
- * revision returns the result of the first one. A deleted stream reads as empty but keeps its revisions.
+ * revision returns the result of the first append. A deleted stream reads as empty but keeps its revisions.
  */
 export interface EventStore {
   readonly append: (

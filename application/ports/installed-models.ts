@@ -1,7 +1,7 @@
 /** Facts about an installed model or translator that the catalogue does not have. */
 export interface InstalledFacts {
   readonly name: string
-  /** The model is part of the service. */
+  /** True when the model is part of the service. */
   readonly ships: boolean
   /** Size of the weights. */
   readonly bytes: number
@@ -23,6 +23,6 @@ export interface HiddenModel {
 /** The models of this machine, in memory. */
 export interface InstalledModels {
   readonly all: () => ReadonlyArray<InstalledFacts>
-  /** Moves the folder of a downloaded model to a place without models. Rejects when the disk fails. */
+  /** Moves the folder of a downloaded model out of the folder of models. Rejects when the disk fails. */
   readonly hide: (name: string) => Promise<HiddenModel>
 }

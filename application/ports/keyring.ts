@@ -14,8 +14,8 @@ export interface KeyErased {
 }
 
 /**
- * The log contains members sealed with this key, but the keyring does not have it: the keyring is older than the log.
- * The name is not used for a new key, so everything can be opened after the right keyring is restored.
+ * The log contains members that are encrypted with this key, but the keyring does not have it, because the keyring is
+ * older than the log. No new key gets this name, so everything can be decrypted after the right keyring is restored.
  */
 export interface KeyMissing {
   readonly _tag: 'KeyMissing'
@@ -45,7 +45,7 @@ export interface SealedMember {
   readonly key: string
   /** The stream for which the envelope was sealed. */
   readonly stream: string
-  /** The members for which it may have been sealed. A read model has values from several types of events. */
+  /** The members for which it may have been sealed. There may be several, because read models copy envelopes. */
   readonly members: ReadonlyArray<string>
 }
 
@@ -68,7 +68,7 @@ export interface Keyring {
   ) => TaskEither<KeyringUnavailable, ReadonlyArray<Either<Unopened, string>>>
   /** Erases keys permanently and records the erasure. */
   readonly erase: (keys: ReadonlyArray<string>) => TaskEither<KeyringUnavailable, void>
-  /** Names of missing keys that were needed so far, in no order. */
+  /** Names of the missing keys that were needed so far, in any order. */
   readonly missing: () => ReadonlyArray<string>
   /** The first 1000 streams with an envelope that was changed or copied from elsewhere. */
   readonly foreign: () => ReadonlyArray<string>

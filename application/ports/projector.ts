@@ -6,15 +6,15 @@ export interface ProjectionLag {
   readonly projection: string
   /** All events up to this position are in the documents. */
   readonly position: Position
-  /** Seconds since the projection was last at rest. 0 at rest. */
+  /** Seconds since the projection last had projected all known events. 0 while it is up to date. */
   readonly secondsBehind: number
   /** The error that is being retried. Null without an error. */
   readonly error: string | null
   /** Failed attempts since the start of the process. */
   readonly failures: number
-  /** Its read model is being rebuilt next to the one in use. */
+  /** True while a new copy of its read model is being built. The old copy stays in use. */
   readonly rebuilding: boolean
-  /** The projection has processed the log as it was at the start. */
+  /** True when the projection has processed the log as it was at the start. */
   readonly hasCaughtUp: boolean
   /** True: this process runs the projection. False: the values are published by the process that runs it. */
   readonly isOwn: boolean
@@ -33,9 +33,9 @@ export interface Rebuilt {
   readonly projection: string
   /** Number of events that this process folded. */
   readonly events: number
-  /** The rebuild continued an interrupted one. */
+  /** True when the rebuild continued an interrupted rebuild. */
   readonly resumed: boolean
-  /** Number of documents that differed from the log before. Null when the documents could not be compared. */
+  /** Number of old documents that differed from the new ones. Null when the documents could not be compared. */
   readonly corrected: number | null
   /** All events up to this position are in the new documents. */
   readonly position: Position
@@ -50,9 +50,9 @@ export interface Projector {
   readonly caughtUp: () => Promise<void>
   readonly lag: () => ReadonlyArray<ProjectionLag>
   /**
-   * Rebuilds a read model next to the one in use, and then replaces it. The process that runs the projection does the
-   * work. A second call during a rebuild gets the progress and the result of the first. An interrupted rebuild is
-   * continued. Left: the reason of a failure; the old read model stays in use.
+   * Builds a new copy of a read model and then replaces the old copy. The process that runs the projection does the
+   * work. A second call during a rebuild gets the progress and the result of the first rebuild. An interrupted rebuild
+   * is continued. Left: the reason of a failure. Then the old copy stays in use.
    */
   readonly rebuild: (
     projection: string,

@@ -99,7 +99,10 @@ export interface ResolvedToken {
   readonly status: LiveStatus
 }
 
-/** Finds the session of a socket token: session `liveId`, or without it the newest open session, or the newest one. */
+/**
+ * Finds the session of a socket token. A token may belong to several sessions. Without `liveId` the newest open session
+ * is returned, or the newest session if no session is open.
+ */
 export type ResolveToken = (
   token: string,
   liveId: number | null,

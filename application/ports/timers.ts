@@ -1,4 +1,4 @@
-/** Timers, injected so that tests need not wait. */
+/** Timers. They are injected, so tests need not wait. */
 export interface Timers {
   /** Runs `task` once after `ms` milliseconds. Returns a function that cancels it. */
   readonly after: (ms: number, task: () => void) => () => void

@@ -10,7 +10,7 @@ export interface TranslateJob {
 }
 
 /**
- * Runs translators in a separate process, so that they cannot crash the speech engine. After a crash the unfinished
+ * Runs translators in a separate process, so they cannot crash the speech engine. After a crash the unfinished
  * jobs run again, one at a time. A job that crashes the process while it runs alone fails with JobFailed.
  */
 export interface TranslationEngine {
@@ -25,7 +25,7 @@ export interface TranslationEngine {
 /** Numbers of translations since the start of the process. `waiting` and `lagSeconds` describe the present moment. */
 export interface TranslationFigures {
   readonly done: number
-  /** The translator failed or is missing. */
+  /** Failed because the translator failed or is missing. */
   readonly failed: number
   /** Dropped because the session ended. */
   readonly dropped: number

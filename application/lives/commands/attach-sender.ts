@@ -22,9 +22,9 @@ export const attachSender =
   (liveId) =>
   async () => {
     const { instance, now } = deps.environment
-    // Term 0 is refused: the session has ended or belongs to another worker.
+    // Without a term the session has ended or belongs to another worker. Term 0 makes the decider refuse the sender.
     const term = ownTerm(deps, liveId) ?? 0
-    // In the first term no earlier worker has to be fenced.
+    // Fences the earlier workers. In the first term there is no earlier worker.
     const taken = term > FIRST_TERM ? await takeOver(deps)(liveId, term)() : null
     if (taken !== null && E.isLeft(taken))
       return taken.left._tag === 'LiveUnknown' ? E.left({ _tag: 'LiveOver' }) : E.left(taken.left)

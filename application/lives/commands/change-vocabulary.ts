@@ -6,14 +6,15 @@ import type { LiveOver, Superseded, Unavailable } from '../../errors.ts'
 import type { WriteDeps } from '../../log/handle-command.ts'
 import { changeLive } from '../change-live.ts'
 
-/** The vocabulary that a sender expects speakers to use, written by the worker of the term. */
+/** The vocabulary that a sender expects speakers to use. */
 export interface ExpectedVocabulary {
   /** Replaces the earlier vocabulary. */
   readonly vocabulary: GivenVocabulary
+  /** Leadership term of the worker that writes the vocabulary. */
   readonly term: number
 }
 
-/** Stores a new vocabulary, so another worker that takes the session over uses it too. Skips an equal vocabulary. */
+/** Stores a new vocabulary, so another worker that takes over the session uses it too. Skips an equal vocabulary. */
 export type ChangeVocabulary = (
   liveId: number,
   expected: ExpectedVocabulary,

@@ -26,7 +26,7 @@ import type { CreateLiveDeps, RecordLive } from './create-live.ts'
 import type { CreateLiveRequest } from './requested-live.ts'
 
 /**
- * Creates a session with an Idempotency-Key: for 24 hours a repeated request gets the answer of the first request.
+ * Creates a session with an Idempotency-Key. For 24 hours a repeated request gets the answer of the first request.
  * Without a key each request creates a separate session.
  */
 export type CreateLiveOnce = (
@@ -39,20 +39,21 @@ export type CreateLiveOnce = (
 interface ClaimedKey {
   readonly stream: string
   readonly commandId: string
-  /** The session that the first request received; null before a session is admitted. */
+  /** The session that the first request received. Null before a session is admitted. */
   readonly liveId: number | null
+  /** True when an earlier request used the key. */
   readonly isRepeated: boolean
 }
 
 /**
- * The log records the key and its command first. A repeated request then finds the session of the first request, or
- * completes it, even after a crash at any step. Two processes may use the same key at the same time: one command
- * creates one session.
+ * First the log records the key and its command. A repeated request then finds the session of the first request, or
+ * completes it, even after a crash at any step. When two processes use the same key at the same time, both run the same
+ * command, which creates only one session.
  */
 export const createLiveOnce = (deps: CreateLiveDeps): CreateLiveOnce => {
   const create = createLive(deps)
   const { keyedHash } = deps.credentials
-  /** Running requests of this process: from the hash of the key to the hash of the request. */
+  /** Running requests of this process. Key: hash of the Idempotency-Key. Value: hash of the request. */
   const running = new Map<string, string>()
 
   const claim = async (
@@ -72,23 +73,26 @@ export const createLiveOnce = (deps: CreateLiveDeps): CreateLiveOnce => {
     }
     const { position, state } = used.right
     const isRepeated = position === null
-    // Only frees space: the decider ignores older uses of the key.
+    // This only frees space, because the decider ignores older uses of the key.
     if (!isRepeated) await deps.store.setMetadata(stream, { maxAgeSeconds: KEY_LIFETIME_MS / 1000 })()
     return E.right({ stream, commandId: state?.use.commandId ?? commandId, liveId: state?.liveId ?? null, isRepeated })
   }
 
-  /** Older versions stored no `IdempotencyKeyAdmitted`. For those logs the admissions name the session. */
+  /**
+   * Returns the sessions of a command from the admissions. Older versions stored no `IdempotencyKeyAdmitted`, so their
+   * logs name the session only there.
+   */
   const livesAdmittedEarlier = async (commandId: string): Promise<Either<Unavailable, ReadonlyArray<number>>> => {
     const livesOf = (state: AdmissionState) =>
       attemptCommandIds(commandId).flatMap((name) => A.fromOption(liveIdOfCommand(state, name)))
     return E.map(livesOf)(await deps.admission.refresh())
   }
 
-  /** Returns the answer of the first request; null when that request created no session. */
+  /** Returns the answer of the first request. Null when that request created no session. */
   const firstAnswer = async (claimed: ClaimedKey): Promise<Either<LiveNotFound | Unavailable, LiveView | null>> => {
-    const given = claimed.liveId === null ? await livesAdmittedEarlier(claimed.commandId) : E.right([claimed.liveId])
-    if (E.isLeft(given)) return given
-    for (const liveId of given.right) {
+    const liveIds = claimed.liveId === null ? await livesAdmittedEarlier(claimed.commandId) : E.right([claimed.liveId])
+    if (E.isLeft(liveIds)) return liveIds
+    for (const liveId of liveIds.right) {
       const loaded = await loadLive(deps, liveId)()
       if (E.isLeft(loaded)) return loaded
       const { state, stored } = loaded.right
@@ -99,18 +103,18 @@ export const createLiveOnce = (deps: CreateLiveDeps): CreateLiveOnce => {
   }
 
   /** Records which session belongs to the key, before the session is created. */
-  const recordLiveOfKey = (caller: Caller, { stream, commandId, liveId: first }: ClaimedKey): RecordLive => {
-    let before = first
+  const recordLiveOfKey = (caller: Caller, { stream, commandId, liveId: recorded }: ClaimedKey): RecordLive => {
+    let before = recorded
     return (liveId) => async () => {
       const origin = { commandId: `${commandId}/live-${liveId}`, correlationId: commandId, actor: actorOf(caller) }
       const command = { type: 'Admit', liveId, before, at: deps.environment.now() } as const
-      const noted = await handleCommand(deps)({ ...origin, stream, decider: idempotencyKeyDecider, command })()
-      if (E.isRight(noted)) {
+      const stored = await handleCommand(deps)({ ...origin, stream, decider: idempotencyKeyDecider, command })()
+      if (E.isRight(stored)) {
         before = liveId
         return E.right(undefined)
       }
-      if (noted.left._tag === 'IdempotencyKeyReused') throw unexpected(stream, noted.left)
-      return E.left(noted.left)
+      if (stored.left._tag === 'IdempotencyKeyReused') throw unexpected(stream, stored.left)
+      return E.left(stored.left)
     }
   }
 
@@ -129,9 +133,9 @@ export const createLiveOnce = (deps: CreateLiveDeps): CreateLiveOnce => {
     if (key === null) return await create(caller, request)()
     const keyHash = keyedHash('idempotency-key', `${caller.userId}\0${key}`)
     const requestHash = keyedHash('create-request', JSON.stringify(request))
-    const present = running.get(keyHash)
-    if (present === requestHash) return E.left({ _tag: 'RequestStillRunning' })
-    if (present !== undefined) return E.left({ _tag: 'IdempotencyKeyReused' })
+    const runningRequest = running.get(keyHash)
+    if (runningRequest === requestHash) return E.left({ _tag: 'RequestStillRunning' })
+    if (runningRequest !== undefined) return E.left({ _tag: 'IdempotencyKeyReused' })
     running.set(keyHash, requestHash)
     try {
       return await createOnce(caller, request, keyHash, requestHash)

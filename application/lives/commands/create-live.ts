@@ -28,15 +28,15 @@ import type { LiveWriteDeps } from '../release-live.ts'
 import { liveCreatedData } from './requested-live.ts'
 import type { CreateLiveRequest, RequestedLive } from './requested-live.ts'
 
-/** Records the number of the session for repeated requests. Left: the create stops with this refusal. */
+/** Records the id of the session for repeated requests. Left: the create stops with this refusal. */
 export type RecordLive = (liveId: number) => TaskEither<RequestStillRunning | Unavailable, void>
 
 type Refusal = CreateLiveRefusal | RequestStillRunning
 
 /**
- * Creates a session. A repeated `commandId` returns the session that it created, or completes it; the default is a new
- * id. `recordLive` is called before each session is created, because admissions remember a command for ten minutes
- * only.
+ * Creates a session. A repeated `commandId` returns the session that it created, or completes it. The default is a new
+ * id. `recordLive` is called before each session is created, because admissions remember a command only for ten
+ * minutes.
  */
 export type CreateLive = (
   caller: Caller,
@@ -51,15 +51,18 @@ export interface CreateLiveDeps extends LiveWriteDeps, Pick<Projector, 'whenProj
   readonly candidates: CandidatesFor
   readonly credentials: Pick<Credentials, 'keyedHash'>
   readonly holderOfToken: HolderOfToken
-  /** Checks whether the service may pull audio from this URL, by the URL only; null: it may. */
+  /** Returns why the service may not pull audio from this URL, judged only by the URL. Null: it may. */
   readonly pullRefusal: (url: string) => AudioUrlForbidden | SourcesNotIsolated | null
   readonly viewOf: ViewOf
 }
 
-/** Admissions of one create. The reconciler undoes an admission that takes too long; the create then tries again. */
+/**
+ * Maximum number of admissions of one create. The reconciler, a background task, undoes an admission whose create takes
+ * too long. The create then tries again.
+ */
 const MAX_ADMISSIONS = 3
 
-/** Returns the command ids of the attempts of one create. A create that was undone runs again with the next id. */
+/** Returns the command ids of one create: one for each attempt. After an undone attempt, the next id is used. */
 export const attemptCommandIds = (commandId: string): ReadonlyArray<string> =>
   Array.from({ length: MAX_ADMISSIONS }, (_, admission) => (admission === 0 ? commandId : `${commandId}/${admission}`))
 
@@ -76,7 +79,9 @@ interface UndoneCreate {
   readonly reason: 'token_taken' | 'orphan'
 }
 
-/** Fences the session, then releases its reservation. The reconciler repeats a step that fails here. */
+/**
+ * Fences the session, so it can never be created, and releases its reservation. The reconciler retries failed steps.
+ */
 const undo = async (deps: CreateLiveDeps, { liveId, userId, reason }: UndoneCreate, origin: Origin): Promise<void> => {
   const command = { type: 'AbortLive', liveId, userId, reason, at: deps.environment.now() } as const
   // A separate command id: a repeated create must not mistake the fence for its own session.
@@ -100,7 +105,7 @@ const claimToken = async (
   return claimed
 }
 
-/** Reserves a worker and a session number; the same command always gets the same ones. */
+/** Reserves a worker and a session id. A repeated command gets the same worker and id. */
 const admit = async (
   deps: CreateLiveDeps,
   { caller: { userId, maxSessions }, request, chosen, origin }: Create,
@@ -121,7 +126,9 @@ const admit = async (
   return E.right({ liveId, worker: placementOf(admitted.right, liveId)?.worker ?? '' })
 }
 
-/** Admits, records the number, claims the token, creates. Null when the reconciler fenced the session first. */
+/**
+ * Makes one attempt: admits, records the id, claims the token, creates. Null when the reconciler fenced the session.
+ */
 const createOnce = async (deps: CreateLiveDeps, create: Create): Promise<Either<Refusal, LiveView | null>> => {
   const { caller: { userId }, tokenHash, origin } = create
   const admitted = await admit(deps, create)
@@ -161,10 +168,10 @@ const createOnce = async (deps: CreateLiveDeps, create: Create): Promise<Either<
 }
 
 /**
- * Creates a session in an order that survives a crash at any step: check the token's claim, admit, record the number,
- * claim the token, append LiveCreated. `reconcile-lives.ts` fences and releases a create that stops after its
- * admission, because the outcome of its last append may be unknown. This function undoes a create only when the
- * outcome is certain: the token was taken, or the keyring was unavailable.
+ * Creates a session in an order that survives a crash at any step: check the claim of the token, admit, record the id,
+ * claim the token, append LiveCreated. If a create stops after its admission, the outcome of its last append may be
+ * unknown. Then `reconcile-lives.ts` fences it later. This function undoes a create only when the outcome is certain:
+ * the token was taken, or the keyring was unavailable.
  */
 export const createLive =
   (deps: CreateLiveDeps): CreateLive =>
@@ -174,15 +181,15 @@ export const createLive =
     if (refusal !== null) return E.left(refusal)
     const { listenerToken } = request
     const tokenHash = listenerToken === null ? null : deps.credentials.keyedHash('live-token', listenerToken)
-    const isFree = tokenHash === null ? E.right(undefined) : await checkListenerToken(deps, tokenHash, caller.userId)()
-    if (E.isLeft(isFree)) return isFree
+    const checked = tokenHash === null ? E.right(undefined) : await checkListenerToken(deps, tokenHash, caller.userId)()
+    if (E.isLeft(checked)) return checked
     const chosen = chooseModels(deps.catalogue, request)
     if (E.isLeft(chosen)) return chosen
     const maximum = caller.maxTranslations
     if (new Set(request.translations).size > maximum) return E.left({ _tag: 'TooManyTranslations', maximum })
 
-    for (const name of attemptCommandIds(commandId)) {
-      const origin: Origin = { commandId: name, correlationId: commandId, actor: actorOf(caller) }
+    for (const attemptId of attemptCommandIds(commandId)) {
+      const origin: Origin = { commandId: attemptId, correlationId: commandId, actor: actorOf(caller) }
       const create = { caller, request, chosen: chosen.right, tokenHash, origin, recordLive }
       const created = await createOnce(deps, create)
       if (E.isLeft(created)) return created

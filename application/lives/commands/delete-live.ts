@@ -10,14 +10,14 @@ import { isOwned, loadLive } from '../load-live.ts'
 import type { LiveWriteDeps } from '../release-live.ts'
 import { removeLive } from '../remove-live.ts'
 
-/** Deletes a session of the caller for good: its text, URL and tokens can never be read again. */
+/** Deletes a session of the caller permanently: its text, URL and tokens can never be read again. */
 export type DeleteLive = (caller: Caller, liveId: number) => TaskEither<LiveNotFound | Unavailable, void>
 
 export interface DeleteLiveDeps extends LiveWriteDeps, Pick<Projector, 'whenProjected'> {}
 
 const notFound: LiveNotFound = { _tag: 'LiveNotFound' }
 
-/** After a crash `reconcile-lives.ts` releases the reservation and `erase-deleted-lives.ts` erases the keys. */
+/** If a crash interrupts it, `reconcile-lives.ts` releases the reservation and `erase-deleted-lives.ts` the keys. */
 export const deleteLive =
   (deps: DeleteLiveDeps): DeleteLive =>
   (caller, liveId) =>

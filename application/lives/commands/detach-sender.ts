@@ -5,7 +5,7 @@ import type { Superseded, Unavailable } from '../../errors.ts'
 import type { WriteDeps } from '../../log/handle-command.ts'
 import { changeLive } from '../change-live.ts'
 
-/** Identifies a sender: the worker's term, and the sender's number within the session (epoch). */
+/** Identifies a sender. `term`: leadership term of its worker. `epoch`: number of the sender within the session. */
 export interface SenderOfTerm {
   readonly term: number
   readonly epoch: number

@@ -10,17 +10,18 @@ import type { Projector } from '../../ports/projector.ts'
 import { endInTerm } from '../end-and-release.ts'
 import type { LiveWriteDeps } from '../release-live.ts'
 
-/** An end by the session's worker, in its term. */
+/** An end by the worker of the session. */
 export interface EndOfTerm {
+  /** Leadership term of the worker. */
   readonly term: number
   readonly cause: EndCause
-  /** The request that caused the end; null when the worker ends the session on its own. */
+  /** The request that caused the end. Null when the worker ends the session on its own. */
   readonly origin: Origin | null
 }
 
 /**
- * Appends the terminal event, then releases the reservation. Returns the position of the terminal event; null when
- * the session had ended already.
+ * Appends the terminal event, then releases the reservation. Returns the position of the terminal event, or null when
+ * the session had already ended.
  */
 export type EndLive = (liveId: number, end: EndOfTerm) => TaskEither<Superseded | Unavailable, Position | null>
 

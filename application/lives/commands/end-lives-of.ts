@@ -8,8 +8,8 @@ import { endAndRelease } from '../end-and-release.ts'
 import type { LiveWriteDeps } from '../release-live.ts'
 
 /**
- * Ends every open session of a disabled user. Left: the first failure; a repeated call ends the remaining sessions.
- * A session whose data cannot be read does not stop the others. Its error is returned after the others have ended.
+ * Ends every open session of a disabled user. Left: the first failure. A repeated call ends the remaining sessions. A
+ * session whose data cannot be read does not stop the others. Its error is returned after the others have ended.
  */
 export type EndLivesOf = (userId: number, origin: Origin) => Promise<Either<Unavailable, void>>
 

@@ -16,7 +16,7 @@ import { FINISHED_BY_REQUEST } from '../finish-if-allowed.ts'
 import type { FinishDeps } from '../finish-if-allowed.ts'
 import { isOpen, isOwned, loadLive } from '../load-live.ts'
 
-/** Ends all open sessions of the caller with this audio URL. The page limits only the answer, not the ends. */
+/** Ends all open sessions of the caller with this audio URL. `page` limits only the answer: all sessions end. */
 export type FinishLivesByAudioUrl = (
   caller: Caller,
   audioUrl: string,
@@ -29,13 +29,13 @@ export interface FinishLivesByAudioUrlDeps extends FinishDeps {
 
 const MAX_CONCURRENT_ENDS = 16
 
-/** Returns the numbers of the user's open sessions whose URL has this hash, newest first. */
+/** Returns the ids of the user's open sessions whose URL has this hash, newest first. */
 const openWithUrl = async (
   deps: FinishLivesByAudioUrlDeps,
   userId: number,
   hash: string,
 ): Promise<Either<Unavailable, ReadonlyArray<number>>> => {
-  // Every open session has a reservation, so no read model is needed, which could lag.
+  // Every open session has a reservation. A read model could lag behind.
   const admission = await deps.admission.refresh()
   if (E.isLeft(admission)) return admission
   const mine = admission.right.open.filter((reservation) => reservation.userId === userId).map(({ liveId }) => liveId)
@@ -75,7 +75,7 @@ export const finishLivesByAudioUrl =
   async () => {
     const matches = await openWithUrl(deps, caller.userId, deps.credentials.keyedHash('audio-url', audioUrl))
     if (E.isLeft(matches)) return matches
-    // All sessions transcribe their last audio at the same time, so the time limit counts once.
+    // All requests are sent first, so all sessions transcribe their last audio at the same time.
     const requested = matches.right.map((liveId) =>
       ({ liveId, ended: requestEnd(deps)(liveId, FINISHED_BY_REQUEST, originOf(deps, actorOf(caller))) }))
     const ends = await traverseConcurrently(MAX_CONCURRENT_ENDS, requested, async ({ liveId, ended }) =>

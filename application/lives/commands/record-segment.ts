@@ -14,27 +14,31 @@ import { lastTermOf, LOOK_BACK_EVENTS } from '../terms/fence-segments.ts'
 
 type Segment = SegmentFinalised['data']
 
-/** Stores a final (speech or translation) in a session's transcript, unless a worker of a later term has fenced it. */
+/**
+ * Stores a final segment (speech or translation) of a session. Refused when a worker of a later term has fenced the
+ * stream of segments.
+ */
 export type RecordSegment = (segment: Segment) => TaskEither<Superseded | Unavailable, void>
 
 /**
- * More sessions than a process can run. Beyond this number the session with the oldest write is dropped; its next
- * write costs one read.
+ * Sessions whose revisions are kept in memory: more than a process can run. Beyond this number the session with the
+ * oldest write is dropped, so its next write costs one read.
  */
 const MAX_REMEMBERED = 4096
 
 /** The writes of one session. */
 interface Lane {
-  /** Revision of the last append; null when it has to be read. */
+  /** Revision of the last append. Null when it must be read. */
   last: ExpectedRevision | null
-  /** The highest term that wrote. Late writes of an older term would match `last`, so the term is checked too. */
+  /** The highest term that wrote. A late write of an older term would match `last`, so the term is checked too. */
   term: number
+  /** Settles when all writes that were requested so far have ended. */
   tail: Promise<unknown>
 }
 
 const finalOf = eventReader([SegmentFinalised])
 
-/** Recognises the final whose append had an unknown outcome. Its translations may already follow it. */
+/** True when the stored event is this segment. After an append with unknown outcome, it may already be stored. */
 const isSameFinal = (event: StoredEvent, data: Segment): boolean => {
   const final = finalOf(event)
   if (final === undefined || termOf(final) !== termOf({ data })) return false
@@ -43,8 +47,8 @@ const isSameFinal = (event: StoredEvent, data: Segment): boolean => {
 }
 
 /**
- * Appends final segments, one after another for each session. The revision is kept in memory, so a segment costs one
- * append. After a failure the stream is read again: a stored segment is not written twice, and a segment of a fenced
+ * Appends the final segments of each session one after another. The revision is kept in memory, so a segment costs one
+ * append. After a failure the stream is read again, so a stored segment is not written twice, and a segment of a fenced
  * term is not written at all.
  */
 export const recordSegment = (deps: WriteDeps): RecordSegment => {
@@ -92,7 +96,7 @@ export const recordSegment = (deps: WriteDeps): RecordSegment => {
   return (segment) => async () => {
     const lane = laneOf(segment.liveId)
     const turn = lane.tail.then(() => append(lane, segment))
-    // An exception goes to the caller of this segment only; the next segment is still written.
+    // An exception goes only to the caller of this segment. The next segment is still written.
     lane.tail = turn.catch(() => undefined)
     return await turn
   }

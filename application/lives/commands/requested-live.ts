@@ -20,10 +20,10 @@ export interface CreateLiveRequest {
   readonly autoStart: boolean
   readonly retention: boolean
   readonly config: EngineSettings
-  /** Words that speakers are likely to use; absent when the request has none. */
+  /** Words that speakers are likely to use. Absent when the request has none. */
   readonly vocabulary?: GivenVocabulary
   readonly display: LiveFacts['display']
-  /** Custom listener token, null for a random one. */
+  /** Custom listener token. Null for a random token. */
   readonly listenerToken: string | null
 }
 

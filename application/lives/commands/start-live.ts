@@ -6,8 +6,8 @@ import type { WriteDeps } from '../../log/handle-command.ts'
 import { changeLive } from '../change-live.ts'
 
 /**
- * Makes a pending session active, with its first audio. Does nothing when the session is active already.
- * Also creates the key for the text at this point, so finals can be stored while the keyring is unavailable.
+ * Makes a pending session active, when its first audio arrives. Does nothing when the session is already active. It
+ * also creates the key for the text, so final segments can be stored later while the keyring is unavailable.
  */
 export type StartLive = (liveId: number, term: number) => TaskEither<LiveOver | Superseded | Unavailable, void>
 
@@ -15,7 +15,7 @@ export const startLive =
   (deps: WriteDeps): StartLive =>
   (liveId, term) =>
   async () => {
-    // The result is ignored: without a key the first final tries again and reports the error.
+    // The result is ignored, because without a key the first final segment tries again and reports the error.
     void deps.keyring.seal(textKey(liveId), [])()
     const started = await changeLive(deps)(liveId, { type: 'StartLive', term, at: deps.environment.now() })()
     return E.map(() => undefined)(started)

@@ -6,9 +6,9 @@ import type { WriteDeps } from '../../log/handle-command.ts'
 import { changeLive } from '../change-live.ts'
 import type { SourcePoint } from '../source-point.ts'
 
-/** The point where a process began to pull a session's source. */
+/** The point in a session where a process began to pull the source. */
 export interface SourceFacts extends SourcePoint {
-  /** The interface shows the process id of auto-started sessions only; null for all others. */
+  /** Process id, which the interface shows only for auto-started sessions. Null for all other sessions. */
   readonly pid: number | null
   /** The term of the worker that owns the process. */
   readonly term: number

@@ -1,16 +1,16 @@
 import type { Members } from '../../ports/peers/members.ts'
 
 /**
- * State of the process that admitted a session and should create it. `gone`: it has ended, so it will not complete the
- * create. `alive`: another running process, which may be slow. `unseen`: this process itself, or a process that is not
- * among the members, or not yet.
+ * State of the process that admitted a session and should create it. `gone`: the process has ended, so it will not
+ * complete the create. `alive`: it is another running process, which may be slow. `unseen`: it is this process itself,
+ * or a process that is not (or not yet) in the list of members.
  */
 export type CreatorState = 'gone' | 'alive' | 'unseen'
 
 /** Returns the state of one run of a process, by the id of that run. */
 export type CreatorStateOf = (instance: string) => CreatorState
 
-/** `isAlone`: only one process can use these stores, so every other run has ended. */
+/** `isAlone`: true when only one process can use these stores, so every other run has ended. */
 export const creatorStateAmong =
   ({ self, all }: Pick<Members, 'self' | 'all'>, isAlone: boolean): CreatorStateOf =>
   (instance) => {

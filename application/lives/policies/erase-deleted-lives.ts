@@ -8,7 +8,9 @@ import type { EraseLiveDeps } from '../erase-live.ts'
 
 const deletedOf = eventReader([LiveDeleted])
 
-/** Completes deletions that were cut short because the process died or a store was unavailable. Runs until stopped. */
+/**
+ * Completes deletions that were interrupted because the process ended or a store was unavailable. Runs until stopped.
+ */
 export const eraseDeletedLives = (deps: LogDutyDeps & EraseLiveDeps): RunningDuty =>
   startLogDuty(deps, {
     name: 'erase-deleted',

@@ -27,9 +27,9 @@ export interface Expiry {
 
 /**
  * Ends a pending session without a sender after PENDING_TIMEOUT, and every session after MAX_DURATION.
- * `reconcile-lives.ts` calls it every `expiryCheckMs`. Two other limits live elsewhere: IDLE_TIMEOUT for a connected
- * but silent sender (`interfaces/ws/senders/idle.ts`), RECONNECT_GRACE for a lost sender
- * (`application/sessions/live-sessions.ts`).
+ * `reconcile-lives.ts` calls it every `expiryCheckMs` milliseconds. Other files apply two further limits. IDLE_TIMEOUT,
+ * for a connected but silent sender: `interfaces/ws/senders/idle.ts`. RECONNECT_GRACE, for a lost sender:
+ * `application/sessions/live-sessions.ts`.
  */
 export const expireLives = (deps: ExpireLivesDeps): Expiry => {
   const commandNow = () => ({
@@ -46,7 +46,8 @@ export const expireLives = (deps: ExpireLivesDeps): Expiry => {
 
     end: async (liveId, live) => {
       const origin = originOf(deps, 'service')
-      // An active session that is due stays due. A pending session may get a sender meanwhile: decide again below.
+      // An active session that is due stays due. A pending session may get a sender in the meantime, so the command
+      // below decides again.
       if (live.status === 'active')
         return E.map(() => undefined)(await requestEnd(deps)(liveId, TOO_LONG, origin)())
       const stream = liveStream(liveId)
@@ -69,7 +70,7 @@ export const expireLives = (deps: ExpireLivesDeps): Expiry => {
   }
 }
 
-/** Milliseconds between two checks of the open sessions: a quarter of the shortest limit, 250 ms to 30 s. */
+/** Returns the milliseconds between two checks of the open sessions: a quarter of the shortest limit, 250 to 30,000. */
 export const expiryCheckMs = ({ pendingTimeout, maxDuration }: TimeLimits): number => {
   const shortest = Math.min(...[pendingTimeout, maxDuration].filter((limit) => limit > 0))
   return Math.min(30_000, Math.max(250, shortest / 4))

@@ -21,30 +21,34 @@ export interface ForgetTextDeps extends LogDutyDeps {
   readonly store: Pick<EventStore, 'subscribe' | 'read' | 'deleteStream'>
   readonly keyring: Pick<Keyring, 'erase'>
   readonly environment: Pick<Environment, 'now' | 'random' | 'monotonic'>
-  /** Milliseconds for which a session with retention keeps its text after its end; 0: without limit. */
+  /** Milliseconds for which a session with retention keeps its text after its end. 0: without limit. */
   readonly retentionMax: number
 }
 
-/** Which text is erased, and how long after the end of its session. */
+/** A rule that erases the text of some sessions. */
 interface Policy {
-  /** Name of the policy's checkpoint. */
+  /** Name of the checkpoint, up to which the policy has processed the log. */
   readonly name: string
+  /** True: applies to sessions with retention. False: applies to sessions without retention. */
   readonly retained: boolean
+  /** Milliseconds from the end of the session to the erasure. */
   readonly afterMs: number
 }
 
-/** Text without retention stays readable this long after its session's end: slightly less than the promised 60 s. */
+/**
+ * Text without retention stays readable this long after the end of its session: a little less than the promised 60 s.
+ */
 export const READABLE_AFTER_END_MS = 58_000
 
 const UNRETAINED: Policy = { name: 'forget-text', retained: false, afterMs: READABLE_AFTER_END_MS }
 
-/** Longest delay of a Node timer; a longer wait uses several timers. */
+/** Longest delay of a Node timer. A longer wait uses several timers. */
 const MAX_TIMER_MS = 2 ** 31 - 1
 
 const createdOf = eventReader([LiveCreated])
 const endOf = eventReader([LiveFinished, LiveFailed])
 
-/** Erases the key first: without the key no copy of the text can be read. Repeatable. */
+/** Erases the key first, because without the key no copy of the text can be read. May be repeated. */
 const erase = (deps: ForgetTextDeps, liveId: number): TaskEither<Unavailable, void> =>
   pipe(
     deps.keyring.erase([textKey(liveId)]),
@@ -57,20 +61,21 @@ const isRetained = async (deps: ForgetTextDeps, liveId: number): Promise<Either<
   if (E.isLeft(first)) return first
   const [head] = first.right
   const created = head && createdOf(head)
-  // A first event of another type means: never created, so no retention. An unreadable first event is an error.
+  // If the first event has another type, the session was never created and has no retention. An unreadable first event
+  // is an error.
   const why = head === undefined || created !== undefined ? null : whyUnreadable(head)
   return why === null ? E.right(created?.data.retention === true) : E.left(why)
 }
 
 const sleep = async (deps: ForgetTextDeps, ms: number, signal: AbortSignal): Promise<void> => {
-  let left = ms
+  let remainingMs = ms
   do {
-    await pause(deps.timers, Math.min(left, MAX_TIMER_MS), signal)
-    left -= MAX_TIMER_MS
-  } while (left > 0 && !signal.aborted)
+    await pause(deps.timers, Math.min(remainingMs, MAX_TIMER_MS), signal)
+    remainingMs -= MAX_TIMER_MS
+  } while (remainingMs > 0 && !signal.aborted)
 }
 
-/** Ends arrive in the order of time, so a wait for one session never delays the next one. */
+/** Handles the ends one after another. They arrive in the order of time, so waiting for one never delays the next. */
 const startPolicy = (deps: ForgetTextDeps, { name, retained, afterMs }: Policy): RunningDuty =>
   startLogDuty(deps, {
     name,
@@ -81,7 +86,7 @@ const startPolicy = (deps: ForgetTextDeps, { name, retained, afterMs }: Policy):
       if (end === undefined) return
       const { liveId, at } = end.data
       const hasRetention = await isRetained(deps, liveId)
-      // With damaged data the retention is unknown. Erased text is lost, so only RETENTION_MAX erases it then.
+      // With damaged data the retention is unknown. Erased text is lost, so the text is then kept until RETENTION_MAX.
       const isUnknown = E.isLeft(hasRetention) && isUnreadable(hasRetention.left)
       if (!(isUnknown && retained) && orThrow(hasRetention) !== retained) return
       const due = Date.parse(at) + afterMs
@@ -92,8 +97,9 @@ const startPolicy = (deps: ForgetTextDeps, { name, retained, afterMs }: Policy):
   })
 
 /**
- * Makes the text of ended sessions unreadable: a minute after the end without retention, after `retentionMax` with
- * retention. Runs until stopped. Failures are logged and retried, so no session is skipped.
+ * Makes the text of ended sessions unreadable: about a minute after the end without retention, and `retentionMax`
+ * milliseconds after the end with retention. Runs until stopped. Failures are logged and retried, so no session is
+ * skipped.
  */
 export const forgetText = (deps: ForgetTextDeps): RunningDuty => {
   const { retentionMax } = deps

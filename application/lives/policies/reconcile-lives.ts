@@ -24,9 +24,9 @@ import type { Expiry } from './expire-lives.ts'
 export interface ReconcileLivesDeps extends LiveWriteDeps {
   /** Returns the state of the process that admitted a session. */
   readonly creatorStateOf: CreatorStateOf
-  /** Milliseconds for which a session without a worker waits for a worker with room. */
+  /** Milliseconds for which a session without a worker waits for a worker with enough free memory. */
   readonly takeoverGrace: number
-  /** Whether a user is disabled: sessions that were created during the disabling end in the next round. */
+  /** Returns whether a user is disabled. Sessions of a disabled user end in the next round. */
   readonly isDisabled?: (userId: number) => Promise<boolean>
   /** Starts the end of a session that has reached a time limit, without waiting for it. */
   readonly expire?: (liveId: number, live: Live) => void
@@ -35,20 +35,20 @@ export interface ReconcileLivesDeps extends LiveWriteDeps {
 /** One process at a time reconciles: the holder of this lease. A new holder starts all waiting times again. */
 export const RECONCILER_LEASE = 'reconciler'
 
-/** Sessions checked at the same time: each costs one read and at most two appends. */
+/** Maximum number of sessions that are checked at the same time. Each check costs one read and at most two appends. */
 const CHECKS_AT_ONCE = 16
-/** Sessions that finish transcribing at the same time: they share one engine and have a few seconds each. */
+/** Maximum number of sessions that finish transcribing at the same time, because they share one engine. */
 const MAX_CONCURRENT_ENDS = 32
-/** An admission without a session counts as an orphan after this time when the state of its process is unknown. */
+/** An admission without a session counts as an orphan after this time, if the state of its process is unknown. */
 const ORPHAN_AFTER_MS = 10_000
-/** The same when its process is alive but slow: the process may have abandoned the create after a store timeout. */
+/** The same time if its process is alive. The process may have abandoned the create after a timeout of the store. */
 const SLOW_ORPHAN_AFTER_MS = 60_000
 
 const serviceOrigin = (deps: ReconcileLivesDeps): Origin => originOf(deps, 'service')
 
-/** Measures by this process's clock how long a condition has held at every check. */
+/** Measures, with the clock of this process, how long a condition of a session has held. */
 interface Watch {
-  /** Milliseconds from the first check at which the condition held. Call it at each check where the condition holds. */
+  /** Returns the milliseconds after the first call for the session. Call it at each check where the condition holds. */
   readonly since: (liveId: number) => number
   readonly keepOnly: (isKept: (liveId: number) => boolean) => void
   readonly isWatching: () => boolean
@@ -119,7 +119,7 @@ const fenceAndRelease = async (
 const OWNER_DISABLED: EndCause = { status: 'finished', reason: 'owner_disabled' }
 const NO_ROOM: EndCause = { status: 'error', code: 'engine_failed', detail: 'No worker has room for it any more' }
 
-/** Ends a session whose owner is disabled or that no worker has room for. Passes all others to `expire`. */
+/** Ends a session when its owner is disabled or no worker has enough memory. Passes all other sessions to `expire`. */
 const reconcileOpen = async (
   deps: ReconcileLivesDeps,
   { waiting }: Watches,
@@ -127,8 +127,8 @@ const reconcileOpen = async (
   live: Live,
 ): Promise<Either<Unavailable, void>> => {
   const disabled = (await deps.isDisabled?.(userId)) === true ? OWNER_DISABLED : null
-  const isLeft = worker === null && waiting.since(liveId) >= deps.takeoverGrace
-  const cause = disabled ?? (isLeft ? NO_ROOM : null)
+  const hasWaitedTooLong = worker === null && waiting.since(liveId) >= deps.takeoverGrace
+  const cause = disabled ?? (hasWaitedTooLong ? NO_ROOM : null)
   if (cause === null) {
     deps.expire?.(liveId, live)
     return E.right(undefined)
@@ -167,7 +167,7 @@ export interface Reconciler {
    * may run at the same time. A failure does not stop the round. Left: the first failure, except damaged data.
    */
   readonly round: TaskEither<Unavailable, void>
-  /** Whether a waiting time is running: for a possible orphan or for a session without a worker. */
+  /** True while the waiting time of a possible orphan or of a session without a worker is running. */
   readonly isWatching: () => boolean
 }
 
@@ -176,7 +176,7 @@ export const createReconciler = (deps: ReconcileLivesDeps): Reconciler => {
   const round = async (): Promise<Either<Unavailable, void>> => {
     const admission = await deps.admission.refresh()
     if (E.isLeft(admission) && !isUnreadable(admission.left)) return admission
-    // With damaged admissions the last known state is used: sessions end, their memory is released later.
+    // With damaged admissions the last known state is used. Then sessions end, but their memory is released later.
     const { open } = E.isLeft(admission) ? deps.admission.state() : admission.right
     const workers = new Map(open.map(({ liveId, worker }) => [liveId, worker]))
     watches.orphans.keepOnly((liveId) => workers.has(liveId))
@@ -194,14 +194,14 @@ interface PeriodicDeps extends Omit<ReconcileLivesDeps, 'expire'> {
   readonly expiry?: Expiry
   /** Milliseconds between two rounds. */
   readonly every: number
-  /** Milliseconds before the first round; the default is `every`. */
+  /** Milliseconds before the first round. The default is `every`. */
   readonly first?: number | undefined
 }
 
 /**
- * Reconciles every `every` milliseconds until stopped, more often while a waiting time is running. A round does not
- * wait for sessions that end by a time limit, because they finish transcribing first. `stop` waits for the running
- * round and for ends that have begun. Failures are logged and retried.
+ * Runs a round every `every` milliseconds until stopped, and more often while a waiting time is running. A round does
+ * not wait for sessions that reach a time limit, because they finish transcribing before they end. `stop` waits for the
+ * running round and for ends that have begun. Failures are logged and retried.
  */
 export const reconcileLives = (deps: PeriodicDeps): { readonly stop: () => Promise<void> } => {
   const { logger, expiry, every, first = every, timers } = deps
@@ -231,9 +231,9 @@ export const reconcileLives = (deps: PeriodicDeps): { readonly stop: () => Promi
     ending.set(liveId, end(expiry, liveId, live).finally(() => ending.delete(liveId)))
   }
 
-  const { round: look, isWatching } = createReconciler({ ...deps, expire })
+  const { round: reconcile, isWatching } = createReconciler({ ...deps, expire })
   const run = async (): Promise<void> => {
-    await attempt(look, 'reservations could not be reconciled; trying again')
+    await attempt(reconcile, 'reservations could not be reconciled; trying again')
     if (!stopped) plan(isWatching() ? Math.min(every, ORPHAN_AFTER_MS) : every)
   }
   const plan = (ms: number): void => { cancel = timers.after(ms, () => { round = run() }) }

@@ -8,15 +8,17 @@ import type { EndCause } from '../../pipeline/signals.ts'
 export interface LiveEnd {
   readonly liveId: number
   readonly cause: EndCause
-  /** Position of the terminal event. Projections do not read the release, so its position would never be reached. */
+  /**
+   * Position of the terminal event. It is not the position of the release, because projections do not read releases.
+   */
   readonly position: Position
 }
 
-const terminal = eventReader([LiveFinished, LiveFailed])
+const terminalOf = eventReader([LiveFinished, LiveFailed])
 const releasedOf = eventReader([Released])
 
 const endOf = (event: StoredEvent): LiveEnd | undefined => {
-  const end = terminal(event)
+  const end = terminalOf(event)
   if (end === undefined) return undefined
   const [{ liveId }, { position }] = [end.data, event]
   if (end.type === 'LiveFinished') return { liveId, cause: { status: 'finished', reason: end.data.reason }, position }
@@ -25,8 +27,9 @@ const endOf = (event: StoredEvent): LiveEnd | undefined => {
 }
 
 /**
- * Detects ends of sessions in any process from the events of `live-` and `admission`, passed in their order. Returns an
- * end only after its reservation is released, so a client that learns of the end finds the memory free.
+ * Detects ends of sessions in any process. The caller passes all events of the `live-` streams and of `admission`, in
+ * the order of the log. An end is returned only after its reservation is released, so a client that receives the end
+ * finds the memory free.
  */
 export const watchEnds = (): ((event: StoredEvent) => LiveEnd | undefined) => {
   /** Sessions that have ended but are not yet released. */

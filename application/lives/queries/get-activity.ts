@@ -15,16 +15,16 @@ import { READABLE_AFTER_END_MS } from '../policies/forget-text.ts'
 
 /** The current activity of a session. */
 export interface LiveActivity {
-  /** Seconds by which the text lags behind the audio; null when the session does not run in this process. */
+  /** Seconds by which the text lags behind the audio. Null when the session does not run in this process. */
   readonly lag: number | null
   /** Listeners connected to this process. */
   readonly listeners: number
   readonly senderConnected: boolean
-  /** Seconds of audio so far; for a session of another process, up to the end of the last stored final. */
+  /** Seconds of audio so far. For a session of another process: up to the end of the last stored final segment. */
   readonly audioSeconds: number
-  /** Number of stored finals, without translations. */
+  /** Number of stored final segments, without translations. */
   readonly segments: number
-  /** The time from which the text cannot be read; null when this is not known yet, or never happens. */
+  /** When the text becomes unreadable. Null when this is not known yet, or never happens. */
   readonly textUntil: string | null
 }
 
@@ -44,14 +44,14 @@ export interface GetActivityDeps {
   readonly runs: {
     readonly hasSender: (liveId: number) => boolean
     readonly audioSeconds: (liveId: number) => number | null
-    /** Whether another process runs the session, so only the log shows its sender. Absent in a single process. */
+    /** True when another process runs the session, so only the log shows its sender. Absent in a single process. */
     readonly isElsewhere?: (liveId: number) => boolean
   }
-  /** Milliseconds for which a session with retention keeps its text after its end; 0: without limit. */
+  /** Milliseconds for which a session with retention keeps its text after its end. 0: without limit. */
   readonly retentionMax: number
 }
 
-/** Events read from the end of a stream: the last final may be followed by its translations and a few others. */
+/** Events read from the end of a stream. The last final may be followed by its translations and a few other events. */
 const NEWEST_EVENTS = 100
 
 const finalOf = eventReader([SegmentFinalised])
@@ -76,7 +76,7 @@ const isSenderRecorded = async (
   })(newest)
 }
 
-/** Reads only the ends of streams, so the cost does not grow with the session: pages may poll every second. */
+/** Reads only the ends of streams, so the cost does not grow with the session and pages may poll every second. */
 export const getActivity = ({ store, lags, listeners, runs, retentionMax }: GetActivityDeps): GetActivity => {
   const find = findOwnedLive(store)
   return (caller, liveId) => async () => {

@@ -10,12 +10,12 @@ import type { StreamIntegrity, VerifyStream } from '../../ports/integrity.ts'
 import type { FactsOfLive } from '../../ports/read-models.ts'
 
 /**
- * Whether the stored rows of a session, and their links to the neighbouring rows, are unchanged. Finds accidental
- * damage and careless edits. Does not find an edit whose author recomputed all hashes.
+ * Shows whether the stored rows of a session, and their links to the neighbouring rows, are unchanged. The check finds
+ * accidental damage and careless edits. It does not find an edit whose author recomputed all hashes.
  */
 export interface LiveIntegrity extends Omit<StreamIntegrity, 'damages'> {
   readonly status: 'intact' | 'damaged' | 'unavailable'
-  /** Damages by position in the history; 0 stands for the stream as a whole. */
+  /** The damage found. `id`: position in the history. 0 stands for the whole stream. */
   readonly damaged: ReadonlyArray<{ readonly id: number; readonly reason: string }>
   readonly checkedAt: string
 }

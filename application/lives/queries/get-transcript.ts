@@ -28,7 +28,7 @@ export interface GetTranscriptDeps {
   readonly store: Pick<EventStore, 'read'>
   readonly keyring: Pick<Keyring, 'open'>
   readonly environment: Pick<Environment, 'now'>
-  /** Milliseconds for which a session keeps its text after its end; 0: without limit. */
+  /** Milliseconds for which a session keeps its text after its end. 0: without limit. */
   readonly retentionMax: number
 }
 
@@ -46,7 +46,7 @@ export const getTranscript = ({ store, keyring, environment, retentionMax }: Get
   const find = findOwnedLive(store)
   const open = openEvents(keyring)
 
-  /** Exact, because the erasure itself may run a little later. */
+  /** True from the exact moment when the retention ends. The erasure itself may run a little later. */
   const isExpired = ({ endedAt }: OwnedLive): boolean =>
     endedAt !== null && retentionMax > 0 && Date.parse(environment.now()) - Date.parse(endedAt) >= retentionMax
 
@@ -57,7 +57,7 @@ export const getTranscript = ({ store, keyring, environment, retentionMax }: Get
       if (E.isLeft(stored)) return stored
       const opened = await open(stored.right.filter(({ type }) => type === SegmentFinalised.type))()
       if (E.isLeft(opened)) return opened
-      // The codec of SegmentFinalised has decoded them.
+      // The cast is safe, because the codec of SegmentFinalised has decoded the events.
       segments.push(...(opened.right as ReadonlyArray<SegmentFinalised>).map(({ data }) => data))
       if (stored.right.length < PAGE_EVENTS) return E.right(segments)
     }

@@ -52,7 +52,7 @@ export const historyEntries =
       const clear = opened.right[index]
       if (clear !== undefined && E.isLeft(clear) && clear.left._tag === 'EventMisfit')
         return E.left(refusalOf(event, clear.left))
-      // An event type of a newer version is unknown here: show the entry without data.
+      // A newer version may have written an event of an unknown type. Its entry is shown without data.
       const plain = clear === undefined || E.isLeft(clear) ? {} : { ...(clear.right.data as object) }
       const personal = definitionOf(type)?.personal ?? []
       const members = Object.entries(plain).filter(([member]) => !isInternal(member))

@@ -79,7 +79,7 @@ export const inspectLive = (deps: InspectLiveDeps): InspectLive => {
         TE.chainFirstW(() => record(caller, liveId, 'entry')),
         TE.bindW('facts', ({ state: events }) => TE.fromNullable(notFound)(deps.factsOf(events))),
         TE.bindW('live', ({ facts }) => forAdministrators(facts)),
-        // The lag is only known for the present.
+        // Only the present lag is known, not the lag after an earlier event.
         TE.map(({ entry, live }) => ({ entry, state: { ...live, lag: null } })),
       ),
     getAnyIntegrity: (caller, liveId) =>

@@ -16,7 +16,7 @@ export interface ListAllLivesDeps extends WriteDeps, AdminLiveDeps {
   readonly pageOfAllLives: PageOfAllLives
 }
 
-/** Owners read at the same time when they are not in memory. */
+/** Maximum number of owners that are read at the same time, when they are not in memory. */
 const OWNERS_AT_ONCE = 16
 
 /** For administrators: lists the sessions of all users, newest first. Every access is recorded as an event. */

@@ -1,15 +1,15 @@
 import type { TranscriptFrame } from '../../pipeline/signals.ts'
 
-/** Which of the earlier finals a new socket wants. */
+/** The earlier final segments (finals) that a new socket requests. */
 export type ResumePoint =
-  /** All finals of later segments, and the translations of this segment, because they follow their segment. */
+  /** All finals of later segments. Also the translations of this segment, because they may arrive after it. */
   | { readonly kind: 'after'; readonly segment: number }
   /** All finals of the last `count` segments. */
   | { readonly kind: 'last'; readonly count: number }
 
 type Final = Pick<TranscriptFrame, 'kind' | 'segment'>
 
-/** Whether the socket wants this final. */
+/** Returns whether the socket requests this final. */
 export type IsWanted = (final: Final) => boolean
 
 const afterSegment =
@@ -18,24 +18,25 @@ const afterSegment =
     final.segment > segment || (withTranslations && final.segment === segment && final.kind === 'translation')
 
 /**
- * Searches finals, newest first, for the start of `point`. All wanted finals follow the final for which `found` is
- * true. That final is never a translation, because a translation always follows its segment.
+ * Searches finals, newest first, for the place from which a listener must read. Pass each final to `found` until it
+ * returns true. All requested finals follow that final in the log. That final is never a translation, because a
+ * translation always follows its segment.
  */
 export const createBackwardSearch = (point: ResumePoint) => {
-  let left = point.kind === 'last' ? point.count : 0
-  let first = 1
+  let segmentsToFind = point.kind === 'last' ? point.count : 0
+  let firstSegment = 1
   return {
     found: ({ kind, segment }: Final): boolean => {
       if (kind !== 'transcription') return false
       if (point.kind === 'after') return segment <= point.segment
-      if (left === 0) return true
-      left -= 1
-      first = segment
+      if (segmentsToFind === 0) return true
+      segmentsToFind -= 1
+      firstSegment = segment
       return false
     },
     /** Call this after the search. */
     wanted: (): IsWanted =>
-      point.kind === 'after' ? afterSegment(point.segment, true) : afterSegment(first - 1, false),
+      point.kind === 'after' ? afterSegment(point.segment, true) : afterSegment(firstSegment - 1, false),
   }
 }
 

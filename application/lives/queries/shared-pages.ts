@@ -8,18 +8,25 @@ interface Page {
   readonly isFull: boolean
 }
 
-/** Keeps full pages this long, so many returning listeners cost one read. Short, because text may be erased. */
+/**
+ * Full pages are kept for this time, so many listeners that return at once cost one read. The time is short, because
+ * the text may be erased.
+ */
 const KEPT_MS = 2000
 /** A page has 200 short lines, so all kept pages take a few megabytes. */
 const MAX_KEPT = 64
 
 /**
- * Reads each page once for all concurrent requests, and keeps full pages for a short time. For a page that may still
- * grow, requests that arrive during a read share one further read, because they must see what was appended since.
+ * Reads each page once for all concurrent requests, and keeps full pages for a short time. If a request arrives during
+ * a read of a page that can still grow, the result may lack the newest events. All such requests share one further
+ * read.
  */
 export const createSharedPages = <L, A extends Page>(timers: Timers) => {
+  /** Running reads, by page. */
   const reading = new Map<string, Promise<Either<L, A>>>()
+  /** Reads that begin when the running read of the page ends. */
   const waiting = new Map<string, Promise<Either<L, A>>>()
+  /** Full pages. */
   const kept = new Map<string, Promise<Either<L, A>>>()
 
   const keep = (key: string, page: Promise<Either<L, A>>): void => {
@@ -32,8 +39,8 @@ export const createSharedPages = <L, A extends Page>(timers: Timers) => {
     const page = read()
     reading.set(key, page)
     void page
-      .then((got) => {
-        if (E.isRight(got) && got.right.isFull) keep(key, page)
+      .then((result) => {
+        if (E.isRight(result) && result.right.isFull) keep(key, page)
       }, () => undefined)
       .finally(() => {
         if (reading.get(key) === page) reading.delete(key)
@@ -41,21 +48,21 @@ export const createSharedPages = <L, A extends Page>(timers: Timers) => {
     return page
   }
 
-  const after = async (
-    before: Promise<Either<L, A>>,
+  const readAfter = async (
+    running: Promise<Either<L, A>>,
     key: string,
     read: () => Promise<Either<L, A>>,
   ): Promise<Either<L, A>> => {
-    const got = await before.finally(() => waiting.delete(key))
-    return E.isLeft(got) || got.right.isFull ? got : begin(key, read)
+    const result = await running.finally(() => waiting.delete(key))
+    return E.isLeft(result) || result.right.isFull ? result : begin(key, read)
   }
 
   return (key: string, read: () => Promise<Either<L, A>>): Promise<Either<L, A>> => {
-    const known = kept.get(key)
-    if (known !== undefined) return known
+    const keptPage = kept.get(key)
+    if (keptPage !== undefined) return keptPage
     const running = reading.get(key)
     if (running === undefined) return begin(key, read)
-    const next = waiting.get(key) ?? after(running, key, read)
+    const next = waiting.get(key) ?? readAfter(running, key, read)
     waiting.set(key, next)
     return next
   }

@@ -18,7 +18,7 @@ import { createBackwardSearch } from './resume-point.ts'
 import type { ResumePoint, IsWanted } from './resume-point.ts'
 import { createSharedPages } from './shared-pages.ts'
 
-/** A final as it was sent, with the term of the worker that stored it. */
+/** A final segment as it was sent to listeners, with the leadership term of the worker that stored it. */
 export interface StoredFinal extends TranscriptFrame {
   readonly term: number
 }
@@ -26,11 +26,11 @@ export interface StoredFinal extends TranscriptFrame {
 /** Stored finals in the order of the log, so their terms never decrease. */
 export interface FinalsInPages {
   readonly wanted: IsWanted
-  /** Returns the next page, which may be empty; null at the end. A call after null reads the last page again. */
+  /** Returns the next page, which may be empty. Null at the end. A call after null reads the last page again. */
   readonly next: () => Promise<Either<Unavailable, ReadonlyArray<StoredFinal> | null>>
 }
 
-/** Returns the stored finals from `point` on; none for a deleted session or a minute after a session's end. */
+/** Returns the stored finals from `point` on. Returns no finals for a deleted session, or a minute after the end. */
 export type StoredFinals = (liveId: number, point: ResumePoint) => TaskEither<Unavailable, FinalsInPages>
 
 type StoredFinalsDeps = Pick<WriteDeps, 'store' | 'keyring' | 'environment' | 'timers'>
@@ -39,9 +39,9 @@ type AfterPoint = Extract<ResumePoint, { readonly kind: 'after' }>
 
 /** Events of one page. Pages are short, so other work runs between them. */
 const PAGE_EVENTS = 200
-/** Events of one step of the backward search. Most listeners return within seconds, so the start is near the end. */
+/** Events of one step of the backward search. Most listeners return within seconds, so few steps are needed. */
 const SEARCH_PAGE_EVENTS = 50
-/** Events of one step of the binary search: enough to contain a final that is not a translation. */
+/** Events of one step of the binary search: enough to contain a final that is not a translation, in most cases. */
 const PROBE_EVENTS = 20
 
 /** Finals of one page of a session. */
@@ -50,7 +50,7 @@ interface FinalsPage {
   readonly isFull: boolean
 }
 
-/** The revision to read from, and which of the finals after it are wanted. */
+/** The revision to read from, and the finals after it that the socket requests. */
 interface Start {
   readonly start: Revision
   readonly wanted: IsWanted
@@ -62,13 +62,15 @@ const finalOf = eventReader([SegmentFinalised])
 const placeOf = (event: StoredEvent): Pick<TranscriptFrame, 'kind' | 'segment'> =>
   finalOf(event)?.data ?? { kind: 'translation', segment: Number.POSITIVE_INFINITY }
 
-/** Reads finals from the log and restores the frames that were sent. */
+/** Reads finals from the log and rebuilds the frames that were sent to listeners. */
 export const storedFinals = (deps: StoredFinalsDeps): StoredFinals => {
   const { store, keyring, environment, timers } = deps
   const open = openEvents(keyring)
   const shared = createSharedPages<Unavailable, FinalsPage>(timers)
 
-  /** Listeners that return later get no text, even from a session with retention. */
+  /**
+   * True for an open session and for about a minute after its end. Later even retained text is not sent to listeners.
+   */
   const isReadable = (live: Live): boolean =>
     isOpen(live) || Date.parse(environment.now()) - Date.parse(String(live.updatedAt)) < READABLE_AFTER_END_MS
 
@@ -80,8 +82,8 @@ export const storedFinals = (deps: StoredFinalsDeps): StoredFinals => {
   }
 
   /**
-   * Finds a final before all wanted finals by binary search: segment numbers only rise. The result may be earlier than
-   * necessary, never too late.
+   * Finds a revision before all requested finals by binary search, because segment numbers only rise. The result may be
+   * earlier than necessary, but it is never too late.
    */
   const findAfter = async (stream: string, point: AfterPoint): Promise<Either<Unavailable, Start>> => {
     const wanted = createBackwardSearch(point).wanted()
@@ -92,8 +94,8 @@ export const storedFinals = (deps: StoredFinalsDeps): StoredFinals => {
       const middle = Math.floor((start + end) / 2)
       const page = await store.read(stream, { from: middle, limit: PROBE_EVENTS })()
       if (E.isLeft(page)) return page
-      const spoken = page.right.find((event) => placeOf(event).kind === 'transcription')
-      if (spoken !== undefined && placeOf(spoken).segment <= point.segment) start = spoken.revision
+      const final = page.right.find((event) => placeOf(event).kind === 'transcription')
+      if (final !== undefined && placeOf(final).segment <= point.segment) start = final.revision
       else end = middle
     }
     return E.right({ start, wanted })
@@ -107,12 +109,12 @@ export const storedFinals = (deps: StoredFinalsDeps): StoredFinals => {
       const newest = { direction: 'backwards', limit: SEARCH_PAGE_EVENTS } as const
       const page = await store.read(stream, from === undefined ? newest : { ...newest, from })()
       if (E.isLeft(page)) return page
-      const mark = page.right.find((event) => search.found(placeOf(event)))
-      const last = page.right.at(-1)
-      if (mark !== undefined) return E.right({ start: mark.revision, wanted: search.wanted() })
-      const isBeginning = last === undefined || last.revision === 0 || page.right.length < SEARCH_PAGE_EVENTS
-      if (isBeginning) return E.right({ start: last?.revision ?? 0, wanted: search.wanted() })
-      from = last.revision - 1
+      const found = page.right.find((event) => search.found(placeOf(event)))
+      const oldest = page.right.at(-1)
+      if (found !== undefined) return E.right({ start: found.revision, wanted: search.wanted() })
+      const isBeginning = oldest === undefined || oldest.revision === 0 || page.right.length < SEARCH_PAGE_EVENTS
+      if (isBeginning) return E.right({ start: oldest?.revision ?? 0, wanted: search.wanted() })
+      from = oldest.revision - 1
     }
   }
 
@@ -123,7 +125,7 @@ export const storedFinals = (deps: StoredFinalsDeps): StoredFinals => {
     const inside = stored.right.filter(({ revision }) => revision < end)
     const opened = await open(inside.filter(({ type }) => type === SegmentFinalised.type))()
     if (E.isLeft(opened)) return opened
-    // The codec of SegmentFinalised has decoded them.
+    // The cast is safe, because the codec of SegmentFinalised has decoded the events.
     const finals = (opened.right as ReadonlyArray<SegmentFinalised>).filter(({ data }) => data.text !== ERASED)
     const isFull = (stored.right.at(-1)?.revision ?? 0) >= end - 1
     return E.right({ finals: finals.map((final) => frameOf(created, final)), isFull })

@@ -11,27 +11,27 @@ import type { WriteDeps } from '../../log/handle-command.ts'
 import type { ExpectedRevision, StoredEvent } from '../../ports/event-store.ts'
 
 /**
- * How many of the newest events of a transcript are read. More than one, because a final is followed by its
- * translations and possibly by fences.
+ * Number of the newest events of a transcript that are read. One event is not enough, because translations and fences
+ * may follow a final segment.
  */
 export const LOOK_BACK_EVENTS = 200
-/** Attempts against a still writing earlier worker, which stops with the first race that it loses. */
+/** Attempts while an earlier worker still writes. The earlier worker stops when it loses its first race. */
 const MAX_ATTEMPTS = 5
 
 type Fence = Omit<EventOf<typeof SegmentsFenced>['data'], 'at'>
 
 const writtenOf = eventReader(transcriptEvents)
 
-/** Returns the term of the newest event; 0 for an empty transcript. Expects the newest event first. */
+/** Returns the term of the newest event, or 0 for an empty transcript. Expects the newest event first. */
 export const lastTermOf = (newestFirst: ReadonlyArray<StoredEvent>): number => {
   const newest = newestFirst.map(writtenOf).find((event) => event !== undefined)
   return newest === undefined ? 0 : termOf(newest)
 }
 
 /**
- * Stops workers of lower terms from writing segments of the session: their appends fail with a wrong revision.
+ * Appends a fence, so workers of lower terms cannot write segments of the session: their appends fail with a wrong
+ * revision. A term counts the workers of a session: each worker that takes over the session gets the next number.
  * Returns the newest events before the fence, newest first. A repeated call changes nothing.
- * A term counts the workers of a session: each worker that takes the session over gets the next number.
  */
 export const fenceSegments =
   (deps: WriteDeps) =>

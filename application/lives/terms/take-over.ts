@@ -31,7 +31,9 @@ const finalOf = eventReader([SegmentFinalised])
 const lastStart = (events: ReadonlyArray<LiveEvent>) =>
   events.findLast((event) => event.type === SourceStarted.type)?.data
 
-/** Returns the point after everything that was transcribed or started. `segments`: the newest events, newest first. */
+/**
+ * Returns the point where the earlier workers stopped. `segments`: the newest events of the transcript, newest first.
+ */
 const resumePointOf = (events: ReadonlyArray<LiveEvent>, segments: ReadonlyArray<StoredEvent>): SourcePoint => {
   const before = lastStart(events)
   const final = segments.map(finalOf).find((segment) => segment?.data.kind === 'transcription')?.data
@@ -40,7 +42,7 @@ const resumePointOf = (events: ReadonlyArray<LiveEvent>, segments: ReadonlyArray
     // The clock never goes back, so no time is used twice.
     sampleOffset: Math.max(before?.sampleOffset ?? 0, Math.ceil(end * SAMPLE_RATE)),
     nextSegment: Math.max(before?.nextSegment ?? 1, segment + 1),
-    // Audio after the last final is not in the transcript yet, so it is read again.
+    // Audio after the last final segment is not in the transcript, so it is read again.
     mediaSequence: mediaSequence ?? before?.mediaSequence ?? null,
   }
 }
@@ -58,8 +60,9 @@ const segmentsBefore = (
 const hasOlderTerm = (state: LiveState, term: number): boolean => exists(state) && isOpen(state) && state.term < term
 
 /**
- * Makes this worker the owner of the session for the term. First the session's stream refuses commands of lower terms,
- * then the transcript does. Each step can be repeated, so a worker that dies in between starts again.
+ * Makes this worker the owner of the session in this term. First the event LiveTakenOver makes the session refuse
+ * commands of lower terms. Then a fence does the same for its transcript. Each step can be repeated, so the takeover
+ * can run again after a crash.
  */
 export const takeOver =
   (deps: WorkerDeps) =>

@@ -1,10 +1,10 @@
 import { placementOf } from '../../../domain/admission/state.ts'
 import type { LiveWriteDeps } from '../release-live.ts'
 
-/** A process that runs the sessions placed under its name in the stream `admission`. */
+/** A process that runs the sessions that the stream `admission` assigns to its name. */
 export interface Worker {
   readonly name: string
-  /** Id of this run of the process; null when `admission` is unreadable, so the run that owns the name is unknown. */
+  /** Id of this run of the process. Null when `admission` is unreadable, so the run that owns the name is unknown. */
   readonly incarnation: string | null
 }
 
@@ -17,7 +17,7 @@ interface OwnTermDeps extends Pick<WorkerDeps, 'worker'> {
   readonly admission: Pick<WorkerDeps['admission'], 'state'>
 }
 
-/** Returns this worker's term for the session; null when it does not own it or a newer run uses its name. */
+/** Returns this worker's term for a session. Null when it does not own the session or a newer run uses its name. */
 export const ownTerm = (
   { admission, worker: { name, incarnation } }: OwnTermDeps,
   liveId: number,

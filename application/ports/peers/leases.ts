@@ -1,6 +1,6 @@
 /** A lease while this process holds it. */
 export interface HeldLease {
-  /** Fencing token. It grows with each holder, so that writes of an earlier holder can be refused. */
+  /** Fencing token. It grows with each holder, so the writes of an earlier holder can be refused. */
   readonly token: number
   /** Aborts when the lease is lost to another process or released. */
   readonly signal: AbortSignal
@@ -17,7 +17,8 @@ export interface LeaseHolder {
 
 /**
  * Leases for work that only one process does at a time. A lease only avoids double work. A process that was paused may
- * still believe that it holds one, so correctness must come from revisions, fencing tokens and repeatable steps.
+ * wrongly act as if it still holds a lease. So correctness must come from revisions, fencing tokens and repeatable
+ * steps.
  */
 export interface Leases {
   /**
@@ -25,7 +26,7 @@ export interface Leases {
    * lease is released and tried again after a pause. `stop` waits for `work` and releases the lease.
    */
   readonly hold: (name: string, work: (held: HeldLease) => Promise<void>) => { readonly stop: () => Promise<void> }
-  /** No other process uses these stores, so nothing needs to be published. */
+  /** True when no other process uses these stores, so nothing needs to be published. */
   readonly isAlone?: true
   /** Returns the holders as of the last successful read. */
   readonly holders: () => ReadonlyArray<LeaseHolder>

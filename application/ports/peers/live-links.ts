@@ -28,7 +28,7 @@ export type RelayedData = Readonly<Record<string, unknown>>
 
 /** From the process with the sockets to the worker. */
 export type ToWorker =
-  /** The first message. `listens`: the process wants signals. */
+  /** The first message. `relay`: version of the messages. `listens`: true when the worker should send signals. */
   | { readonly kind: 'hello'; readonly relay: number; readonly term: number; readonly listens: boolean }
   /** Begins or ends the delivery of signals. */
   | { readonly kind: 'listen'; readonly listens: boolean }
@@ -105,10 +105,7 @@ export interface Unreachable {
   readonly reason: string
 }
 
-/**
- * The end of a live, asked of its worker: an EndRequest and an Ended of `application/lives/end-by-worker.ts` as they
- * pass.
- */
+/** A request to end a session. `end`: an EndRequest of `application/lives/end-by-worker.ts`, as plain data. */
 export interface EndMessage {
   readonly liveId: number
   readonly end: RelayedData
@@ -116,9 +113,12 @@ export interface EndMessage {
 
 /** Connects this process to workers in other processes. */
 export interface LiveLinks {
-  /** Connects at once. Messages that are sent earlier are sent when the link is open. */
+  /** Starts to connect. Messages that are sent before the link is open wait until it is open. */
   readonly open: (to: Peer, liveId: number, events: LinkEvents) => LiveLink
-  /** Requests the end of a session. Null: the peer does not run it. Left: no answer within `limitMs`. */
+  /**
+   * Requests the end of a session. Returns the peer's `Ended` as plain data, or null when the peer does not run the
+   * session. Left: no answer within `limitMs`.
+   */
   readonly end: (to: Peer, message: EndMessage, limitMs: number) => Promise<Either<Unreachable, RelayedData | null>>
   readonly close: () => Promise<void>
 }

@@ -4,8 +4,8 @@ import type { InstalledFacts } from '../installed-models.ts'
 /** The identity of a running process. */
 export interface Self {
   /**
-   * Stays equal after a restart. `local` with embedded stores, otherwise NODE_NAME or a name made once for the data
-   * directory.
+   * Name of the process, which stays the same after a restart. It is `local` with embedded stores. Otherwise it is
+   * NODE_NAME, or a name that is made once for the data directory.
    */
   readonly name: string
   /** A UUID of this run of the process. */
@@ -16,7 +16,7 @@ export interface Self {
 export const ROLES = ['api', 'worker', 'projector'] as const
 export type Role = (typeof ROLES)[number]
 
-/** A device of a worker. `lanes`: number of passes that run at a time. */
+/** A device of a worker. `lanes`: number of model passes that run at the same time. */
 export interface OfferedDevice {
   readonly name: string
   readonly lanes: number
@@ -37,7 +37,7 @@ export interface Offers {
     readonly device: string
     /** Measured part of a lane that a session takes. */
     readonly share: number
-    /** The model is in memory. */
+    /** True when the model is in memory. */
     readonly isLoaded: boolean
   }>
   readonly translations: ReadonlyArray<TranslationPair>
@@ -72,7 +72,7 @@ export interface Announced {
   readonly address: string | null
   /** Null unless the member is a worker. */
   readonly offers: Offers | null
-  /** Its event store answers. */
+  /** True while its event store answers. */
   readonly logAnswers: boolean
   /** Ids of the sessions that it transcribes at this moment. */
   readonly lives: ReadonlyArray<number>
@@ -108,13 +108,13 @@ export interface Members {
    */
   readonly onChange: (listener: () => void) => () => void
   /**
-   * Calls the listener for each lost member, including members that were lost before: ten successful reads in sequence
-   * found no new beat. A member that was only cut off may return and be lost again. The loss is a suspicion; the log
-   * decides. Returns a function that stops the calls.
+   * Calls the listener for each lost member, including members that were lost before the call. A member is lost when
+   * ten successive successful reads found no new beat of it. It may only have been cut off, so it may return and be
+   * lost again. Therefore a loss is only a suspicion, and the log decides. Returns a function that stops the calls.
    */
   readonly onLost: (listener: (member: Member) => void) => () => void
   /** Publishes a change with the next beat. Changes of `state`, `address` and `jobs` are published at once. */
   readonly announce: (change: Partial<Announced>) => void
-  /** Releases the name, so that the next process need not wait. */
+  /** Releases the name, so the next process with this name need not wait. */
   readonly leave: () => Promise<void>
 }

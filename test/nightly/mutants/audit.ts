@@ -78,7 +78,7 @@ export const auditMutants: ReadonlyArray<Mutant> = [
   {
     file: 'application/audit/segment-rules.ts',
     before: 'if (eventTerm < term) return',
-    after: 'if (own < 0) return',
+    after: 'if (eventTerm < 0) return',
     rows: ['a segment of term 1 after the fence of term 2'], test: AUDIT_VIOLATIONS,
   },
   {

@@ -82,8 +82,8 @@ export const missedFinalsMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'application/lives/queries/resume-point.ts',
-    before: 'let first = 1',
-    after: 'let first = Number.MAX_SAFE_INTEGER',
+    before: 'let firstSegment = 1',
+    after: 'let firstSegment = Number.MAX_SAFE_INTEGER',
     rows: ['a replay of a silent session returns the finals sent since the request'], test: MISSED_FINALS,
   },
   {
