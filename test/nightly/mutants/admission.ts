@@ -168,7 +168,7 @@ export const admissionMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'application/lives/commands/create-live-once.ts',
-    before: 'let before = first',
+    before: 'let before = recorded',
     after: 'let before: number | null = null',
     rows: ['when the session of a key was fenced, a repeat creates another session'], test: ONCE,
   },

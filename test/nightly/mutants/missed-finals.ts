@@ -16,8 +16,8 @@ export const missedFinalsMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'application/lives/queries/resume-point.ts',
-    before: 'afterSegment(first - 1, false)',
-    after: 'afterSegment(first, false)',
+    before: 'afterSegment(firstSegment - 1, false)',
+    after: 'afterSegment(firstSegment, false)',
     rows: ['D58'], test: RESUME,
   },
   {
@@ -40,7 +40,7 @@ export const missedFinalsMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'application/lives/queries/stored-finals.ts',
-    before: 'start = spoken.revision\n',
+    before: 'start = final.revision\n',
     after: 'start = middle + PROBE_EVENTS\n',
     rows: ['many listeners that read the past of a session cost little more than one'], test: TRANSCRIPTS,
   },
@@ -52,8 +52,8 @@ export const missedFinalsMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'application/lives/queries/shared-pages.ts',
-    before: 'return E.isLeft(got) || got.right.isFull ? got',
-    after: 'return E.isLeft(got) || got.right ? got',
+    before: 'return E.isLeft(result) || result.right.isFull ? result',
+    after: 'return E.isLeft(result) || result.right ? result',
     rows: ['readers that join during the read of a growing page share one more read'], test: SHARED_PAGES,
   },
   {
