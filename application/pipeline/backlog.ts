@@ -1,11 +1,12 @@
-/** The received audio of a session that no pass has processed yet. */
+/** The received audio of a session that no pass (one run of the model) has processed yet. */
 export interface Backlog {
   /** Records that the audio up to sample `end` has arrived. */
   readonly arrived: (end: number) => void
-  /** Arrival time of the oldest audio in the backlog; the present time when the backlog is empty. */
+  /** Returns the arrival time of the oldest audio in the backlog, or the present time when the backlog is empty. */
   readonly since: () => number
   /** Removes the audio before `end`. Returns whether this removed any audio. */
   readonly consume: (end: number) => boolean
+  /** Returns the sample up to which the audio was removed. */
   readonly consumed: () => number
   readonly clear: () => void
 }

@@ -1,8 +1,8 @@
-/** Cancels a wait at once. */
+/** Cancels a wait immediately. */
 export interface Cancellation {
   /** Makes the present wait and all later waits return null. */
   readonly cancel: () => void
-  /** Returns the result of `work`; null when cancelled. After `cancel` no `work` is started. One wait at a time. */
+  /** Returns the result of `work`, or null when cancelled. After `cancel` no `work` is started. One wait at a time. */
   readonly orNull: <A>(work: () => Promise<A>) => Promise<A | null>
 }
 

@@ -12,11 +12,11 @@ export interface BeginningSession {
 /** The engine of a session, from the start of the session to its end. */
 export interface Pin {
   readonly engine: SpeechEngine
-  /** Frees the place of the session; further calls do nothing. */
+  /** Frees the place of the session on the engine. Further calls do nothing. */
   readonly release: () => void
 }
 
-/** The engines of this process: one for each of its GPUs, or a single one. */
+/** The engines of this process: one engine for each of its GPUs, or a single engine. */
 export interface EnginePool {
   readonly engines: ReadonlyArray<SpeechEngine>
   /** Megabytes that sessions can reserve on all engines together. */
@@ -25,7 +25,7 @@ export interface EnginePool {
   readonly whole: Pick<SpeechEngine, 'deviceOf' | 'passTime' | 'pid' | 'close'>
   /** Chooses the engine of a session. */
   readonly pin: (session: BeginningSession) => Pin
-  /** The memory and the sessions of each engine; undefined for a single engine. */
+  /** Returns the memory and the sessions of each engine, or undefined for a single engine. */
   readonly rooms: () => ReadonlyArray<EngineRoom> | undefined
 }
 
@@ -38,16 +38,17 @@ interface EnginePoolOptions {
 }
 
 interface Pinned extends BeginningSession {
+  /** Index of the engine. */
   readonly index: number
 }
 
 /** An engine, as a possible place for a new session. */
 interface Place {
-  /** Share of the engine in use with the new session; above 1: overloaded. */
+  /** Share of the engine that is in use once the session runs there. Above 1 the engine is overloaded. */
   readonly load: number
-  /** The engine has too little memory for the session. */
+  /** True when the engine has too little memory for the session. */
   readonly isTight: boolean
-  /** The process of the engine is restarting. */
+  /** True while the process of the engine is restarting. */
   readonly isDown: boolean
 }
 
@@ -59,7 +60,7 @@ const isBetter = (a: Place, b: Place): boolean => {
 
 const sum = (numbers: ReadonlyArray<number>): number => numbers.reduce((total, number) => total + number, 0)
 
-/** Returns the pass time of the slowest engine, so that admission never expects too much of an engine. */
+/** Returns the pass time of the slowest engine, so admission never expects too much of an engine. */
 const slowest = (times: ReadonlyArray<PassTime | null>): PassTime | null =>
   times.reduce(
     (slower, time) => (slower === null || (time !== null && time.usual > slower.usual) ? time : slower),
@@ -67,9 +68,9 @@ const slowest = (times: ReadonlyArray<PassTime | null>): PassTime | null =>
   )
 
 /**
- * Gives each session one engine: the least loaded engine with enough memory. The load is the larger share of used lanes
- * and used memory. Without enough memory anywhere, all engines are candidates, because an engine continues on the CPU
- * when its GPU memory is full. A restarting engine is the last choice.
+ * Gives each session one engine: the least loaded engine with enough memory. The load is the share of used lanes or the
+ * share of used memory, whichever is larger. If no engine has enough memory, all engines are candidates, because an
+ * engine continues on the CPU when its GPU memory is full. A restarting engine is the last choice.
  */
 export const createEnginePool = ({ engines, vrams, shareOn }: EnginePoolOptions): EnginePool => {
   const vramOn = (index: number): number => vrams[index] ?? 0
@@ -77,7 +78,7 @@ export const createEnginePool = ({ engines, vrams, shareOn }: EnginePoolOptions)
   const on = (index: number): ReadonlyArray<Pinned> => [...pinned].filter((session) => session.index === index)
   const memoryOn = (index: number): number => sum(on(index).map(({ vram }) => vram))
 
-  /** A model uses the same kind of device on all engines, but only engines that have loaded it know which. */
+  /** A model uses the same kind of device on all engines, but only engines that have loaded the model report it. */
   const deviceOf = (model: string): Device => {
     const devices = engines.map((engine) => engine.deviceOf(model))
     const gpu = devices.find(({ name }) => name === 'gpu')
@@ -86,20 +87,20 @@ export const createEnginePool = ({ engines, vrams, shareOn }: EnginePoolOptions)
       : { name: 'gpu', lanes: gpu.lanes * engines.length }
   }
 
-  const loadOf = (engine: SpeechEngine, index: number, begins: BeginningSession): number => {
-    const device = deviceOf(begins.model)
-    const models = [...on(index), begins].map(({ model }) => model)
+  const loadOf = (engine: SpeechEngine, index: number, session: BeginningSession): number => {
+    const device = deviceOf(session.model)
+    const models = [...on(index), session].map(({ model }) => model)
     const onDevice = models.filter((model) => deviceOf(model).name === device.name)
     const compute = sum(onDevice.map((model) => shareOn(engine, model))) / (device.lanes / engines.length)
-    return Math.max(compute, (memoryOn(index) + begins.vram) / vramOn(index))
+    return Math.max(compute, (memoryOn(index) + session.vram) / vramOn(index))
   }
 
-  const choose = (begins: BeginningSession): { readonly engine: SpeechEngine; readonly index: number } => {
+  const choose = (session: BeginningSession): { readonly engine: SpeechEngine; readonly index: number } => {
     const placeOn = (engine: SpeechEngine, index: number) => ({
       engine,
       index,
-      load: loadOf(engine, index, begins),
-      isTight: memoryOn(index) + begins.vram > vramOn(index),
+      load: loadOf(engine, index, session),
+      isTight: memoryOn(index) + session.vram > vramOn(index),
       isDown: engine.pid() === undefined,
     })
     const [first, ...others] = engines
@@ -110,11 +111,11 @@ export const createEnginePool = ({ engines, vrams, shareOn }: EnginePoolOptions)
   return {
     engines,
     vram: sum(vrams),
-    pin: (begins) => {
-      const { engine, index } = choose(begins)
-      const session: Pinned = { ...begins, index }
-      pinned.add(session)
-      return { engine, release: () => void pinned.delete(session) }
+    pin: (session) => {
+      const { engine, index } = choose(session)
+      const place: Pinned = { ...session, index }
+      pinned.add(place)
+      return { engine, release: () => void pinned.delete(place) }
     },
     rooms: () =>
       engines.length === 1

@@ -1,14 +1,15 @@
 /**
- * The lags of the sessions of this process. The lag of a session is the age of its oldest audio with possible speech
- * that no pass has processed, in seconds of wall time; 0 when there is none.
+ * The lags of the sessions of this process. The lag of a session is the age, in seconds, of its oldest audio with
+ * possible speech that no pass has processed. It is 0 when no such audio waits.
  */
 export interface Lags {
-  /** Adds a session. The returned function removes it. */
+  /** Adds a session. `seconds` returns its lag. The returned function removes the session. */
   readonly follow: (liveId: number, seconds: () => number) => () => void
   /** Records a finished pass. `seconds`: the age of its oldest new audio. */
   readonly recordPass: (seconds: number) => void
+  /** Returns the lags of all sessions. */
   readonly current: () => ReadonlyArray<number>
-  /** Returns the lag of one session; null when it does not run here. */
+  /** Returns the lag of one session, or null when the session does not run here. */
   readonly of: (liveId: number) => number | null
   /** Calls `observe` for every later pass. */
   readonly onPass: (observe: (seconds: number) => void) => void

@@ -1,7 +1,7 @@
 import type { Logger } from '../ports/environment.ts'
 import type { LiveBus, LiveSignal } from './signals.ts'
 
-/** Number of ended sessions that are remembered: far more than end while a read model lags. */
+/** Number of ended sessions whose end is kept: far more than the sessions that end while a read model lags behind. */
 const REMEMBERED_ENDS = 4096
 
 interface Subscription {
@@ -10,8 +10,8 @@ interface Subscription {
 }
 
 /**
- * Creates the bus of this process. A session ends once: further signals are dropped. A later subscriber gets the end at
- * once, because the session may end between the lookup of a token and the subscription.
+ * Creates the bus of this process. After the end of a session, further signals are dropped. A later subscriber
+ * immediately receives the end, because the session may end between the lookup of a token and the subscription.
  */
 export const createLiveBus = ({ logger }: { readonly logger: Logger }): LiveBus => {
   const topics = new Map<number, ReadonlyArray<Subscription>>()

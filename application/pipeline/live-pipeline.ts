@@ -35,7 +35,7 @@ interface Dependencies {
   readonly onStop?: () => void
 }
 
-/** Share of the finishing time for passes. The rest is for sending the text that is known by then. */
+/** Share of the finishing time that is for passes. The rest is for storing and sending the text. */
 const PASSES_TIME_SHARE = 0.9
 
 /**
@@ -54,9 +54,10 @@ export const createLivePipeline =
     const spoken = createSpokenLanguage(language)
     let words = vocabulary
     const backlog = createBacklog(monotonic)
-    /** New audio or another change arrived while `drive` was working. */
+    /** True when new audio or another change arrived while `drive` was working. */
     let isWoken = false
     let settledTo = 0
+    /** `hasEnded`: no audio follows. `isHurried`: the time for passes is over. `isStopped`: no event follows. */
     let [isDriving, hasEnded, isHurried, isStopped] = [false, false, false, false]
     const finished = Promise.withResolvers<void>()
     const cancellation = createCancellation()
@@ -89,7 +90,7 @@ export const createLivePipeline =
       if (drained) events.drained()
     }
 
-    /** Runs the speech detector on a batch of frames; false when there are not enough frames. */
+    /** Runs the speech detector on a batch of frames. Returns false when there are not enough frames. */
     const detect = async (): Promise<boolean> => {
       if (!config.vad) {
         if (audio.end() > segmenter.clock) segmenter = markAllSpeech(segmenter, audio.end())
@@ -120,7 +121,7 @@ export const createLivePipeline =
       if (!limits.vad && last !== undefined) spoken.endPhrase(Math.round(last.end * SAMPLE_RATE))
     }
 
-    /** Runs a job; null when it was cancelled. */
+    /** Runs a job. Returns null when it was cancelled. */
     const runJob = async (job: Omit<TranscribeJob, 'model'>): Promise<Hypothesis | null> => {
       const deadline = backlog.since() + config.max_delay * 1000
       const result = await cancellation.orNull(() => scheduler.transcribe(liveId, deadline, { model, ...job }))
@@ -148,7 +149,7 @@ export const createLivePipeline =
       if (spoken.applyAnswer(hypothesis.language)) policy.restart(from - limits.buffer.preRoll)
     }
 
-    /** Runs the next step of the policy; false when the policy waits for more audio. */
+    /** Runs the next step of the policy. Returns false when the policy waits for more audio. */
     const advance = async (): Promise<boolean> => {
       if (segmenter.phrases.length === 0) return false
       const query = spoken.nextQuery(segmenter, policy.progress(segmenter).neededFrom, limits.vad ? null : audio)

@@ -2,7 +2,7 @@ import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
 import type { EngineSettings } from '../../domain/live/settings.ts'
 import type { JobFailed, ModelLoadFailed, Vocabulary } from '../ports/engine.ts'
 
-/** A word with its punctuation and leading space; times in seconds from the first audio. */
+/** A word with its punctuation and leading space. Times are in seconds from the first audio. */
 export interface SegmentWord {
   readonly start: number
   readonly end: number
@@ -13,27 +13,28 @@ export interface SegmentWord {
 
 export type { Vocabulary }
 
-/** The language is detected from the audio. */
+/** Language code of a session whose language is detected from the audio. */
 export const AUTO_LANGUAGE = 'auto'
 
-/** A segment of text: `text` is unwrapped, `caption` is wrapped into lines. */
+/** A segment of text. `text` has no line breaks. `caption` is wrapped into lines. */
 export interface Segment {
+  /** Number of the segment. */
   readonly segment: number
   /** Seconds from the first audio. */
   readonly start: number
   readonly end: number
   readonly text: string
   readonly caption: string
-  /** The words of a final, from a model that gives word times. Together they are the text. */
+  /** The words of a final segment, from a model that returns word times. Joined, they form `text`. */
   readonly words?: ReadonlyArray<SegmentWord>
-  /** The detected language; absent for a session with a fixed language. */
+  /** The detected language. Absent for a session with a fixed language. */
   readonly language?: string
 }
 
 export interface PipelineEvents {
-  /** A draft of a segment, which replaces its earlier drafts. Only in mode `partial`. */
+  /** A draft of a segment, which replaces its earlier drafts. Sent only in mode `partial`. */
   readonly partial: (segment: Segment) => void
-  /** A final. The pipeline awaits each final, so finals are stored and sent in order. */
+  /** A final segment. The pipeline awaits each call, so finals are stored and sent in order. */
   readonly final: (segment: Segment) => Promise<void>
   /** The engine failed for this session. No further event follows. */
   readonly failed: (failure: ModelLoadFailed | JobFailed) => void
@@ -47,15 +48,18 @@ export interface LivePipeline {
   readonly configure: (settings: EngineSettings) => void
   /** Takes effect from the next pass. */
   readonly setVocabulary: (vocabulary: Vocabulary) => void
-  /** Loads the model. Audio that arrives meanwhile waits. */
+  /** Loads the model. Audio that arrives during the load is kept. */
   readonly start: () => TaskEither<ModelLoadFailed, void>
   /** Adds audio: s16le, 16 kHz, mono. Copies the samples. */
   readonly push: (samples: Int16Array) => void
-  /** Seconds of received audio that is not consumed yet. */
+  /** Seconds of received audio that no pass has processed yet. */
   readonly backlogSeconds: () => number
   /** Samples from the start whose speech is completely in emitted finals. */
   readonly settledSamples: () => number
-  /** Transcribes the received audio and emits the last finals, within `limitMs`. The earliest limit counts. */
+  /**
+   * Transcribes the received audio and emits the last finals, within `limitMs` milliseconds. If it is called again, the
+   * earliest limit counts.
+   */
   readonly finish: (limitMs: number) => Promise<void>
   /** Stops at once, without further events. */
   readonly abort: () => void

@@ -4,7 +4,9 @@ import type { Device, Hypothesis, JobFailed, ModelLoadFailed, SpeechEngine, Tran
 type Answer = Either<ModelLoadFailed | JobFailed, Hypothesis>
 
 interface QueuedJob {
+  /** Id of the session. */
   readonly live: number
+  /** When the text is due, in milliseconds of the monotonic clock. */
   readonly deadline: number
   /** The virtual time at which the job arrived. */
   readonly since: number
@@ -16,29 +18,29 @@ interface QueuedJob {
 }
 
 /**
- * A job for finals counts as due this much earlier than a draft, because the next draft repeats a delayed draft. The
- * advantage is limited, so that a session with finals only cannot take the whole engine.
+ * A job for finals counts as due this much earlier than a draft, because a delayed draft is replaced by the next draft.
+ * The advantage is limited, so a session that requests only finals cannot take the whole engine.
  */
 const FINAL_PRIORITY_MS = 5000
 
-/** The engine is overloaded when its oldest job is overdue by more than this. */
+/** The engine is overloaded when a job is overdue by more than this. */
 const OVERLOADED_MS = 1000
 
 /**
  * Shares the engine between sessions. Normally the job with the earliest deadline runs first. Under overload this rule
- * would serve only the most delayed sessions, and a few sessions with a heavy model would delay all others. Then the
- * engine time is shared equally (fair queueing by finish times; Demers, Keshav and Shenker, 1989, with the virtual time
- * of Goyal, Vin and Cheng, 1996).
+ * would serve only the most delayed sessions, and a few sessions with a slow model would delay all others. So under
+ * overload the engine time is shared equally: fair queueing by finish times (Demers, Keshav and Shenker, 1989) with the
+ * virtual time of Goyal, Vin and Cheng (1996).
  */
 export interface Scheduler {
   /**
-   * Runs a job in the engine. Returns null when the job was withdrawn. A session has one waiting job: a second job
+   * Runs a job in the engine. Returns null when the job was withdrawn. A session has only one waiting job: a second job
    * withdraws the first.
    *
    * @param deadline when the text is due, in milliseconds of the monotonic clock
    */
   readonly transcribe: (live: number, deadline: number, job: TranscribeJob) => Promise<Answer | null>
-  /** Withdraws the waiting and the running job of a session. They return null at once. */
+  /** Withdraws the waiting and the running job of a session. Their calls of `transcribe` immediately return null. */
   readonly withdraw: (live: number) => void
 }
 
@@ -50,11 +52,13 @@ const createQueue = (
 ): Scheduler => {
   const waiting = new Map<number, QueuedJob>()
   const running = new Map<number, QueuedJob>()
-  /** Per session: the virtual time up to which it has used its share, and the duration of its last job. */
+  /**
+   * By session: the virtual time up to which it has used its share, and the duration of its last job in milliseconds.
+   */
   const served = new Map<number, { readonly until: number; readonly took: number }>()
   /** The virtual start time of the newest job. */
   let virtualTime = 0
-  /** Jobs in the engine, including withdrawn jobs. */
+  /** Number of jobs in the engine, including withdrawn jobs. */
   let busy = 0
 
   const startOf = ({ live, since }: QueuedJob): number => Math.max(since, served.get(live)?.until ?? 0)
@@ -121,7 +125,7 @@ const createQueue = (
 }
 
 /**
- * Creates one queue per device, so that slow jobs on the CPU do not delay jobs on the GPU.
+ * Creates one queue for each device, so slow jobs on the CPU do not delay jobs on the GPU.
  *
  * @param monotonic returns monotonic milliseconds
  */

@@ -1,7 +1,7 @@
 import type { FailureCode, FinishReason } from '../../domain/live/events.ts'
 import type { SegmentWord } from '../../domain/transcript/events.ts'
 
-/** One line of live text. It replaces earlier lines with the same segment, kind and language. */
+/** A draft or a final segment, as it is sent. It replaces earlier frames with the same segment, kind and language. */
 export interface TranscriptFrame {
   readonly kind: 'transcription' | 'translation'
   /** Counts from 1. */
@@ -10,10 +10,10 @@ export interface TranscriptFrame {
   /** Seconds from the first audio. */
   readonly start: number
   readonly end: number
-  /** Wrapped to max_chars and max_lines. */
+  /** The text, wrapped to max_chars and max_lines. */
   readonly text: string
   readonly language: string
-  /** Only in finals of a session with word times, from a model that gives word times. */
+  /** Present only in finals, if the session requested words and the model returns word times. */
   readonly words?: ReadonlyArray<SegmentWord>
 }
 
@@ -27,10 +27,13 @@ export type LiveSignal =
   | { readonly kind: 'started' }
   | TranscriptFrame
   | { readonly kind: 'ended'; readonly cause: EndCause }
-  /** Another worker has the session, so its sockets must reconnect. */
+  /** Another worker runs the session, so its sockets must reconnect. */
   | { readonly kind: 'moved' }
 
-/** In-process publish/subscribe, one topic per session. Subscribers run at once and in order; they must not throw. */
+/**
+ * Publishes signals within this process, with one topic for each session. `publish` calls the subscribers in their
+ * order before it returns. They must not throw.
+ */
 export interface LiveBus {
   readonly publish: (liveId: number, signal: LiveSignal) => void
   /** Returns the function that unsubscribes. */

@@ -7,7 +7,10 @@ const MAX_COMPRESSION = 2.4
 const MIN_LOGPROB = -1
 const MAX_NO_SPEECH = 0.6
 
-/** Without detected speech, a short text needs this log probability, because models write `The` for beeps. */
+/**
+ * When no detector found speech, a text of up to FEW_WORDS words needs a higher log probability, because models write
+ * words such as `The` for beeps.
+ */
 const FEW_WORDS = 2
 const MIN_LOGPROB_OF_FEW = -0.45
 
@@ -30,7 +33,7 @@ const repetitionsAt = (words: ReadonlyArray<string>, from: number, length: numbe
   return count
 }
 
-/** Whether the decoder is stuck and repeats a word or a phrase. */
+/** Returns whether the decoder is stuck and repeats a word or a phrase. */
 export const isLoop = (words: ReadonlyArray<string>): boolean =>
   words.some((_, from) => {
     if (repetitionsAt(words, from, 1) >= MAX_WORD_REPEATS) return true
@@ -62,7 +65,7 @@ export const judge = (hypothesis: Hypothesis, detected = true): Verdict => {
 export const discardCauseOf = (verdict: Exclude<Verdict, 'words'> | 'loop'): DiscardCause =>
   verdict === 'doubtful' ? 'rejected' : verdict
 
-/** Returns the words that the verdict of a pass discards; null for none. */
+/** Returns the words that the verdict of a pass discards, or null when it discards no words. */
 export const discardedBy = (hypothesis: Hypothesis, detected: boolean): DiscardedWords | null => {
   const [verdict, words] = [judge(hypothesis, detected), spokenWords(hypothesis).length]
   return verdict === 'words' || words === 0 ? null : { cause: discardCauseOf(verdict), words }

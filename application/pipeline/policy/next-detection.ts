@@ -6,18 +6,19 @@ import type { Phrase, SegmenterState } from '../speech/speech-segmenter.ts'
 /** Fewer frames (128 ms) are not worth a call of the detector, because the call itself costs more. */
 const MIN_FRAMES = 4
 
-/** The earliest times at which a policy has something to do, in samples; Infinity: never. */
+/** The earliest times at which a policy has something to do, in samples. Infinity: never. */
 export interface DetectionPlan {
+  /** End of the transcribed audio. */
   readonly transcribedEnd: number
-  /** The buffer reaches its longest length. */
+  /** When the buffer reaches its longest length. */
   readonly full: number
-  /** Known words are due. */
+  /** When known words are due. */
   readonly due: number
-  /** A running pause is long enough. */
+  /** When a running pause is long enough. */
   readonly pause: number
 }
 
-/** Returns the earliest time at which known words, a pause, or the end of the phrase can be due. */
+/** Returns the earliest sample at which known words, a pause or the end of an open phrase can need a step. */
 const phraseDueAt = (
   phrase: Phrase,
   speech: SegmenterState,

@@ -3,17 +3,17 @@ import type { EngineSettings } from '../../../domain/live/settings.ts'
 import { SAMPLE_RATE } from '../../ports/engine.ts'
 import { draftInterval } from '../cadence.ts'
 
-/** Limits of the audio buffer of a pass; lengths in samples. */
+/** Limits of the audio buffer of a pass. Lengths are in samples. */
 interface BufferLimits {
   /** Longest audio of a pass. */
   readonly longest: number
-  /** Longest audio of a pass with known words: it includes some audio before the open segment. */
+  /** Longest audio of a pass that also contains some audio before the open segment, whose words are known. */
   readonly longestWithContext: number
   /** Audio that is added before a speech region. */
   readonly preRoll: number
   /** Audio that is transcribed again after a cut in running speech, because word times are estimates. */
   readonly overlap: number
-  /** End of a full buffer whose words are not reliable. */
+  /** Length of the last part of a full buffer, whose words are not reliable. */
   readonly unsettled: number
 }
 
@@ -23,7 +23,7 @@ interface PauseLimits {
   readonly minBefore: number
 }
 
-/** The settings of a session as limits of the policy; lengths in samples. */
+/** The settings of a session as limits of the policy. Lengths are in samples. */
 export interface Limits {
   readonly vad: boolean
   readonly onlyFinals: boolean
@@ -33,7 +33,7 @@ export interface Limits {
   readonly longestSegment: number
   /** New audio before the next pass. */
   readonly interval: number
-  /** New audio before the next pass while words are open and no detector reports the end of speech. */
+  /** New audio before the next pass while words are open. Shorter without a detector, which would report the end. */
   readonly probe: number
   readonly phraseSilence: number
   /** Age at which a word is committed without confirmation by a second pass. */
@@ -42,13 +42,13 @@ export interface Limits {
   readonly pause: PauseLimits
 }
 
-/** Free time at the end of a model's window. */
+/** Time at the end of a model's window that stays free. */
 const WINDOW_MARGIN_SECONDS = 0.5
-/** Most audio before a segment that a pass includes. */
+/** Maximum audio before the open segment that a pass contains. */
 const CONTEXT_SECONDS = 5
 /** Share of max_delay between two passes. The rest is for the pass itself. */
 const DELAY_SHARE = 0.8
-/** The same share in mode `final`, where two passes must confirm a word within max_delay. */
+/** The same share in mode `final`. It is smaller, because two passes must confirm a word within max_delay. */
 const FINAL_DELAY_SHARE = 0.4
 
 const inSamples = (seconds: number): number => Math.round(seconds * SAMPLE_RATE)

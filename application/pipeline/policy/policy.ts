@@ -8,17 +8,19 @@ import type { Limits } from './policy-limits.ts'
 export const DISCARD_CAUSES = ['silence', 'loop', 'rejected', 'repeated', 'unsure'] as const
 export type DiscardCause = (typeof DISCARD_CAUSES)[number]
 
-/** Discarded words of a pass. */
+/** The number of words that a pass discarded, and why. */
 export interface DiscardedWords {
   readonly cause: DiscardCause
   readonly words: number
 }
 
-/** The result of a step: finals in order, then the open segment; null for an unchanged open segment. */
+/** The result of a step. */
 export interface Outcome {
+  /** New final segments, in order. */
   readonly finals: ReadonlyArray<Segment>
+  /** Draft of the open segment. Null when it has not changed. */
   readonly partial: Segment | null
-  /** Not counted for drafts, because their audio is transcribed again. */
+  /** Null or absent for drafts, because their audio is transcribed again. */
   readonly discarded?: DiscardedWords | null
 }
 
@@ -27,19 +29,19 @@ export interface Pass {
   readonly from: number
   readonly to: number
   readonly beginning?: Beginning
-  /** A quick pass for the newest words during speech. */
+  /** True for a quick pass for the newest words during speech. */
   readonly isDraft?: boolean
-  /** The speech continues after `to`, so the last word may be cut off. */
+  /** True when the speech continues after `to`, so the last word may be cut off. */
   readonly isSpeaking?: boolean
 }
 
-/** The next step of a policy. `emit`: emit without a pass. `endsPhrase`: the first phrase is finalised. */
+/** The next step of a policy. `emit`: send text without a pass. `endsPhrase`: the first phrase is completely final. */
 export type Step =
   | { readonly kind: 'wait' }
   | { readonly kind: 'pass'; readonly pass: Pass }
   | { readonly kind: 'emit'; readonly endsPhrase: boolean; readonly outcome: Outcome }
 
-/** The progress of a policy, for the owner of the audio; in samples from the first audio. */
+/** The progress of a policy, in samples from the first audio. */
 export interface PolicyProgress {
   /** The audio before this sample is transcribed. */
   readonly transcribedEnd: number
@@ -49,13 +51,14 @@ export interface PolicyProgress {
   readonly settled: number
 }
 
-/** Audio that the detector may still need during silence. */
+/** Length of the newest audio that is kept during silence, because a speech region may still begin in it. */
 export const LOOK_BACK_SAMPLES = SAMPLE_RATE
 
-/** `isOpen`: some words are not final yet, or some audio is doubtful. */
+/** `isOpen`: true when some words are not final yet, or some audio is doubtful. */
 interface FinalisedAudio {
-  /** End of the last final, in samples. */
+  /** End of the last final segment, in samples. */
   readonly finalEnd: number
+  /** The first sample of the next pass. */
   readonly bufferStart: number
   readonly isOpen: boolean
 }
@@ -69,14 +72,14 @@ export const settledBy = (
   return Math.max(finalEnd, phrases.length === 0 ? clock - LOOK_BACK_SAMPLES : bufferStart)
 }
 
-/** Turns the passes of one session into segments: decides when to run passes and what to show. Not reentrant. */
+/** Decides when the passes of one session run and turns their results into segments. It applies one pass at a time. */
 export interface StreamingPolicy {
   readonly progress: (speech: SegmenterState) => PolicyProgress
   /** Returns the next step. Requires at least one phrase. */
   readonly next: (speech: SegmenterState, limits: Limits) => Step
   /** Processes the hypothesis of a pass. `regions`: the speech in its audio. */
   readonly applyPass: (regions: ReadonlyArray<Region>, pass: Pass, hypothesis: Hypothesis, limits: Limits) => Outcome
-  /** Drops all words without finals and starts again at a sample, without context: the language was wrong. */
+  /** Drops all words that are not final and starts again at a sample, without context. Used after a wrong language. */
   readonly restart: (from: number) => void
   /** Makes all known words final, because no further pass will run. */
   readonly finishNow: (limits: Limits) => Outcome

@@ -4,8 +4,8 @@ import type { Segment, SegmentWord } from '../pipeline.ts'
 import type { Word } from './words.ts'
 import { textOf } from './words.ts'
 
+/** A word with its position in the joined text, from `from` (inclusive) to `to` (exclusive), in UTF-16 units. */
 interface Placed extends Word {
-  /** Position of the word in the running text. */
   readonly from: number
   readonly to: number
 }
@@ -35,7 +35,7 @@ const rounded = (value: number): number => Math.round(value * 1000) / 1000
 type Judged = Placed & { readonly confidence: number }
 const isJudged = (word: Placed): word is Judged => word.confidence !== undefined
 
-/** Returns the words in a part of the running text. A word that a caption breaks is split. */
+/** Returns the words in a part of the joined text. A word that a caption breaks is split. */
 const wordsIn = (
   words: ReadonlyArray<Judged>,
   text: string,
@@ -57,8 +57,8 @@ const wordsIn = (
 }
 
 /**
- * Splits words into final segments that each fit one caption. The numbers begin with `first`. No segment begins before
- * `notBefore` (seconds).
+ * Splits words into final segments that each fit into one caption. The numbers of the segments begin with `first`. No
+ * segment begins before `notBefore` (seconds).
  */
 export const finalSegments = (
   words: ReadonlyArray<Word>,
@@ -78,7 +78,7 @@ export const finalSegments = (
   })
 }
 
-/** Returns the open segment as a draft, with its newest lines as caption. */
+/** Returns the open segment as a draft. Its caption contains only the newest lines. */
 export const partialSegment = (
   words: ReadonlyArray<Word>,
   shape: CaptionShape,
@@ -91,10 +91,10 @@ export const partialSegment = (
   return { segment, start, end, text, caption: newestCaption(text, shape) }
 }
 
-/** Counts the words at the start that fill complete captions. */
+/** Counts the words at the start that fill complete captions, that is, all words before the last caption. */
 export const wordsInFullCaptions = (words: ReadonlyArray<Word>, shape: CaptionShape): number => {
-  const open = splitIntoCaptions(textOf(words), shape).at(-1)
-  if (open === undefined || open.from === 0) return 0
-  const inOpen = place(words).findIndex(({ from }) => from >= open.from)
-  return inOpen === -1 ? words.length : inOpen
+  const lastCaption = splitIntoCaptions(textOf(words), shape).at(-1)
+  if (lastCaption === undefined || lastCaption.from === 0) return 0
+  const count = place(words).findIndex(({ from }) => from >= lastCaption.from)
+  return count === -1 ? words.length : count
 }

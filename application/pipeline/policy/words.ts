@@ -1,9 +1,9 @@
-/** A recognised word; times in seconds. `text` includes the leading space in scripts with spaces. */
+/** A recognised word. Times are in seconds. `text` includes the leading space in scripts with spaces. */
 export interface Word {
   readonly start: number
   readonly end: number
   readonly text: string
-  /** Confidence of the model, 0 to 1; absent for models without word times. */
+  /** Confidence of the model, 0 to 1. Absent for models without word times. */
   readonly confidence?: number
 }
 

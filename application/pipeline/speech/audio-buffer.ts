@@ -1,6 +1,6 @@
 /** The recent audio of a session, addressed by absolute sample numbers. */
 export interface AudioBuffer {
-  /** Samples pushed so far. */
+  /** Number of samples that were pushed so far. */
   readonly end: () => number
   readonly push: (samples: Int16Array) => void
   /** Returns a copy of [from, to), as far as the buffer contains it. */
@@ -14,7 +14,7 @@ const MIN_CAPACITY = 16384
 /** Grows and shrinks with its content. Uses at most four times the memory of the content. */
 export const createAudioBuffer = (): AudioBuffer => {
   let held = new Int16Array(MIN_CAPACITY)
-  /** `base`: absolute number of the first sample in `held`; [from, to): the valid range. */
+  /** `base`: absolute number of the first sample in `held`. [from, to): the valid range, in absolute numbers. */
   let base = 0
   let from = 0
   let to = 0

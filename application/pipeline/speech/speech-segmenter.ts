@@ -1,12 +1,12 @@
 import { SAMPLE_RATE, VAD_FRAME } from '../../ports/engine.ts'
 
-/** A region of speech, in samples from the first audio; `end` is null while the speech continues. */
+/** A region of speech, in samples from the first audio. `end` is null while the speech continues. */
 export interface Region {
   readonly start: number
   readonly end: number | null
 }
 
-/** A quiet moment within a region, too short to end it: from the first quiet sample to the next speech. */
+/** A quiet moment within a region that is too short to end the region. `end`: where the speech continues. */
 export interface Dip {
   readonly start: number
   readonly end: number
@@ -16,16 +16,16 @@ export interface Dip {
 export interface Phrase {
   readonly regions: ReadonlyArray<Region>
   readonly dips: ReadonlyArray<Dip>
-  /** The sample at which the silence was long enough to end the phrase; null before. */
+  /** The sample at which the silence was long enough to end the phrase. Null while the phrase is open. */
   readonly closedAt: number | null
 }
 
 export interface SegmenterState {
   /** Samples that the detector has processed. */
   readonly clock: number
-  /** Start of a possible region, and its number of clear speech frames. */
+  /** Start of a possible region, and its number of clear speech frames. Null when no region is beginning. */
   readonly onset: { readonly at: number; readonly frames: number } | null
-  /** Start of the present pause; null during speech. Before the first region: 0. */
+  /** Start of the present pause. Null during speech. 0 before the first region. */
   readonly quietSince: number | null
   /** Phrases that are not finalised yet. Only the last phrase may be open. */
   readonly phrases: ReadonlyArray<Phrase>
@@ -46,12 +46,13 @@ export const speechBetween = (
 export const lengthOf = (parts: ReturnType<typeof speechBetween>): number =>
   parts.reduce((sum, { start, end }) => sum + end - start, 0)
 
-/** The thresholds of Silero: speech begins above the upper one and ends below the lower one. */
+/** Speech begins at this probability. Both thresholds are those of Silero, the voice activity detector. */
 const ENTER_PROBABILITY = 0.5
+/** Speech ends below this probability. */
 const LEAVE_PROBABILITY = 0.35
-/** Clear speech frames that begin a region. A single frame is often a click. */
+/** Number of clear speech frames that begin a region. A single frame is often a click. */
 const ONSET_FRAMES = 2
-/** Silence that ends a region. */
+/** Length of the silence that ends a region. */
 const HANGOVER_SAMPLES = Math.round(0.25 * SAMPLE_RATE)
 /** Padding around a region, because the detector misses soft beginnings and endings. */
 export const PAD_SAMPLES = Math.round(0.1 * SAMPLE_RATE)
@@ -143,7 +144,7 @@ export const endOfAudio = (state: SegmenterState, end: number): SegmenterState =
   return { ...closed, phrases: closePhrase(closed) }
 }
 
-/** Without voice activity detection all audio is one region of one open phrase. */
+/** Marks all audio as one region of one open phrase, for sessions without voice activity detection. */
 export const markAllSpeech = (state: SegmenterState, clock: number): SegmenterState => ({
   ...state,
   clock,
@@ -156,7 +157,7 @@ export const markAllSpeech = (state: SegmenterState, clock: number): SegmenterSt
 export const regionsBefore = ({ phrases }: SegmenterState, sample: number): ReadonlyArray<Region> =>
   phrases.flatMap(({ regions }) => regions).filter(({ start }) => start < sample)
 
-/** Returns the start of the first speech after `sample`; without such speech the end of the processed audio. */
+/** Returns the start of the first speech after `sample`, or the end of the processed audio when no speech follows. */
 export const speechFrom = ({ phrases, clock }: SegmenterState, sample: number): number => {
   const next = phrases.flatMap(({ regions }) => regions).find(({ end }) => end === null || end > sample)
   return next === undefined ? clock : Math.min(clock, Math.max(sample, next.start))

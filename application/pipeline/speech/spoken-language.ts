@@ -6,11 +6,13 @@ import type { AudioBuffer } from './audio-buffer.ts'
 import { loudRegions } from './loudness.ts'
 import type { Phrase, Region, SegmenterState } from './speech-segmenter.ts'
 
-/** Speech for a first guess of the language, for a reliable detection, and the most that one query uses. */
+/** Speech that a first guess of the language needs. */
 const MIN_SAMPLES = SAMPLE_RATE
+/** Speech that a reliable detection needs. */
 const RELIABLE_SAMPLES = 2 * SAMPLE_RATE
+/** Maximum audio of one query. */
 const MAX_SAMPLES = 8 * SAMPLE_RATE
-/** A detection with this probability is trusted. */
+/** A detection with at least this probability is trusted. */
 const SURE_PROBABILITY = 0.8
 
 /** A span of audio, in samples from the first audio. */
@@ -25,7 +27,7 @@ const partsOf = (regions: ReadonlyArray<Region>, { from, to }: Span): ReadonlyAr
     .map(({ start, end }) => ({ from: Math.max(from, start), to: Math.min(to, end ?? to) }))
     .filter((part) => part.to > part.from)
 
-/** Returns the span of one query, from the first part on; null for no parts. */
+/** Returns the span of one query, from the first part on. Null when there are no parts. */
 const beginningOf = (parts: ReadonlyArray<Span>): Span | null => {
   const [first, last] = [parts[0], parts.at(-1)]
   if (first === undefined || last === undefined) return null
@@ -34,13 +36,13 @@ const beginningOf = (parts: ReadonlyArray<Span>): Span | null => {
 
 /** The language of a session: fixed, or detected phrase by phrase. */
 export interface SpokenLanguage {
-  /** The present language code; null before the first detection. */
+  /** Returns the present language code, or null before the first detection. */
   readonly code: () => string | null
   /**
-   * Returns the audio span for the next language query; null when no query is due.
+   * Returns the audio span for the next language query, or null when no query is due.
    *
    * @param done the audio before this sample is finished
-   * @param undetected the audio of a session without a speech detector, else null
+   * @param undetected the audio of a session without a speech detector, otherwise null
    */
   readonly nextQuery: (
     speech: SegmenterState,
@@ -64,15 +66,16 @@ const fixedLanguage = (code: string): SpokenLanguage => ({
 })
 
 /**
- * Detects the language. Each phrase is queried after two seconds of speech, and again after each doubling, until the
- * model is sure. The first phrase is also queried after one second, so that its text can be shown early. Uncertain
- * results count only until the first certain result, because speakers seldom change their language.
+ * Detects the language. The engine is queried for each phrase after two seconds of speech, and again whenever the
+ * length of the speech has doubled, until the model is sure. The first phrase is also queried after one second, so its
+ * text can be shown early. Uncertain results count only until the first certain result, because speakers seldom change
+ * their language.
  */
 const detectedLanguage = (): SpokenLanguage => {
   let code: string | null = null
   let wasEverSure = false
   let isSettled = false
-  /** Speech samples of this phrase in the last query, and whether the phrase was complete. */
+  /** Number of speech samples of this phrase at the last query, and whether the phrase was complete then. */
   let [queriedSamples, wasComplete] = [0, false]
   /** Start of the speech that may have another language. */
   let from = 0
@@ -81,7 +84,7 @@ const detectedLanguage = (): SpokenLanguage => {
     if (code === null && closedAt !== null) return true
     if (queriedSamples >= MAX_SAMPLES) return false
     if (length >= Math.max(wasEverSure ? RELIABLE_SAMPLES : MIN_SAMPLES, 2 * queriedSamples)) return true
-    // An uncertain language is queried again in a pause, because the audio may be finished soon.
+    // An uncertain language is queried again in a pause, because the phrase may end soon.
     return code !== null && !wasEverSure && regions.at(-1)?.end !== null && length > queriedSamples
   }
 

@@ -7,16 +7,17 @@ import type { Timers } from '../../ports/timers.ts'
 import type { Cancellation } from '../cancellation.ts'
 import type { AudioBuffer } from './audio-buffer.ts'
 
-/** Attempts before the session fails, and the wait after the first failure, which doubles each time. */
+/** Number of attempts before the session fails. */
 const MAX_ATTEMPTS = 4
+/** Wait after the first failure. It doubles with each further failure. */
 const RETRY_MS = 250
 
-/** Most frames in one call of the detector: four seconds. */
+/** Maximum number of frames in one call of the detector: four seconds. */
 const MAX_FRAMES = 125
 
 /**
- * Returns the frames from `clock` on for one call of the detector; none until the call is full or `nextDetection` is
- * reached. At the end of the audio the last frame is filled with silence.
+ * Returns the samples for one call of the detector: whole frames from sample `clock` on. Returns an empty array until
+ * MAX_FRAMES or the sample `nextDetection` is reached. At the end of the audio the last frame is filled with silence.
  */
 export const framesToJudge = (
   audio: Pick<AudioBuffer, 'end' | 'slice'>,
