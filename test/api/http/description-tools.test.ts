@@ -9,7 +9,7 @@ import {
 } from '../../../interfaces/http/codecs/validation.ts'
 import { ROUTES } from '../../../interfaces/http/route-table.ts'
 import { createAnswerCheck, createFrameCheck } from '../../support/service/description-checks.ts'
-import type { Seen } from '../../support/service/description-checks.ts'
+import type { ReceivedAnswer } from '../../support/service/description-checks.ts'
 
 test('a codec becomes a schema with bounds, patterns, lists, null, optional members and defaults', (test) => {
   const schemas = createSchemas()
@@ -44,7 +44,10 @@ test('a codec becomes a schema with bounds, patterns, lists, null, optional memb
 test('the answer check finds an undeclared status, header, type or member, and a missing one', (t) => {
   const check = createAnswerCheck(describeInterface(ROUTES) as never)
   const standard = { 'content-type': 'application/json', 'x-request-id': 'a', 'x-service-version': '1' }
-  const answer = (members: Partial<Seen>, headers: Readonly<Record<string, string>> = {}): Seen => ({
+  const answer = (
+    members: Partial<ReceivedAnswer>,
+    headers: Readonly<Record<string, string>> = {},
+  ): ReceivedAnswer => ({
     method: 'GET',
     path: '/api/v1/version/?x=1',
     status: 200,

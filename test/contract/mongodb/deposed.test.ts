@@ -8,7 +8,7 @@ import { eventually } from '../../support/tools/eventually.ts'
 import { plainMembers } from '../../support/events/sealed-texts.ts'
 import { startMongoDouble } from '../../support/doubles/mongodb/process.ts'
 
-/** How long a call waits for the acknowledgement of a majority, in milliseconds. */
+/** The time limit of a call that waits for the acknowledgement of a majority. */
 const LIMIT_MS = 1500
 
 test('with only a deposed primary, erasures are unknown and sealing fails', async (t) => {
@@ -21,8 +21,8 @@ test('with only a deposed primary, erasures are unknown and sealing fails', asyn
   )
   if (here === undefined || there === undefined) throw new Error('no connection')
   t.teardown(() => Promise.all([here.close(), there.close()]))
-  const lately = erasedLately(here)
-  t.deepEqual(await lately(), E.right([]))
+  const recentlyErased = erasedLately(here)
+  t.deepEqual(await recentlyErased(), E.right([]))
   const elsewhere = await openMongoKeyring(there, masterKey)
   await right(elsewhere.seal('user-1', plainMembers(['Alice'])))
   // A separate keyring without cached keys: a cached key would need no server.
@@ -31,10 +31,10 @@ test('with only a deposed primary, erasures are unknown and sealing fails', asyn
   await door.line('silent', [1, 2])
   await double.turn({ turn: 'depose', electionMs: 0 })
   await eventually(() => right(elsewhere.erase(['user-1'])))
-  t.true(E.isLeft(await lately()))
+  t.true(E.isLeft(await recentlyErased()))
   t.true(E.isLeft(await keyring.seal('user-1', plainMembers(['Alice again']))()))
 
   await door.line('open')
   await double.turn({ turn: 'rejoin' })
-  t.deepEqual(await eventually(async () => right(lately)), ['user-1'])
+  t.deepEqual(await eventually(async () => right(recentlyErased)), ['user-1'])
 })

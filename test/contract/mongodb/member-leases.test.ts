@@ -53,7 +53,7 @@ const heal = async (world: World): Promise<void> => {
 }
 
 for (const freeze of ['machine', 'process'] as const)
-  test(`under any failures, no beating member is lost and no token has two holders: ${freeze}`, async (t) => {
+  test(`under any failures no member with heartbeats is lost and no token has two holders: ${freeze}`, async (t) => {
     await fc.assert(
       fc.asyncProperty(fc.array(anyStep, { maxLength: 25 }), async (steps) => {
         const world = createMembersWorld(freeze)

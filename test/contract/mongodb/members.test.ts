@@ -81,7 +81,7 @@ test('a name belongs to its live member: a second start is refused and names the
   t.deepEqual(namesFor(first), ['alpha'])
 })
 
-test('a killed member is replaced at once from its data directory, from another one after ten looks', async (t) => {
+test('a killed member is replaced at once from the same data directory, otherwise after ten checks', async (t) => {
   const world = createMembersWorld()
   const first = world.start('here', { name: 'alpha' })
   await world.pass(TTL)
@@ -99,7 +99,7 @@ test('a killed member is replaced at once from its data directory, from another 
   t.is(third.phase(), 'up')
 })
 
-test('nobody waits for a member that left or is stopping', async (t) => {
+test('a start does not wait for a member that left or is stopping', async (t) => {
   const world = createMembersWorld()
   const first = world.start('here', { name: 'alpha' })
   await world.pass(TTL)
@@ -116,7 +116,7 @@ test('nobody waits for a member that left or is stopping', async (t) => {
   t.is(second.phase(), 'replaced')
 })
 
-test('every member reports a killed member as lost once, after ten looks, also to later subscribers', async (t) => {
+test('every member reports a killed member as lost once, after ten checks, also to later subscribers', async (t) => {
   const world = createMembersWorld()
   const [first, second, third] = [world.start('a'), world.start('b'), world.start('c')]
   await world.pass(TTL)
@@ -195,7 +195,7 @@ test('a frozen member learns on waking that another process replaced it', async 
   t.regex(first.why(), /^the process "alpha" \(process 1 on here, since 5000\) has taken its place in MongoDB$/)
 })
 
-test('a name that changes its owner is judged from the start', async (t) => {
+test('when the owner of a name changes, its checks start again', async (t) => {
   const world = createMembersWorld()
   const first = world.start('here', { name: 'alpha' })
   await world.pass(TTL)
@@ -217,7 +217,7 @@ test('a start without an answer from MongoDB ends with the reason', async (t) =>
   t.regex(first.why(), /MongoDB does not report which other processes use it: cut off/)
 })
 
-test('a different LEASE_TTL is refused while a member beats, and waits for a silent member', async (t) => {
+test('a different LEASE_TTL is refused while a member sends heartbeats, and waits for a silent member', async (t) => {
   const world = createMembersWorld()
   const first = world.start('a')
   await world.pass(TTL)

@@ -20,7 +20,7 @@ const soleEntry = (directory: string) => ({
   isSole: true,
 })
 
-test('an older, single-process version is waited out, and refused while it beats', async (t) => {
+test('a start waits for a silent older version and is refused while it sends heartbeats', async (t) => {
   const world = createMembersWorld()
   const old = soleEntry('x')
   await world.register.enter(old)

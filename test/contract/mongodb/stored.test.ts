@@ -14,9 +14,9 @@ import { startMongoDouble } from '../../support/doubles/mongodb/process.ts'
 import { sealText } from '../../support/events/sealed-texts.ts'
 import { checkpointAt, duty } from '../../support/read-models/checkpoints.ts'
 
-const at = (n: number): Position => String(n).padStart(20, '0') as Position
+const positionAt = (n: number): Position => String(n).padStart(20, '0') as Position
 const put = (id: string, position: number, document: object) =>
-  ({ kind: 'put', collection: 'lives', id, document: { ...document }, position: at(position) }) as const
+  ({ kind: 'put', collection: 'lives', id, document: { ...document }, position: positionAt(position) }) as const
 const LIVES = { name: 'lives', indexes: [['userId', 'id']] }
 
 /** Opens the stores on a separate server, with direct access to the stored documents. */
@@ -41,7 +41,7 @@ test('of several changes to one document in a commit, the latest position wins i
     documents.commit(
       duty('p'),
       [put('1', 1, { n: 1 }), put('1', 3, { n: 3 }), put('1', 2, { n: 2 })],
-      checkpointAt(at(3)),
+      checkpointAt(positionAt(3)),
     ),
   )
   t.like(await right(documents.get('lives', '1')), { value: { n: 3 } })
@@ -51,12 +51,12 @@ test('removed documents take no place on a page, and equal keys sort by id in bo
   const { documents } = await startMongo(t)
   await right(documents.ensure([LIVES]))
   const all = ['d', 'a', 'c', 'b', 'e'].map((id) => put(id, 1, { id, status: 'active' }))
-  await right(documents.commit(duty('p'), all, checkpointAt(at(1))))
+  await right(documents.commit(duty('p'), all, checkpointAt(positionAt(1))))
   await right(
     documents.commit(
       duty('p'),
-      [{ kind: 'remove', collection: 'lives', id: 'a', position: at(2) }],
-      checkpointAt(at(2)),
+      [{ kind: 'remove', collection: 'lives', id: 'a', position: positionAt(2) }],
+      checkpointAt(positionAt(2)),
     ),
   )
   for (const [direction, expected] of [
@@ -80,8 +80,10 @@ test('read models get their declared indexes, and a dropped read model loses its
       .filter((name) => /^(lives|other)_v/.test(name))
       .toSorted()
   await right(documents.ensure([LIVES, { name: 'other', indexes: [] }]))
-  await right(documents.commit(duty('p'), [put('1', 1, { userId: 1, id: 1 })], checkpointAt(at(1))))
-  await right(documents.commit(duty('q'), [{ ...put('1', 1, { id: 1 }), collection: 'other' }], checkpointAt(at(1))))
+  await right(documents.commit(duty('p'), [put('1', 1, { userId: 1, id: 1 })], checkpointAt(positionAt(1))))
+  await right(
+    documents.commit(duty('q'), [{ ...put('1', 1, { id: 1 }), collection: 'other' }], checkpointAt(positionAt(1))),
+  )
   t.deepEqual((await database.collection('lives_v1').indexes()).map(({ name }) => String(name)).toSorted(), [
     '_id_',
     'by_userId_id',
@@ -102,22 +104,21 @@ const STAGED = { projection: 'lives-staged', collection: 'lives-staged' }
 const startWithRebuilt = async (t: ExecutionContext) => {
   const mongo = await startMongo(t)
   await right(mongo.documents.ensure([LIVES, { ...LIVES, name: 'lives-staged' }]))
-  await right(mongo.documents.commit(MODEL, [put('1', 1, { n: 1 })], checkpointAt(at(1))))
-  await right(
-    mongo.documents.commit(STAGED, [{ ...put('1', 5, { n: 5 }), collection: 'lives-staged' }], checkpointAt(at(5))),
-  )
+  await right(mongo.documents.commit(MODEL, [put('1', 1, { n: 1 })], checkpointAt(positionAt(1))))
+  const rebuilt = { ...put('1', 5, { n: 5 }), collection: 'lives-staged' }
+  await right(mongo.documents.commit(STAGED, [rebuilt], checkpointAt(positionAt(5))))
   return mongo
 }
 
 test('a writer that missed a promotion does not move the checkpoint past documents the new model lacks', async (t) => {
   const { connection, documents } = await startWithRebuilt(t)
   const late = createMongoDocuments(connection)
-  await right(late.commit(MODEL, [put('1', 2, { n: 2 })], checkpointAt(at(2))))
+  await right(late.commit(MODEL, [put('1', 2, { n: 2 })], checkpointAt(positionAt(2))))
   await right(documents.promote(STAGED, MODEL))
-  await right(late.commit(MODEL, [put('2', 9, { n: 9 })], checkpointAt(at(9))))
+  await right(late.commit(MODEL, [put('2', 9, { n: 9 })], checkpointAt(positionAt(9))))
   // Timing decides which model the late writer reaches. The document and the checkpoint must agree.
   const { position } = await right(documents.checkpoint(MODEL))
-  t.is(position, (await right(documents.get('lives', '2')))._tag === 'Some' ? at(9) : at(5))
+  t.is(position, (await right(documents.get('lives', '2')))._tag === 'Some' ? positionAt(9) : positionAt(5))
 })
 
 test('a promotion that stopped between its two writes loses nothing and continues', async (t) => {
@@ -139,7 +140,7 @@ test('a promotion that stopped between its two writes loses nothing and continue
     { value: { n: 5 } },
     'discarding the staged name keeps the model in use',
   )
-  t.is((await right(documents.checkpoint(MODEL))).position, at(5))
+  t.is((await right(documents.checkpoint(MODEL))).position, positionAt(5))
 })
 
 test('only one of two concurrent promotions succeeds, and neither outdated nor empty models win', async (t) => {
@@ -156,7 +157,8 @@ test('only one of two concurrent promotions succeeds, and neither outdated nor e
   await right(documents.ensure(specs))
   t.like(await late.promote(STAGED, MODEL, [seen[1], seen[0]])(), { left: { reason: MOVED.reason } })
   const next = await placesOf(documents)
-  await right(documents.commit(STAGED, [{ ...put('1', 9, { n: 9 }), collection: 'lives-staged' }], checkpointAt(at(9))))
+  const outdated = { ...put('1', 9, { n: 9 }), collection: 'lives-staged' }
+  await right(documents.commit(STAGED, [outdated], checkpointAt(positionAt(9))))
   await right(late.discard(STAGED))
   await right(late.ensure(specs))
   t.like(await documents.promote(STAGED, MODEL, next)(), { left: { reason: MOVED.reason } })
@@ -169,8 +171,8 @@ test('a checkpoint in the older format holds until the read model is discarded o
     await right(documents.ensure([LIVES, { ...LIVES, name: 'lives-staged' }]))
     await connection.readModels
       .collection<{ _id: string }>('checkpoints')
-      .insertOne({ _id: 'lives', v: at(7) } as never)
-    t.deepEqual(await right(documents.checkpoint(MODEL)), checkpointAt(at(7)))
+      .insertOne({ _id: 'lives', v: positionAt(7) } as never)
+    t.deepEqual(await right(documents.checkpoint(MODEL)), checkpointAt(positionAt(7)))
     await right(end === 'discard' ? documents.discard(MODEL) : documents.promote(STAGED, MODEL))
     t.deepEqual(await right(documents.checkpoint(MODEL)), NO_CHECKPOINT, end)
   }

@@ -39,13 +39,13 @@ const tamper = (file: string, sql: string): void => {
   database.close()
 }
 
-const never = new AbortController().signal
+const neverAborted = new AbortController().signal
 
 const fill = async (store: EventStore): Promise<void> => {
   for (const stream of ['a', 'b', 'c']) await right(store.append(stream, 'no-stream', newEvents(4)))
 }
 
-const DAMAGES: ReadonlyArray<readonly [what: string, sql: string]> = [
+const DAMAGES: ReadonlyArray<readonly [part: string, sql: string]> = [
   ['data', `UPDATE events SET data = replace(data, '1', '7') WHERE pos = 6`],
   ['metadata', `UPDATE events SET metadata = replace(metadata, 'service', 'user:77') WHERE pos = 6`],
   ['type', `UPDATE events SET type = 'Countee' WHERE pos = 6`],
@@ -56,9 +56,9 @@ const DAMAGES: ReadonlyArray<readonly [what: string, sql: string]> = [
   ['content', `UPDATE events SET data = NULL, metadata = NULL WHERE pos = 6`],
 ]
 
-for (const [what, sql] of DAMAGES) {
+for (const [part, sql] of DAMAGES) {
   withLog(
-    `a changed ${what} of an event is refused by reads and named by the check; other streams work`,
+    `a changed ${part} of an event is refused by reads and named by the check; other streams work`,
     async (t, store, file) => {
       await fill(store)
       t.deepEqual(await verifyChain(file), E.right(12))
@@ -67,10 +67,10 @@ for (const [what, sql] of DAMAGES) {
       t.true(E.isLeft(read) && read.left._tag === 'LogCorrupted')
       t.is((await right(store.read('a'))).length, 4)
       t.is((await right(store.read('c'))).length, 4)
-      const error = await t.throwsAsync(take(store.subscribe(BEGINNING, ['b'], never), caughtUp))
+      const error = await t.throwsAsync(take(store.subscribe(BEGINNING, ['b'], neverAborted), caughtUp))
       t.like(error?.cause, { _tag: 'LogCorrupted' })
       t.deepEqual(
-        delivered(await take(store.subscribe(BEGINNING, ['a', 'c'], never), caughtUp)),
+        delivered(await take(store.subscribe(BEGINNING, ['a', 'c'], neverAborted), caughtUp)),
         [0, 1, 2, 3, 0, 1, 2, 3],
       )
       const verified = await verifyChain(file)

@@ -30,7 +30,7 @@ const tamper = (file: string, sql: string): void => {
   database.close()
 }
 
-const never = new AbortController().signal
+const neverAborted = new AbortController().signal
 
 withLog('a subscription delivers no truncated or deleted event', async (t, store) => {
   await right(store.append('a', 'no-stream', newEvents(3)))
@@ -38,11 +38,11 @@ withLog('a subscription delivers no truncated or deleted event', async (t, store
   await right(store.setMetadata('a', { maxCount: 1 }))
   await right(store.deleteStream('b'))
   await right(store.append('b', 'no-stream', [newEvent(6)]))
-  t.deepEqual(delivered(await take(store.subscribe(BEGINNING, ['a', 'b'], never), caughtUp)), [2, 6])
+  t.deepEqual(delivered(await take(store.subscribe(BEGINNING, ['a', 'b'], neverAborted), caughtUp)), [2, 6])
 })
 
-withLog('a subscription says that it is caught up each time it reaches the end', async (t, store) => {
-  const messages = store.subscribe(BEGINNING, ['a'], never)[Symbol.asyncIterator]()
+withLog('a subscription sends caught-up each time it reaches the end', async (t, store) => {
+  const messages = store.subscribe(BEGINNING, ['a'], neverAborted)[Symbol.asyncIterator]()
   const kinds: unknown[] = []
   const next = async (): Promise<void> => {
     const { value } = await messages.next()
@@ -61,12 +61,13 @@ withLog('a subscription says that it is caught up each time it reaches the end',
 
 withLog('a subscription from beyond the end of the log is refused', async (t, store) => {
   await right(store.append('a', 'no-stream', newEvents(2)))
-  const error = await t.throwsAsync(take(store.subscribe('00000000000000000003' as Position, ['a'], never), caughtUp))
+  const beyond = '00000000000000000003' as Position
+  const error = await t.throwsAsync(take(store.subscribe(beyond, ['a'], neverAborted), caughtUp))
   t.like(error?.cause, { _tag: 'OlderLog' })
 })
 
 withLog('a subscription ends with the store', async (t, store) => {
-  const messages = store.subscribe(BEGINNING, ['a'], never)[Symbol.asyncIterator]()
+  const messages = store.subscribe(BEGINNING, ['a'], neverAborted)[Symbol.asyncIterator]()
   await messages.next()
   const waiting = messages.next()
   await store.close()
@@ -82,23 +83,23 @@ withLog(
   async (t, store, file) => {
     const COUNT = 12_000
     for (const stream of ['a', 'b']) await right(store.append(stream, 'no-stream', newEvents(COUNT / 2)))
-    const whole = await take(store.subscribe(BEGINNING, [''], never), caughtUp)
+    const whole = await take(store.subscribe(BEGINNING, [''], neverAborted), caughtUp)
     t.deepEqual(
       delivered(whole),
       [...Array(COUNT).keys()].map((n) => n % (COUNT / 2)),
     )
-    t.deepEqual(delivered(await take(store.subscribe(BEGINNING, ['b', 'c'], never), caughtUp)), [
+    t.deepEqual(delivered(await take(store.subscribe(BEGINNING, ['b', 'c'], neverAborted), caughtUp)), [
       ...Array(COUNT / 2).keys(),
     ])
     tamper(file, `UPDATE events SET type = 'Other' WHERE pos = 700`)
     const seen: Array<number> = []
     const error = await t.throwsAsync(async () => {
-      for await (const message of store.subscribe(BEGINNING, ['a'], never))
+      for await (const message of store.subscribe(BEGINNING, ['a'], neverAborted))
         if (message.kind === 'event') seen.push(message.event.revision)
     })
     t.like(error?.cause, { _tag: 'LogCorrupted', row: { position: '00000000000000000700', stream: 'a' } })
     t.deepEqual(seen, [...Array(699).keys()])
-    const ended = store.subscribe(BEGINNING, ['b'], never)[Symbol.asyncIterator]()
+    const ended = store.subscribe(BEGINNING, ['b'], neverAborted)[Symbol.asyncIterator]()
     await ended.next()
     await store.close()
     await t.throwsAsync(

@@ -14,7 +14,7 @@ import { eventually } from '../../support/tools/eventually.ts'
 import { temporaryDirectory } from '../../support/tools/temporary-directory.ts'
 import { sealedMembers, plainMembers } from '../../support/events/sealed-texts.ts'
 
-/** Whether any file of the directory holds these bytes. */
+/** Returns whether any file of the directory contains these bytes. */
 const isOnDisk = async (directory: string, bytes: Buffer): Promise<boolean> => {
   const files = await Promise.all((await readdir(directory)).map((name) => readFile(join(directory, name))))
   return files.some((content) => content.includes(bytes))

@@ -36,7 +36,7 @@ const fill = async (store: EventStore): Promise<void> => {
   for (const stream of ['a', 'b', 'c']) await right(store.append(stream, 'no-stream', newEvents(4)))
 }
 
-const STREAM_DAMAGES: ReadonlyArray<readonly [what: string, sql: string]> = [
+const STREAM_DAMAGES: ReadonlyArray<readonly [part: string, sql: string]> = [
   ['first revision', `UPDATE streams SET first = last + 1 WHERE name = 'b'`],
   ['beginning after a deletion', `UPDATE streams SET base = 2 WHERE name = 'b'`],
   ['limit of events', `UPDATE streams SET max_count = 1 WHERE name = 'b'`],
@@ -48,8 +48,8 @@ const STREAM_DAMAGES: ReadonlyArray<readonly [what: string, sql: string]> = [
   ['last revision', `UPDATE streams SET last = 2 WHERE name = 'b'`],
 ]
 
-for (const [what, sql] of STREAM_DAMAGES)
-  withLog(`a changed ${what} of a stream is named by the check`, async (t, store, file) => {
+for (const [part, sql] of STREAM_DAMAGES)
+  withLog(`a changed ${part} of a stream is named by the check`, async (t, store, file) => {
     await fill(store)
     t.deepEqual(await verifyChain(file), E.right(12))
     tamper(file, sql)

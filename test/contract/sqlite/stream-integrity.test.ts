@@ -34,7 +34,7 @@ test('an unchanged stream is intact and names its position in the log', async (t
 })
 
 const DAMAGES: ReadonlyArray<
-  readonly [what: string, sql: string, damages: ReadonlyArray<readonly [number | null, string]>]
+  readonly [damage: string, sql: string, damages: ReadonlyArray<readonly [number | null, string]>]
 > = [
   ['changed content', "UPDATE events SET data = replace(data, '1', '7') WHERE pos = 6", [[1, CONTENT]]],
   [
@@ -58,8 +58,8 @@ const DAMAGES: ReadonlyArray<
   ],
 ]
 
-for (const [what, sql, damages] of DAMAGES)
-  test(`${what} is found in its place`, async (t) => {
+for (const [damage, sql, damages] of DAMAGES)
+  test(`${damage} is found in its place`, async (t) => {
     const found = await integrityOf('b', sql)
     t.deepEqual(found?.damages.map(({ revision, reason }) => [revision, reason]), damages)
   })

@@ -37,7 +37,7 @@ test.serial('commands in a cluster take no sessions and let the running projecto
     t.like(JSON.parse(rebuilt.stdout), { projection: 'lives', corrected: 0 })
   }
   t.is(lists.log().match(/rebuild finished/g)?.length, places.length)
-  t.is(await (await sender).over, 1000)
+  t.is(await (await sender).ended, 1000)
 
   const second = await speaker.createLive()
   const finished = await stenolog(worker.dataDirectory, ['lives', 'finish', String(second.id)], {

@@ -12,8 +12,8 @@ test.serial('one process stores and sends every numbered word once', async (t) =
   const live = await speaker.createLive({ live_retention: true })
   const listener = listenTo(live, [one.url])
   const sender = await sendWords(one.url(), live, WORDS, 4)
-  t.is(await sender.over, 1000)
-  await listener.over
+  t.is(await sender.ended, 1000)
+  await listener.ended
   t.deepEqual(listener.finals(), upTo(WORDS))
   t.deepEqual(await storedNumbers(speaker, live), upTo(WORDS))
 })
@@ -27,9 +27,9 @@ test.serial('clients of two API processes send to, listen to and end a session o
   const live = await speaker.createLive({ live_retention: true })
   const listeners = [listenTo(live, [one.url]), listenTo(live, [two.url])]
   const sender = await sendWords(two.url(), live, WORDS, 4)
-  t.is(await sender.over, 1000)
+  t.is(await sender.ended, 1000)
   for (const listener of listeners) {
-    await listener.over
+    await listener.ended
     t.deepEqual(listener.finals(), upTo(WORDS))
   }
   t.deepEqual(await storedNumbers(speaker, live), upTo(WORDS))

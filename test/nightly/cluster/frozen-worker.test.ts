@@ -96,8 +96,8 @@ test.serial('a frozen worker drops its moved sessions when it wakes and writes n
     )
     dropTimes.push(last)
     for (const { live, listener, sender } of sessions) {
-      t.is(await sender.over, 1000)
-      await listener.over
+      t.is(await sender.ended, 1000)
+      await listener.ended
       t.deepEqual(listener.finals(), upTo(WORDS), `session ${live.id}`)
       t.deepEqual(await storedNumbers(speaker, live), upTo(WORDS), `session ${live.id}`)
     }

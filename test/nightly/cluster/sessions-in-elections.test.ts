@@ -126,8 +126,8 @@ const survivesElection = (isReplicaSet: boolean, run: Election) => async (t: Exe
     t.true(listeners.every(({ finals }) => finals().length < WORDS), 'the words were too few for this election')
     await heal()
     for (const { live, sender, listeners: sessionListeners } of sessions) {
-      t.is(await sender.over, 1000)
-      await Promise.all(sessionListeners.map(({ over }) => over))
+      t.is(await sender.ended, 1000)
+      await Promise.all(sessionListeners.map(({ ended }) => ended))
       for (const { finals } of sessionListeners) t.deepEqual(finals(), upTo(WORDS), `session ${live.id}`)
       t.deepEqual(await eventually(() => storedNumbers(speaker, live), PATIENT), upTo(WORDS), `session ${live.id}`)
       t.deepEqual(await courseOf(cluster, live), { moves: [], last: 'LiveFinished' }, `session ${live.id}`)

@@ -47,9 +47,9 @@ test('real speech: after a killed worker every listener has every sentence once'
   ).length
   await victim.kill()
   for (const { live, listeners, sender } of sessions) {
-    t.is(await sender.over, 1000, `session ${live.id}`)
+    t.is(await sender.ended, 1000, `session ${live.id}`)
     for (const listener of listeners) {
-      await listener.over
+      await listener.ended
       t.is(plain(finalTexts(listener).join(' ')), expected, `session ${live.id}`)
     }
   }

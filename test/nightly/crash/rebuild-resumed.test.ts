@@ -16,7 +16,7 @@ import { createMemoryEventStore } from '../../support/doubles/memory/event-store
 import { startMongoDouble } from '../../support/doubles/mongodb/process.ts'
 import { right } from '../../support/tools/right.ts'
 import {
-  EVENTS, createLive, createFilledWorld, assertRebuilt, never, rebuild,
+  EVENTS, createLive, createFilledWorld, assertRebuilt, neverAborted, rebuild,
 } from '../../support/read-models/rebuild-world.ts'
 import type { RebuildWorld } from '../../support/read-models/rebuild-world.ts'
 import { silentLogger } from '../../support/doubles/loggers.ts'
@@ -71,7 +71,7 @@ for (const how of ['dropped', 'ended'] as const)
 test('a fold reports a subscription that ends before the target position', async (t) => {
   const world = await createFilledWorld()
   const { store } = counting(world.store, 2500, 'ended')
-  const stretch = { from: NO_CHECKPOINT, to: right(await world.store.head()()), signal: never }
+  const stretch = { from: NO_CHECKPOINT, to: right(await world.store.head()()), signal: neverAborted }
   right(await world.documents.ensure([stagedOf(lives).collection])())
   const error = await t.throwsAsync(foldLog({ store, documents: world.documents }, stagedOf(lives), stretch))
   t.like(error?.cause, { _tag: 'StoreUnavailable' })
@@ -109,7 +109,7 @@ test('a rebuild keeps its progress when any request to the read models times out
     timers: { after: (_ms, task) => timers.after(0, task) },
     standing: async () => right(await checkpoint(modelOf(lives))()).position,
     exclusively: (run) => run(),
-    signal: never,
+    signal: neverAborted,
     onProgress: () => undefined,
   })
   t.like(right(rebuilt), { corrected: 0, events: EVENTS })

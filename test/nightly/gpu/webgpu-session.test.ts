@@ -70,7 +70,7 @@ const textOf = async (t: ExecutionContext, disturb: (service: TestService) => Pr
   // FINISH gives passes 30 seconds, which a software GPU exceeds on a busy machine.
   await eventually(() => assert.equal(finals().length, TEXT.length), TEXT_LIMIT)
   sender.send({ type: 'FINISH' })
-  await sender.over
+  await sender.ended
   return { text: finals().map(({ text }) => String(text)), log: service.log() }
 }
 

@@ -28,7 +28,7 @@ import { eventually } from '../../support/tools/eventually.ts'
 import { createMemoryDocuments } from '../../support/doubles/memory/documents.ts'
 import { chanceOf } from '../../support/tools/seeded.ts'
 import { silentLogger } from '../../support/doubles/loggers.ts'
-import { CHUNK, createWriter, environment, never, scavenge } from '../../support/read-models/scavenged-log.ts'
+import { CHUNK, createWriter, environment, neverAborted, scavenge } from '../../support/read-models/scavenged-log.ts'
 
 const serial = EVENTSTORE_FOLDER !== undefined ? test.serial : test.serial.skip
 
@@ -87,7 +87,7 @@ const differences = async (
     await foldLog({ store, documents: scratch }, projection, {
       from: { position: BEGINNING, last: null },
       to: await right(store.head()),
-      signal: never,
+      signal: neverAborted,
     })
     for await (const { id, kind } of differencesOf({ documents, collection }, { documents: scratch, collection }))
       found.push(`${collection} ${id} ${kind}`)
@@ -98,7 +98,7 @@ const differences = async (
 const PREFIXES = [...new Set(allProjections.flatMap(({ prefixes }) => prefixes))]
 
 const readUntilCaughtUp = (store: EventStore, from: Position): Promise<ReadonlyArray<SubscriptionMessage>> =>
-  take(store.subscribe(from, PREFIXES, never), caughtUp)
+  take(store.subscribe(from, PREFIXES, neverAborted), caughtUp)
 
 const positionOf = (message: SubscriptionMessage): Position =>
   message.kind === 'event' ? message.event.position : message.position
@@ -221,7 +221,7 @@ serial('a scavenge between the backward read and the subscription loses no event
       return typeof member === 'function' ? (member.bind(target) as unknown) : member
     },
   })
-  const connected = { client: () => slowClient, lost: () => never }
+  const connected = { client: () => slowClient, lost: () => neverAborted }
   reader.start({
     ...store,
     subscribe: createSubscriptions({ connected, timeouts: createCallTimeouts(PATIENT_LIMITS), head: store.head }),

@@ -11,7 +11,7 @@ import { EVENTSTORE_FOLDER } from '../../support/stores/chosen-stores.ts'
 import { startEventStoreDb } from '../../support/stores/eventstoredb.ts'
 import { startMongoDouble } from '../../support/doubles/mongodb/process.ts'
 import {
-  emptyFolder, fillAndKill, upgradeAndCheck, OLDER_CHECKOUT, startOlder, startToday,
+  emptyFolder, fillAndKill, upgradeAndCheck, OLDER_CHECKOUT, startOlder, startThisVersion,
 } from '../../support/older-data/upgrade.ts'
 import type { ServiceData, Settings } from '../../support/older-data/upgrade.ts'
 
@@ -62,7 +62,7 @@ withOlder('sessions of a killed version 1f99de3 continue in embedded stores [D53
   const file = join(data.dataDirectory, 'events.sqlite')
   const events = eventsIn(file)
   const code = encodeURIComponent(dyingAfter(events))
-  const dying = startToday(t, data, { NODE_OPTIONS: `--import=data:text/javascript,${code}` })
+  const dying = startThisVersion(t, data, { NODE_OPTIONS: `--import=data:text/javascript,${code}` })
   t.is(await dying.exited, null, dying.stderr())
   t.true(eventsIn(file) > events)
   // The format mark was written before the event.

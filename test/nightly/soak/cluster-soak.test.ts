@@ -100,10 +100,10 @@ const soak = async (t: ExecutionContext, { processes, workers, fronts, mongoUrl 
   const reader = await speakerAt(fronts[0].url())
   for (const { live, listeners, sender } of sessions) {
     const sentWords = await sender.finish()
-    t.is(await sender.over, 1000, `session ${live.id}`)
+    t.is(await sender.ended, 1000, `session ${live.id}`)
     const stored = await storedNumbers(reader, live)
     for (const listener of listeners) {
-      await listener.over
+      await listener.ended
       t.deepEqual(listener.finals(), stored, `session ${live.id}: sent to listeners and stored`)
     }
     const missing = upTo(sentWords).filter((number) => !stored.includes(number))

@@ -106,7 +106,7 @@ test.serial('10,000 listeners reconnect after a restart and get all missed text 
     port: Number(new URL(restarting.url()).port),
     path: `${live.relative_path}?token=${live.listener_token}`,
     count: LISTENERS,
-    known: finals.length,
+    finals: finals.length,
   })
   t.teardown(crowd.dispose)
   t.is(await restarting.kill('SIGTERM'), 0)

@@ -61,7 +61,7 @@ withFfmpeg(`a recording of ${HOURS} hours is pulled to its end without memory gr
   })
 
   const samples: Array<Readonly<Record<string, number>>> = []
-  const ended = listener.over.then(() => true)
+  const ended = listener.ended.then(() => true)
   do {
     const puller = processGroupOf(pid).map((member) => memoryOf(member))
     const engines = childrenOf(service.pid()).filter((child) => child !== pid).map((child) => memoryOf(child))

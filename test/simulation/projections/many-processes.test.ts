@@ -53,7 +53,8 @@ const newVersion: Projection = {
 
 test('two versions project in parallel, even during a rebuild and after one version stops', async (t) => {
   const world = createProjectorProcesses(t, [lives, newVersion])
-  const [oldProcess, newProcess] = [world.start('old', { own: [lives] }), world.start('new', { own: [newVersion] })]
+  const oldProcess = world.start('old', { ownProjections: [lives] })
+  const newProcess = world.start('new', { ownProjections: [newVersion] })
   const advance = async (liveId: number, ...seenBy: ReadonlyArray<ProjectorProcess>): Promise<void> => {
     const position = await advanceLive(world.store, liveId)
     await eventually(() => {
@@ -69,7 +70,7 @@ test('two versions project in parallel, even during a rebuild and after one vers
   await advance(11, newProcess)
   t.like(right(await world.documents.get('lives-2', '11')()), { value: { shape: 2 } })
   await newProcess.projector.caughtUp()
-  const restarted = world.start('old again', { own: [lives] })
+  const restarted = world.start('old again', { ownProjections: [lives] })
   await restarted.projector.caughtUp()
   await advance(12, restarted, newProcess)
   t.deepEqual(await world.differences(), [])
@@ -77,7 +78,7 @@ test('two versions project in parallel, even during a rebuild and after one vers
 
 test('a process without projections waits for the progress of the others', async (t) => {
   const world = createProjectorProcesses(t, PROJECTIONS)
-  const watcher = world.start('watcher', { seeks: false })
+  const watcher = world.start('watcher', { requestsLeases: false })
   t.like(lagOf(watcher), { hasCaughtUp: false, isOwn: false })
   const position = await advanceLive(world.store, 1)
   await watcher.projector.whenProjected(position)

@@ -29,7 +29,7 @@ const startWithLostDocument = async (t: Parameters<typeof createProjectorProcess
 
 test('a rebuild runs in the process that holds the projection, and the requester gets the result', async (t) => {
   const { world } = await startWithLostDocument(t)
-  const requester = world.start('requester', { seeks: false })
+  const requester = world.start('requester', { requestsLeases: false })
   const progresses: Array<RebuildProgress> = []
   const requested = await requester.projector.rebuild('lives', (progress) => void progresses.push(progress))
   t.like(right(requested), { projection: 'lives', events: 30, corrected: 1, resumed: false })
@@ -50,11 +50,11 @@ test('a rebuild runs in the process that holds the projection, and the requester
 test('without a holder the request waits, and the next holder rebuilds', async (t) => {
   const { world, holder } = await startWithLostDocument(t)
   await holder.stop()
-  const requester = world.start('requester', { seeks: false })
+  const requester = world.start('requester', { requestsLeases: false })
   const progresses: Array<RebuildProgress> = []
   const requested = requester.projector.rebuild('lives', (progress) => void progresses.push(progress))
   await eventually(() => assert.match(progresses.at(-1)?.held ?? '', /has not begun/))
-  const secondRequester = world.start('second requester', { seeks: false })
+  const secondRequester = world.start('second requester', { requestsLeases: false })
   const alsoRequested = secondRequester.projector.rebuild('lives', () => undefined)
   world.start('next')
   // Both requests may share one rebuild. With two rebuilds only the first has something to correct.
@@ -69,7 +69,7 @@ test('when the rebuilding process loses its lease, the next holder rebuilds', as
   void next.projector.finishRebuilds()
   const own = holder.projector.rebuild('lives', () => undefined)
   holder.freeze()
-  const requester = world.start('requester', { seeks: false })
+  const requester = world.start('requester', { requestsLeases: false })
   const requested = requester.projector.rebuild('lives', () => undefined)
   await requested
   holder.thaw()

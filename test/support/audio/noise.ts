@@ -20,7 +20,7 @@ const SOUNDS: ReadonlyArray<readonly [name: string, sample: (index: number) => n
 
 /** Sounds without speech of this length, one kind after another. */
 export const soundsWithoutSpeech = (seconds: number): Int16Array => {
-  const each = Math.ceil((seconds * SAMPLE_RATE) / SOUNDS.length)
-  const length = each * SOUNDS.length
-  return Int16Array.from({ length }, (_, index) => SOUNDS[Math.floor(index / each)]?.[1](index) ?? 0)
+  const samplesPerSound = Math.ceil((seconds * SAMPLE_RATE) / SOUNDS.length)
+  const length = samplesPerSound * SOUNDS.length
+  return Int16Array.from({ length }, (_, index) => SOUNDS[Math.floor(index / samplesPerSound)]?.[1](index) ?? 0)
 }

@@ -18,8 +18,9 @@ export const sampleSentences = async (): Promise<ReadonlyArray<SpokenSentence>> 
   const description: unknown = JSON.parse(readFileSync(`${stem}.json`, 'utf8'))
   const { sentences } = description as { readonly sentences: ReadonlyArray<Sentence> }
   const all = await readAudioFile(`${stem}.flac`)
-  const at = (seconds: number): number => Math.round(seconds * 16000)
-  return sentences.map(({ text, start, end }) => ({ text, samples: all.slice(at(start - 0.2), at(end + 0.2)) }))
+  const indexAt = (seconds: number): number => Math.round(seconds * 16000)
+  return sentences.map(({ text, start, end }) =>
+    ({ text, samples: all.slice(indexAt(start - 0.2), indexAt(end + 0.2)) }))
 }
 
 /** Digital silence. */

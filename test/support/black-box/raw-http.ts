@@ -41,7 +41,7 @@ export const ask = async (url: string, request: string, from?: string): Promise<
   const socket = await dial(url, from)
   return new Promise((resolve, reject) => {
     let text = ''
-    const done = (): void => {
+    const finish = (): void => {
       const answer = parse(text)
       if (answer === null) reject(new Error(`incomplete answer: ${JSON.stringify(text.slice(0, 200))}`))
       else resolve(answer)
@@ -49,11 +49,11 @@ export const ask = async (url: string, request: string, from?: string): Promise<
     }
     socket.setEncoding('latin1').on('data', (chunk: string) => {
       text += chunk
-      if (parse(text) !== null) done()
+      if (parse(text) !== null) finish()
     })
-    socket.once('close', done)
+    socket.once('close', finish)
     socket.on('error', () => undefined)
-    socket.setTimeout(30_000, done)
+    socket.setTimeout(30_000, finish)
     socket.write(request)
   })
 }

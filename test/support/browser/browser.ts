@@ -6,7 +6,7 @@ import type { Browser, Page } from 'playwright-core'
 export const CHROMIUM =
   ['/usr/bin/chromium', '/usr/bin/chromium-browser'].find((path) => existsSync(path)) ?? '/usr/bin/chromium'
 
-/** A smaller build of Chromium without windows and devices. STENOLOG_TEST_BROWSER contains its name. */
+/** A smaller build of Chromium without windows and devices. STENOLOG_TEST_BROWSER is the name of its executable. */
 const SMALLER = `/usr/bin/${process.env['STENOLOG_TEST_BROWSER'] ?? 'chromium'}`
 
 /** Launches a headless browser without background traffic. With arguments (devices) it is the full build. */

@@ -9,7 +9,7 @@ import type { sharedConsole } from './console.ts'
 import { sampleSentences, silence } from '../audio/speech.ts'
 import { wavOf } from '../audio/wav.ts'
 
-/** Silence before the first word: the microphone plays as soon as it is opened, but a busy page listens later. */
+/** Silence before the first word. The microphone plays as soon as it is opened, but a busy page may listen later. */
 const LEAD_SECONDS = 4
 
 /** Launches a browser whose microphone plays the first sentence of the sample once. `rate`: its sample rate. */
@@ -17,9 +17,9 @@ export const launchWithMicrophone = async (rate: number, closing: Array<() => un
   const [sentence] = await sampleSentences()
   const spoken = Int16Array.of(...silence(LEAD_SECONDS), ...(sentence?.samples ?? []))
   const resampled = Int16Array.from({ length: Math.floor((spoken.length * rate) / 16_000) }, (_, i) => {
-    const at = (i * 16_000) / rate
-    const [near, far] = [spoken[Math.floor(at)] ?? 0, spoken[Math.ceil(at)] ?? 0]
-    return Math.round(near + (far - near) * (at % 1))
+    const position = (i * 16_000) / rate
+    const [before, after] = [spoken[Math.floor(position)] ?? 0, spoken[Math.ceil(position)] ?? 0]
+    return Math.round(before + (after - before) * (position % 1))
   })
   const path = join(await mkdtemp(join(tmpdir(), 'stenolog-test-')), 'voice.wav')
   closing.push(() => rm(dirname(path), { recursive: true, force: true }))

@@ -63,12 +63,13 @@ const membershipOf = eventReader([WorkerJoined, WorkerLeft])
 
 const portOf = (url: string): number => Number(/:(\d+)(?:[/?]|$)/.exec(url.replace(/^\w+:\/\//, ''))?.[1])
 
+/** Replaces the port of a URL by the port of a proxy. */
 const through = (url: string, { port }: Pick<TcpProxy, 'port'>): string => url.replace(`:${portOf(url)}`, `:${port}`)
 
 /** The connections of a process to one peer. */
 type Line = Pick<TcpProxy, 'cut' | 'mend' | 'close'>
 
-/** Opens a proxy whose `mend` resets the connections of the time of the cut. */
+/** Opens a proxy whose `mend` resets the connections that were cut. */
 const openLine = async (target: () => number): Promise<Line & Pick<TcpProxy, 'port'>> => {
   const proxy = await openTcpProxy(target)
   const mend = (): void => {

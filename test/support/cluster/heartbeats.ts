@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { MongoClient } from 'mongodb'
 
-/** Much less than the time between two beats. */
+/** Much less than the time between two heartbeats. */
 const POLL_MS = 100
 
 interface MemberDocument {
@@ -13,7 +13,7 @@ interface MemberDocument {
 
 /** The observed heartbeats of the members. */
 export interface Heartbeats {
-  /** Milliseconds between consecutive beats, by the clock of the MongoDB. */
+  /** Milliseconds between consecutive heartbeats, by the clock of MongoDB. */
   readonly gaps: ReadonlyArray<number>
   /** The present incarnation of the member with this name. */
   readonly incarnationOf: (name: string) => string
@@ -24,14 +24,14 @@ export interface Heartbeats {
 export const watchHeartbeats = async (url: string): Promise<Heartbeats> => {
   const client = await new MongoClient(url).connect()
   const members = client.db().collection<MemberDocument>('members')
-  const over = new AbortController()
+  const stopped = new AbortController()
   const gaps: Array<number> = []
   const last = new Map<string, MemberDocument>()
   const incarnations = new Map<string, string>()
-  const look = async (): Promise<void> => {
+  const poll = async (): Promise<void> => {
     for (const member of await members.find({}).toArray()) {
       const before = last.get(member.incarnation)
-      // After a missed beat the observed time is divided by the number of beats.
+      // When a poll missed heartbeats, the observed time is divided by their number.
       const beats = member.beat - (before?.beat ?? member.beat)
       const passed = (member.seenAt?.getTime() ?? 0) - (before?.seenAt?.getTime() ?? NaN)
       if (beats > 0 && !Number.isNaN(passed)) gaps.push(...Array.from({ length: beats }, () => passed / beats))
@@ -40,8 +40,8 @@ export const watchHeartbeats = async (url: string): Promise<Heartbeats> => {
     }
   }
   const watching = (async () => {
-    while (!over.signal.aborted) {
-      await look()
+    while (!stopped.signal.aborted) {
+      await poll()
       await delay(POLL_MS)
     }
   })()
@@ -49,7 +49,7 @@ export const watchHeartbeats = async (url: string): Promise<Heartbeats> => {
     gaps,
     incarnationOf: (name) => incarnations.get(name) ?? '',
     stop: async () => {
-      over.abort()
+      stopped.abort()
       await watching
       await client.close()
     },

@@ -29,12 +29,13 @@ export const nameOf = (cell: Cell): string => NAMES.map((name) => cell[name]).jo
 
 /** The pairs of values of two dimensions in a cell. */
 export const pairsOf = (cell: Cell): ReadonlyArray<string> =>
-  NAMES.flatMap((one, i) => NAMES.slice(i + 1).map((other) => `${cell[one]} ${cell[other]}`))
+  NAMES.flatMap((first, i) => NAMES.slice(i + 1).map((second) => `${cell[first]} ${cell[second]}`))
 
 /** Chooses cells that contain every pair, each about equally often. The choice is deterministic. */
 export const pairwise = (count: number): ReadonlyArray<Cell> => {
   const covered = new Map<string, number>()
   const chosen: Array<Cell> = []
+  /** The sum over the pairs of a cell. A pair counts less, the more often the chosen cells contain it. */
   const worth = (cell: Cell): number => pairsOf(cell).reduce((sum, pair) => sum + 1 / 8 ** (covered.get(pair) ?? 0), 0)
   while (chosen.length < count) {
     const best = CELLS.filter((cell) => !chosen.includes(cell)).reduce((a, b) => (worth(b) > worth(a) ? b : a))
@@ -44,14 +45,14 @@ export const pairwise = (count: number): ReadonlyArray<Cell> => {
   return chosen
 }
 
-/** Returns the strikes that cover the cells, in the order of the seed, grouped by the set of processes. */
+/** Returns the strikes that cover the cells. The seed decides their order; strikes on the role `all` come last. */
 export const strikesOf = (cells: ReadonlyArray<Cell>, seed: string): ReadonlyArray<Strike> => {
   const random = createRandom(`matrix ${seed}`)
   const isInTakeover = ({ moment }: Cell): boolean => moment === 'in-takeover'
   const groups = Map.groupBy(cells, (cell) => `${cell.process} ${cell.fault} ${isInTakeover(cell)}`)
   return [...groups.values()]
-    .map(([first, ...more]) => ({ at: random(), cells: first === undefined ? [] : [first, ...more] }))
-    .toSorted((a, b) => a.at - b.at)
+    .map(([first, ...more]) => ({ order: random(), cells: first === undefined ? [] : [first, ...more] }))
+    .toSorted((a, b) => a.order - b.order)
     .flatMap(({ cells: group }) =>
       group.slice(0, 1).map((cell) => {
         const { process, fault } = cell

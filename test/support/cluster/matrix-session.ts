@@ -24,7 +24,7 @@ export interface MatrixSession {
   readonly source: NumberedSource | null
   readonly sender: RealtimeSender | null
   /** Records that the fault strikes now. */
-  readonly struck: () => void
+  readonly recordStrike: () => void
   /** The position of its source when the fault struck, in seconds. */
   readonly struckAt: () => number
   readonly stop: () => void
@@ -45,8 +45,11 @@ interface Beginning {
   readonly words: number
   readonly lead: number
   /** The URLs of the processes that clients use. */
-  readonly anyone: ReadonlyArray<Url>
-  /** The URLs for a session, the endangered process first; null when the session runs at the wrong worker. */
+  readonly clientUrls: ReadonlyArray<Url>
+  /**
+   * The URLs that the clients of a session use. The process that the fault will strike comes first. Null when the
+   * session runs at the wrong worker.
+   */
   readonly frontsOf: (live: LiveJson) => Promise<ReadonlyArray<Url> | null>
 }
 
@@ -55,10 +58,10 @@ const ATTEMPTS = 8
 /** Begins a session at the right worker. Sessions that were placed at another worker are finished. */
 export const beginSession = async (
   t: ExecutionContext,
-  { cell, words, lead, anyone, frontsOf }: Beginning,
+  { cell, words, lead, clientUrls, frontsOf }: Beginning,
 ): Promise<MatrixSession> => {
   const audio = leadIn(lead, words)
-  const speaker = await untilAnswered(() => speakerAt(anyone.at(-1)?.() ?? ''))
+  const speaker = await untilAnswered(() => speakerAt(clientUrls.at(-1)?.() ?? ''))
   const elsewhere: Array<LiveJson> = []
   for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
     const source = cell.source === 'raw' ? null : await (cell.source === 'hls' ? serveHls : serveWordsByRtmp)(t, audio)
@@ -73,9 +76,9 @@ export const beginSession = async (
     const sender = source === null ? sendInRealTime(live, front, audio) : null
     const listeners = [listenTo(live, front), listenTo(live, front.toReversed())]
     const stop = (): void => [sender, ...listeners].forEach((client) => client?.stop())
-    let at = Infinity
-    const struck = (): void => void (at = source?.at() ?? Infinity)
-    return { cell, live, words, lead, source, sender, listeners, struck, struckAt: () => at, stop }
+    let struckAt = Infinity
+    const recordStrike = (): void => void (struckAt = source?.position() ?? Infinity)
+    return { cell, live, words, lead, source, sender, listeners, recordStrike, struckAt: () => struckAt, stop }
   }
   throw new Error('no session was placed at the right worker')
 }
@@ -84,16 +87,16 @@ export const beginSession = async (
 const spanOf = (session: MatrixSession, word: number): readonly [number, number] =>
   [session.lead + secondsOf(word - 1) - 1, session.lead + secondsOf(word) - 1]
 
-/** Audio that may not be final when a connection breaks. */
+/** Seconds of audio that may not be final when a connection breaks. */
 const OPEN_SECONDS = 8
-/** Audio that only the process of the socket has until another worker has taken over. */
+/** Seconds of audio that only the process of the socket has until another worker has taken over. */
 const TAKEOVER_SECONDS = 12
 
 type Exception = (session: MatrixSession, word: number) => boolean
 
 /**
- * An RTMP server does not repeat audio. So words may be lost that it sent while no puller was connected, or to a puller
- * that could not store text after the fault: it died, stood still, or had no key.
+ * An RTMP server does not repeat audio. Words may be lost that it sent while no puller was connected. Words may also be
+ * lost that it sent to a puller that could not store text after the fault: it died, was frozen, or had no key.
  */
 const rtmpDoesNotResend: Exception = (session, word) => {
   if (session.cell.source !== 'rtmp') return false
@@ -110,8 +113,8 @@ const rtmpDoesNotResend: Exception = (session, word) => {
 /** A raw sender whose own socket broke may lose the words that no worker had transcribed. */
 const ownSocketBroke: Exception = (session, word) => {
   const [from, to] = spanOf(session, word)
-  const unheard = OPEN_SECONDS + (session.cell.moment === 'in-takeover' ? TAKEOVER_SECONDS : 0)
-  return (session.sender?.breaks ?? []).some(({ at }) => to > at - unheard && from < at + 0.2)
+  const untranscribed = OPEN_SECONDS + (session.cell.moment === 'in-takeover' ? TAKEOVER_SECONDS : 0)
+  return (session.sender?.breaks ?? []).some(({ at }) => to > at - untranscribed && from < at + 0.2)
 }
 
 const EXCEPTIONS: ReadonlyArray<readonly [string, Exception]> = [
@@ -158,7 +161,7 @@ export const judged = async (session: MatrixSession, front: Url) => {
         if (status !== 200) throw new Error(`finishing the session failed with status ${status}`)
       }, limit)
     }
-    const ends = [session.sender?.over, ...session.listeners.map((listener) => listener.over)]
+    const ends = [session.sender?.ended, ...session.listeners.map((listener) => listener.ended)]
     const ended = Promise.all(ends.map(async (end) => await end)).then(() => true)
     await eventually(async () => {
       const received = session.listeners.map((listener) => listener.finals().join(' ')).join(' and ')

@@ -36,7 +36,7 @@ const WORDS_PER_PHRASE = 5
 /** Silence before the words, in seconds: for sessions that are idle during the fault, and for all others. */
 const [IDLE_LEAD, LEAD] = [18, 2]
 /** The word after which the fault strikes, in the middle of the second phrase. */
-const STRUCK_AT = 7
+const STRIKE_WORD = 7
 const LIMIT = { timeoutMs: 120_000 }
 
 const wordsOf = ({ fault, moment }: Cell): number => {
@@ -56,8 +56,8 @@ const untilTranscribed = (sessions: ReadonlyArray<MatrixSession>): Promise<void>
   eventually(() => {
     for (const { cell, listeners } of sessions) {
       const newest = listeners.map((listener) => listener.newest())
-      if (newest.some((number) => number >= STRUCK_AT)) continue
-      throw new Error(`${nameOf(cell)}: word ${STRUCK_AT} is not transcribed: ${newest.join()}`)
+      if (newest.some((number) => number >= STRIKE_WORD)) continue
+      throw new Error(`${nameOf(cell)}: word ${STRIKE_WORD} is not transcribed: ${newest.join()}`)
     }
   }, LIMIT)
 
@@ -71,7 +71,7 @@ const untilBegun = async (sessions: ReadonlyArray<MatrixSession>): Promise<void>
   }
 }
 
-/** Returns the process that the fault hits. For a worker it is the one of the sessions, or the one that takes over. */
+/** Returns the process that the fault hits. A fault of a worker hits the worker that has or takes over the sessions. */
 const victimOf = (
   { fronts, workers, projector }: MatrixCluster,
   { process, isInTakeover }: Strike,
@@ -83,7 +83,7 @@ const victimOf = (
   return { worker, api, all: worker, projector }[process]
 }
 
-/** The URLs of the processes that clients use, the endangered process first. */
+/** The URLs of the processes that clients use. The process that the fault will hit comes first. */
 const frontsOf = ({ fronts }: MatrixCluster, victim: ClusterProcess): ReadonlyArray<() => string> =>
   fronts.toSorted((a, b) => Number(b === victim) - Number(a === victim)).map(({ url }) => url)
 
@@ -156,7 +156,7 @@ export const strike = async (
       cell,
       words: wordsOf(cell),
       lead: cell.moment === 'idle' ? IDLE_LEAD : LEAD,
-      anyone: world.fronts.map(({ url }) => url),
+      clientUrls: world.fronts.map(({ url }) => url),
       frontsOf: async ({ id }) => {
         const worker = await workerOf(world, id)
         home ??= worker
@@ -179,7 +179,7 @@ export const strike = async (
         outcomes.push({ cell: nameOf(cell), wrong: ['the session was not idle when the fault struck'], note: '' })
     const killed = requested.isInTakeover ? await killWorker(world, sessions) : null
     const struckAt = performance.now()
-    for (const session of sessions) session.struck()
+    for (const session of sessions) session.recordStrike()
     const fault = causeFault(world, victim, requested)
     if (killed !== null && killed !== victim) await killed.start()
     await fault

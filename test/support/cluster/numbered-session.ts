@@ -22,11 +22,11 @@ export interface NumberedListener {
   /** The highest number received, final or not. */
   readonly newest: () => number
   /** Resolves when the session has ended. */
-  readonly over: Promise<void>
+  readonly ended: Promise<void>
   readonly stop: () => void
 }
 
-const isOver = (code: number): boolean => code === 1000 || (code >= 4400 && code < 4500)
+const hasEnded = (code: number): boolean => code === 1000 || (code >= 4400 && code < 4500)
 
 /** Listens at the first of `urls`. After each break it continues at the next URL and requests the missed finals. */
 export const listenTo = (live: LiveJson, urls: ReadonlyArray<() => string>): NumberedListener => {
@@ -58,22 +58,22 @@ export const listenTo = (live: LiveJson, urls: ReadonlyArray<() => string>): Num
         }
       }
       const ticking = setInterval(take, 20)
-      const { code } = await current.over
+      const { code } = await current.ended
       clearInterval(ticking)
       take()
       closes.push(code)
-      if (isOver(code)) return
+      if (hasEnded(code)) return
       await new Promise((resolve) => setTimeout(resolve, 100))
     }
   }
-  const over = run()
+  const ended = run()
   return {
     finals: () => finals,
     closes: () => closes,
     times: () => times,
     starts: () => starts,
     newest: () => newest,
-    over,
+    ended,
     stop: () => {
       stopping.abort()
       current?.terminate()
@@ -84,7 +84,7 @@ export const listenTo = (live: LiveJson, urls: ReadonlyArray<() => string>): Num
 /** A sender of numbered words. */
 export interface NumberedSender {
   /** Resolves to the close code when the session has ended. */
-  readonly over: Promise<number>
+  readonly ended: Promise<number>
   readonly socket: TestSocket
   /** Seconds of audio sent so far. */
   readonly sent: () => number
@@ -98,20 +98,21 @@ export const sendWords = async (url: string, live: LiveJson, words: number, spee
   await socket.frame(({ status }) => status === 'started')
   const audio = numberedAudio(words)
   const size = Math.round(FRAME_SECONDS * SAMPLE_RATE)
-  let at = 0
+  let position = 0
   const begun = performance.now()
   const ticking = setInterval(() => {
     const due = ((performance.now() - begun) / 1000) * speed * SAMPLE_RATE
-    for (; at < audio.length && at < due; at += size) socket.sendAudio(audio.subarray(at, at + size))
-    if (at < audio.length) return
+    for (; position < audio.length && position < due; position += size)
+      socket.sendAudio(audio.subarray(position, position + size))
+    if (position < audio.length) return
     clearInterval(ticking)
     socket.send({ type: 'FINISH' })
   }, FRAME_SECONDS * 1000)
-  void socket.over.then(() => clearInterval(ticking))
+  void socket.ended.then(() => clearInterval(ticking))
   return {
-    over: socket.over.then(({ code }) => code),
+    ended: socket.ended.then(({ code }) => code),
     socket,
-    sent: () => at / SAMPLE_RATE,
+    sent: () => position / SAMPLE_RATE,
     cut: () => socket.terminate(),
   }
 }

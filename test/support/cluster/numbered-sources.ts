@@ -17,7 +17,7 @@ export interface NumberedSource {
   /** The part of the audio that each puller received, in seconds from the start. The last part may still grow. */
   readonly pulls: () => ReadonlyArray<{ readonly from: number; readonly to: number }>
   /** The present position in the audio, in seconds. */
-  readonly at: () => number
+  readonly position: () => number
 }
 
 /** Lossless, so the samples keep the values that name their word. */
@@ -50,7 +50,7 @@ export const serveHls = async (t: ExecutionContext, audio: Int16Array): Promise<
     const end = published >= segments.length ? '#EXT-X-ENDLIST\n' : ''
     response.end(head + segments.slice(0, published).map((segment) => `#EXTINF:${segment}`).join('') + end)
   })
-  return { url: server.url('index.m3u8'), pulls: () => [], at: () => secondsSince(began) }
+  return { url: server.url('index.m3u8'), pulls: () => [], position: () => secondsSince(began) }
 }
 
 interface FlacPackets {
@@ -65,8 +65,8 @@ const packetsIn = async (folder: string, name: string): Promise<FlacPackets> => 
   const args = ['-v', 'error', '-show_entries', 'packet=size,pos', '-of', 'csv=p=0', name]
   const { stdout } = await run(FFMPEG.replace('ffmpeg', 'ffprobe'), args, { cwd: folder, maxBuffer: 10_000_000 })
   const packets = stdout.trim().split('\n').map((line) => {
-    const [size = 0, at = 0] = line.split(',').map(Number)
-    return bytes.subarray(at, at + size)
+    const [size = 0, start = 0] = line.split(',').map(Number)
+    return bytes.subarray(start, start + size)
   })
   const box = bytes.indexOf('dfLa')
   return { info: bytes.subarray(box + 8, box + 8 + 38), packets }
@@ -100,5 +100,5 @@ export const serveWordsByRtmp = async (t: ExecutionContext, audio: Int16Array): 
       socket.once('close', () => clearInterval(ticking))
     },
   })
-  return { url: server.url('live/words'), pulls: () => pulls, at: () => secondsSince(began) }
+  return { url: server.url('live/words'), pulls: () => pulls, position: () => secondsSince(began) }
 }

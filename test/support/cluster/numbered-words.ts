@@ -26,7 +26,7 @@ export const numberedAudio = (words: number): Int16Array => scriptedAudio(NUMBER
 export const numberedEngine = (): ScriptedEngine =>
   scriptedEngine({ words: NUMBERED, passSeconds: 0.01, parallelism: 2, hasWordTimes: true, isForgetful: true })
 
-/** A word and the sample at which it begins, with its pause. */
+/** A word and the sample at which it begins. The pause before the word belongs to it. */
 export interface WordPlace {
   readonly number: number
   readonly from: number
@@ -34,13 +34,13 @@ export interface WordPlace {
 
 /** Returns the first word that begins at this sample or later. */
 export const wordAfter = (samples: number): WordPlace => {
-  let [from, at] = [0, 0]
+  let [from, count] = [0, 0]
   for (const { pause, seconds } of NUMBERED) {
     if (from >= samples) break
     from += Math.round(pause * SAMPLE_RATE) + Math.round(seconds * SAMPLE_RATE)
-    at += 1
+    count += 1
   }
-  return { number: at + 1, from }
+  return { number: count + 1, from }
 }
 
 /** Returns the numbers of the complete words in a text. */

@@ -10,13 +10,13 @@ export interface RealtimeSender {
   /** The position in the audio (seconds) at each break (`at`) and when the next socket was accepted (`backAt`). */
   readonly breaks: ReadonlyArray<{ readonly at: number; readonly code: number; backAt: number | null }>
   /** Resolves when the session has ended. */
-  readonly over: Promise<void>
+  readonly ended: Promise<void>
   /** Resolves when the first socket was accepted. */
   readonly begun: Promise<void>
   readonly stop: () => void
 }
 
-const isOver = (code: number): boolean => code === 1000 || (code >= 4400 && code < 4500 && code !== 4409)
+const hasEnded = (code: number): boolean => code === 1000 || (code >= 4400 && code < 4500 && code !== 4409)
 
 /** Sends audio in real time, then FINISH. */
 export const sendInRealTime = (
@@ -26,18 +26,19 @@ export const sendInRealTime = (
 ): RealtimeSender => {
   const breaks: Array<RealtimeSender['breaks'][number]> = []
   const first = Promise.withResolvers<void>()
-  let at = 0
+  let position = 0
   const stopping = new AbortController()
   let current: TestSocket | undefined
 
   /** Sends on a socket until the returned function is called. */
   const send = (socket: TestSocket): (() => void) => {
-    const begun = performance.now() - (at / SAMPLE_RATE) * 1000
+    const begun = performance.now() - (position / SAMPLE_RATE) * 1000
     let finished = false
     const ticking = setInterval(() => {
       const due = ((performance.now() - begun) / 1000) * SAMPLE_RATE
-      for (; at < audio.length && at < due; at += FRAME) socket.sendAudio(audio.subarray(at, at + FRAME))
-      if (at < audio.length || finished) return
+      for (; position < audio.length && position < due; position += FRAME)
+        socket.sendAudio(audio.subarray(position, position + FRAME))
+      if (position < audio.length || finished) return
       finished = true
       socket.send({ type: 'FINISH' })
     }, 100)
@@ -45,35 +46,35 @@ export const sendInRealTime = (
   }
 
   /** Uses one socket until it closes. Returns the close code; null when the socket was never accepted. */
-  const once = async (url: string): Promise<number | null> => {
+  const useSocket = async (url: string): Promise<number | null> => {
     current = await openSocket(`${url.replace(/^http/, 'ws')}${live.relative_path}?token=${live.sender_token}`)
     const socket = current
     socket.send({ type: 'config' })
     const started = socket.frame(({ status }) => status === 'started').then(() => true, () => false)
     if (!(await started)) {
-      const { code } = await Promise.race([socket.over, Promise.resolve({ code: 0 })])
+      const { code } = await Promise.race([socket.ended, Promise.resolve({ code: 0 })])
       socket.terminate()
-      return isOver(code) ? code : null
+      return hasEnded(code) ? code : null
     }
-    for (const interruption of breaks) interruption.backAt ??= at / SAMPLE_RATE
+    for (const interruption of breaks) interruption.backAt ??= position / SAMPLE_RATE
     first.resolve()
     const stopSending = send(socket)
-    const { code } = await socket.over
+    const { code } = await socket.ended
     stopSending()
     return code
   }
 
   const run = async (): Promise<void> => {
     for (let attempt = 0; !stopping.signal.aborted; attempt += 1) {
-      const code = await once(urls[attempt % urls.length]?.() ?? '').catch(() => null)
-      if (code !== null && isOver(code)) return
-      if (code !== null) breaks.push({ at: at / SAMPLE_RATE, code, backAt: null })
+      const code = await useSocket(urls[attempt % urls.length]?.() ?? '').catch(() => null)
+      if (code !== null && hasEnded(code)) return
+      if (code !== null) breaks.push({ at: position / SAMPLE_RATE, code, backAt: null })
       await new Promise((resolve) => setTimeout(resolve, 250))
     }
   }
   return {
     breaks,
-    over: run(),
+    ended: run(),
     begun: first.promise,
     stop: () => {
       stopping.abort()

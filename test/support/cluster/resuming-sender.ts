@@ -12,7 +12,7 @@ const PAUSE_MS = 1000
 /** A real-time sender. After each break it reconnects and continues with the next complete word. */
 export interface ResumingSender {
   /** Resolves to the close code when the session has ended. Rejects when the first connection fails. */
-  readonly over: Promise<number>
+  readonly ended: Promise<number>
   /** The number of the word with which it continued after each break. Words shortly before may be lost. */
   readonly breaks: ReadonlyArray<number>
   /** Sends FINISH after the present word. Returns the number of sent words. */
@@ -28,7 +28,7 @@ export const sendAndResume = async (
   audio: Int16Array,
 ): Promise<ResumingSender> => {
   const breaks: Array<number> = []
-  let [at, until] = [0, audio.length]
+  let [position, until] = [0, audio.length]
   let current: TestSocket | undefined
   const stopping = new AbortController()
   const open = async (url: string): Promise<TestSocket> => {
@@ -40,19 +40,19 @@ export const sendAndResume = async (
   }
   /** Sends until the socket closes. Returns the close code. */
   const send = async (socket: TestSocket): Promise<number> => {
-    let due = at
+    let due = position
     let last = performance.now()
     const ticking = setInterval(() => {
       const now = performance.now()
       due += ((now - last) / 1000) * SAMPLE_RATE
       last = now
-      for (; at < until && at + FRAME <= due; at += FRAME)
-        socket.sendAudio(audio.subarray(at, Math.min(at + FRAME, until)))
-      if (at < until) return
+      for (; position < until && position + FRAME <= due; position += FRAME)
+        socket.sendAudio(audio.subarray(position, Math.min(position + FRAME, until)))
+      if (position < until) return
       clearInterval(ticking)
       socket.send({ type: 'FINISH' })
     }, 100)
-    const { code } = await socket.over
+    const { code } = await socket.ended
     clearInterval(ticking)
     return code
   }
@@ -62,20 +62,20 @@ export const sendAndResume = async (
       await delay(PAUSE_MS)
       const socket = await open(urls[attempt % urls.length]?.() ?? '').catch(() => null)
       if (socket === null) continue
-      if (at < until) {
-        const { number, from } = wordAfter(at)
+      if (position < until) {
+        const { number, from } = wordAfter(position)
         breaks.push(number)
-        at = Math.min(from, until)
+        position = Math.min(from, until)
       }
       code = await send(socket)
     }
     return code
   }
   return {
-    over: run(await open(urls[0]?.() ?? '')),
+    ended: run(await open(urls[0]?.() ?? '')),
     breaks,
     finish: async () => {
-      const { number, from } = wordAfter(at)
+      const { number, from } = wordAfter(position)
       until = Math.min(from, audio.length)
       return number - 1
     },

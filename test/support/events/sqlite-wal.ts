@@ -8,7 +8,7 @@ const FRAME_HEADER = 24
 interface WalFrame {
   /** Offset of its end in the file, in bytes. */
   readonly end: number
-  /** True: it is the last frame of a transaction. */
+  /** Whether it is the last frame of a transaction. */
   readonly commits: boolean
 }
 

@@ -9,7 +9,7 @@ import { userStream } from '../../../domain/user/events.ts'
 import type { StoredUserEvent } from '../../../domain/user/events.ts'
 import { after, liveCreated } from './sample-events.ts'
 
-/** An envelope that contains its text readably, so that a test can name it. */
+/** An envelope whose content shows the text, so a test can recognise it. */
 export const envelopeOf = (text: string, key = 'live-7'): Envelope => ({ k: key, iv: 'iv', c: `sealed ${text}` })
 
 type SealedCreated = Extract<StoredLiveEvent, { type: 'LiveCreated' }>

@@ -6,7 +6,7 @@ import { temporaryDirectory } from '../tools/temporary-directory.ts'
 const ROOT = join(import.meta.dirname, '..', '..', '..')
 export const CRUN = '/usr/bin/crun'
 
-/** Folders of the machine that the container sees. */
+/** Folders of the machine that exist in the container too. */
 const SYSTEM = ['/usr', '/bin', '/sbin', '/lib', '/lib64', '/etc']
 const READ_ONLY = ['bind', 'ro', 'nosuid', 'nodev']
 

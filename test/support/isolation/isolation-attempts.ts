@@ -14,8 +14,8 @@ import { FormatContext, IOContext } from 'node-av/lib'
 import koffi from 'koffi'
 
 const { searchParams } = new URL(import.meta.url)
-const place = (name: string): string => searchParams.get(name) ?? ''
-const [file, port, other, addon] = [place('file'), place('port'), place('other'), place('addon')]
+const target = (name: string): string => searchParams.get(name) ?? ''
+const [file, port, other, addon] = [target('file'), target('port'), target('other'), target('addon')]
 
 // Starts the threads of the pool before the process is confined, because FFmpeg reads on them.
 await promisify(randomBytes)(1)
@@ -64,8 +64,8 @@ const readBy = async (url: string): Promise<string> => {
   const io = new IOContext()
   const code = await io.open2(url, AVIO_FLAG_READ)
   if (code < 0) throw new Error(`avio ${code}`)
-  const got = await io.read(32)
-  return Buffer.isBuffer(got) ? got.toString('latin1') : `code ${got}`
+  const bytes = await io.read(32)
+  return Buffer.isBuffer(bytes) ? bytes.toString('latin1') : `code ${bytes}`
 }
 
 const openSync = (url: string): string => {
@@ -79,8 +79,8 @@ const ATTEMPTS: Readonly<Record<string, () => unknown>> = {
   'FFmpeg reads the key on the main thread': () => openSync(`file:${file}`),
   'FFmpeg reads the key by its bare path': () => readBy(file),
   'FFmpeg reads a part of the key': () => readBy(`subfile,,start,0,end,6,,:${file}`),
-  'FFmpeg reads the key behind itself': () => readBy(`concat:${file}|${file}`),
-  'FFmpeg reads what the kernel tells of itself': () => readBy('file:/proc/self/cmdline'),
+  'FFmpeg reads the key twice in a row': () => readBy(`concat:${file}|${file}`),
+  'FFmpeg reads its own command line': () => readBy('file:/proc/self/cmdline'),
   'FFmpeg connects': () => readBy(`tcp://127.0.0.1:${port}`),
   'FFmpeg opens a socket for datagrams': () => openSync(`udp://127.0.0.1:${port}`),
   'Node reads the key': () => readFileSync(file, 'latin1'),
@@ -120,10 +120,10 @@ FormatContext.prototype.openInput = async () => {
   const outcomes: Record<string, string> = {}
   for (const [name, run] of Object.entries(ATTEMPTS)) outcomes[name] = await attempt(run)
   // In an unconfined process a fork would succeed and repeat the attempts.
-  const confined = errnoOf('openat') === 1
-  const calls = Object.keys(CALLS).filter((name) => confined || !['fork', 'vfork'].includes(name))
-  const tried = Object.entries(CLONES).map(([name, flags]) => [name, confined ? errnoOfClone(flags) : 0] as const)
-  const clones = confined ? Object.fromEntries(tried) : null
+  const isConfined = errnoOf('openat') === 1
+  const calls = Object.keys(CALLS).filter((name) => isConfined || !['fork', 'vfork'].includes(name))
+  const tried = Object.entries(CLONES).map(([name, flags]) => [name, isConfined ? errnoOfClone(flags) : 0] as const)
+  const clones = isConfined ? Object.fromEntries(tried) : null
   const errnos = Object.fromEntries(calls.map((name) => [name, errnoOf(name)]))
   const attempted: Attempted = { outcomes, errnos, clones }
   process.stderr.write(`attempted ${JSON.stringify(attempted)}\n`)

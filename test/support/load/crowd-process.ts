@@ -4,6 +4,7 @@ import { openBare } from '../../../bench/bare-socket.ts'
 import { createRandom } from '../tools/seeded.ts'
 import type { CrowdOrder, CrowdReport, Returned } from './crowd.ts'
 
+/** Listeners that connect at the same time. */
 const AT_ONCE = 100
 /** After a close with 1012 a client waits for a random time between these values before it reconnects. */
 const [MIN_WAIT_MS, MAX_WAIT_MS] = [5000, 30_000]
@@ -11,9 +12,9 @@ const RETRY_MS = 1000
 
 const send = (report: CrowdReport): void => void process.send?.(report)
 
-const reconnect = async ({ port, path, known }: CrowdOrder, index: number): Promise<Returned> => {
+const reconnect = async ({ port, path, finals }: CrowdOrder, index: number): Promise<Returned> => {
   const closedAt = performance.now()
-  const after = index % known
+  const after = index % finals
   await delay(MIN_WAIT_MS + createRandom(`listener ${index}`)() * (MAX_WAIT_MS - MIN_WAIT_MS))
   const begin = performance.now()
   const texts: Array<string> = []
@@ -44,7 +45,7 @@ const run = async (order: CrowdOrder): Promise<void> => {
   }
   for (let left = order.count; left > 0; left -= AT_ONCE)
     await Promise.all(Array.from({ length: Math.min(AT_ONCE, left) }, connect))
-  send({ kind: 'there' })
+  send({ kind: 'connected' })
   const returned = await Promise.all(codes.map(async (code, index) => {
     const firstCode = await code
     return { firstCode, listener: await reconnect(order, index) }

@@ -8,13 +8,13 @@ export interface CrowdOrder {
   readonly path: string
   /** The number of listeners. */
   readonly count: number
-  /** After the restart each listener claims to know the finals up to a number below this one. */
-  readonly known: number
+  /** The number of finals. After the restart each listener requests the finals after a smaller number. */
+  readonly finals: number
 }
 
 /** A listener after a restart. */
 export interface Returned {
-  /** The last segment that it claimed to know. */
+  /** The number of the segment after which it requested the finals. */
   readonly after: number
   /** The number of handshakes that were refused. */
   readonly refused: number
@@ -29,8 +29,8 @@ export interface Returned {
 }
 
 export type CrowdReport =
-  | { readonly kind: 'there' }
-  /** `codes` are those of the first closes. */
+  | { readonly kind: 'connected' }
+  /** `codes`: the codes of the first closes. */
   | { readonly kind: 'returned'; readonly codes: ReadonlyArray<number>; readonly listeners: ReadonlyArray<Returned> }
 
 export interface Crowd {
@@ -42,16 +42,19 @@ export interface Crowd {
 /** Starts listeners in a separate process and waits until all are connected. */
 export const gatherCrowd = async (order: CrowdOrder): Promise<Crowd> => {
   const child = fork(join(import.meta.dirname, 'crowd-process.ts'), { execArgv: [] })
-  const there = Promise.withResolvers<void>()
+  const allConnected = Promise.withResolvers<void>()
   const returned = Promise.withResolvers<Extract<CrowdReport, { readonly kind: 'returned' }>>()
   returned.promise.catch(() => undefined)
-  child.on('message', (report: CrowdReport) => (report.kind === 'there' ? there.resolve() : returned.resolve(report)))
+  child.on('message', (report: CrowdReport) => {
+    if (report.kind === 'connected') allConnected.resolve()
+    else returned.resolve(report)
+  })
   child.once('exit', (code) => {
     const ended = new Error(`the listeners' process ended with ${code}`)
-    there.reject(ended)
+    allConnected.reject(ended)
     returned.reject(ended)
   })
   child.send(order)
-  await there.promise
+  await allConnected.promise
   return { returned: returned.promise, dispose: () => child.disconnect() }
 }

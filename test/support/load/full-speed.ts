@@ -34,8 +34,8 @@ export const transcribeAtFullSpeed = async (
   await once(socket, 'open')
   socket.send(JSON.stringify({ type: 'config' }))
   for (const piece of pieces)
-    for (let at = 0; at < piece.length; at += CHUNK) {
-      const chunk = piece.subarray(at, at + CHUNK)
+    for (let start = 0; start < piece.length; start += CHUNK) {
+      const chunk = piece.subarray(start, start + CHUNK)
       // Waits for each frame, so unsent audio does not fill the memory.
       const isSent = await new Promise<boolean>((resolve) => {
         const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength)

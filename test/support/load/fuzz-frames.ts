@@ -26,9 +26,9 @@ const SETTINGS = [
 ]
 
 const mutated = (text: string): string => {
-  const at = randomInt(text.length + 1)
-  const inserted = pick(['', '"', '{', '\\', '\u0000', 'é', '🎧', '1e999', text.slice(at).repeat(2)])
-  return text.slice(0, at) + inserted + text.slice(at + randomInt(3))
+  const place = randomInt(text.length + 1)
+  const inserted = pick(['', '"', '{', '\\', '\u0000', 'é', '🎧', '1e999', text.slice(place).repeat(2)])
+  return text.slice(0, place) + inserted + text.slice(place + randomInt(3))
 }
 
 const message = (): string => {
@@ -61,7 +61,7 @@ const ANSWER = /^\{"(type":"(connection|error|pong|transcription)"|status":"(ASR
 
 /** Concurrent connections. */
 const CONNECTIONS = 8
-/** Frames that a connection sends before the others have their turn. */
+/** Frames that a connection sends before the other connections send theirs. */
 const FRAMES_PER_TURN = 20
 /** A connection is replaced after this many frames. */
 const FRAMES_PER_CONNECTION = 2000
@@ -102,11 +102,11 @@ export const fuzzFrames = async (client: Client, count: number): Promise<Fuzzed>
       if (![1000, 1005, 1008, 1009, 4403].includes(code)) surprises.push(`${role} closed with ${code}`)
     })
     const mayContinue = (): boolean => socket.readyState === WebSocket.OPEN && sent.frames < count
-    for (let own = 0; own < FRAMES_PER_CONNECTION && mayContinue(); own += 1) {
+    for (let number = 0; number < FRAMES_PER_CONNECTION && mayContinue(); number += 1) {
       sent.frames += 1
       socket.send(frame())
       // Lets answers and the close arrive.
-      if (own % FRAMES_PER_TURN === FRAMES_PER_TURN - 1) await new Promise(setImmediate)
+      if (number % FRAMES_PER_TURN === FRAMES_PER_TURN - 1) await new Promise(setImmediate)
     }
     socket.close()
     await closed

@@ -18,7 +18,10 @@ const LOAD = { username: 'load', password: passwordOf('load') }
 const CHANGER = 'changer'
 const DRIVER = join(import.meta.dirname, 'load-driver.ts')
 
-/** The possible states of everything in the journals: the acknowledged state, and those of unanswered commands. */
+/**
+ * The possible states of each object in the journals: the state after its last acknowledged command, and the states
+ * after later commands that were not answered.
+ */
 type Expected = Map<string, ReadonlySet<string>>
 
 interface Round {
@@ -39,7 +42,7 @@ const feedAndKill = async ({ accounts, first, aliveMs, kill }: Round): Promise<R
   const begun = new Promise<void>((resolve) => {
     driver.on('message', (entry: JournalEntry) => {
       journal.push(entry)
-      if (entry.kind === 'ack' && (first === null || entry.what === first)) resolve()
+      if (entry.kind === 'ack' && (first === null || entry.command === first)) resolve()
     })
   })
   await Promise.race([begun, ended])
@@ -51,10 +54,10 @@ const feedAndKill = async ({ accounts, first, aliveMs, kill }: Round): Promise<R
 }
 
 const expect = (expected: Expected, journal: ReadonlyArray<JournalEntry>): void => {
-  for (const { kind, thing, leaves } of journal) {
-    if (thing === null) continue
-    if (kind === 'ack') expected.set(thing, new Set([leaves]))
-    if (kind === 'unanswered') expected.set(thing, new Set([...(expected.get(thing) ?? []), leaves]))
+  for (const { kind, subject, state } of journal) {
+    if (subject === null) continue
+    if (kind === 'ack') expected.set(subject, new Set([state]))
+    if (kind === 'unanswered') expected.set(subject, new Set([...(expected.get(subject) ?? []), state]))
   }
 }
 
@@ -70,11 +73,11 @@ const readAll = async <A>(client: Client, path: string): Promise<ReadonlyArray<A
 
 const OPEN = ['pending', 'active']
 
-interface Seen extends Json {
+interface ListedItem extends Json {
   readonly id: number
 }
 
-interface ListedLive extends Seen {
+interface ListedLive extends ListedItem {
   readonly status: string
   readonly vram: number
 }
@@ -82,9 +85,9 @@ interface ListedLive extends Seen {
 /** Reads the states of everything after a restart. */
 const readStates = async (admin: Client, load: Client) => {
   const lives = await readAll<ListedLive>(admin, '/admin/lives')
-  const profiles = await readAll<Seen>(load, '/user-live-configs')
-  const tokens = await readAll<Seen>(load, '/tokens')
-  const users = await readAll<Seen>(admin, '/users')
+  const profiles = await readAll<ListedItem>(load, '/user-live-configs')
+  const tokens = await readAll<ListedItem>(load, '/tokens')
+  const users = await readAll<ListedItem>(admin, '/users')
   const listed = [
     ...lives.map(({ id, status }) => [`live ${id}`, OPEN.includes(status) ? 'open' : status] as const),
     ...profiles.map(({ id, max_chars }) => [`profile ${id}`, `chars ${String(max_chars)}`] as const),
@@ -117,7 +120,7 @@ const untilReady = (service: TestService): Promise<void> =>
     assert.equal(status, 200, `${JSON.stringify(body)}\n${service.log()}`)
   })
 
-/** Compares the states with the journals. From then on the read states are the expected ones. */
+/** Compares the states with the journals. The read states then become the expected states. */
 const compare = async (t: ExecutionContext, service: TestService, expected: Expected): Promise<void> => {
   const [admin, load] = [await service.admin(), await logIn(service.url(), LOAD.username, LOAD.password)]
   const { lives, listed, states } = await readStates(admin, load)
@@ -125,13 +128,13 @@ const compare = async (t: ExecutionContext, service: TestService, expected: Expe
   const active = lives.filter(({ status }) => status === 'active').map(({ id }) => id)
   t.deepEqual(active, [], 'no raw session is active after a restart')
   states.set('password', await currentPassword(service.url(), expected.get('password') ?? new Set()))
-  for (const [thing, possible] of expected) {
-    const state = states.get(thing) ?? 'gone'
+  for (const [subject, possible] of expected) {
+    const state = states.get(subject) ?? 'gone'
     // Sessions that ran during the kill have ended.
     const hasEnded = possible.has('open') && state === 'finished'
-    if (!possible.has(state) && !hasEnded) t.fail(`${thing} is ${state}, not ${[...possible].join(' or ')}`)
-    if (state === 'gone') expected.delete(thing)
-    else expected.set(thing, new Set([state]))
+    if (!possible.has(state) && !hasEnded) t.fail(`${subject} is ${state}, not ${[...possible].join(' or ')}`)
+    if (state === 'gone') expected.delete(subject)
+    else expected.set(subject, new Set([state]))
   }
   const metrics = (await admin.get<string>('/metrics')).body
   const reserved = Number(/^stenolog_vram_reserved_megabytes (\d+)$/m.exec(metrics)?.[1])
@@ -162,8 +165,8 @@ const COMMANDS = [
 const KILLS_PER_DIRECTORY = 20
 
 /**
- * Kills the service with SIGKILL at random moments under load. After each restart everything must be as the last
- * acknowledged command left it, or as an unanswered command would. The reserved memory must be that of the open
+ * Kills the service with SIGKILL at random moments under load. After each restart every object must have the state of
+ * its last acknowledged command or of a later unanswered command. The reserved memory must equal the memory of the open
  * sessions. With `check`, `stenolog check` must find no problem, alternately before and after the restart.
  */
 export const killRounds = async (t: ExecutionContext, rounds: number, { check = false } = {}): Promise<void> => {
@@ -185,10 +188,10 @@ export const killRounds = async (t: ExecutionContext, rounds: number, { check = 
       const accounts = { url: service.url(), admin: ADMIN, load: LOAD, changer, seed: `${seed} ${directories} ${kill}` }
       const first = kill % 4 === 3 ? SLOWEST : null
       const journal = await feedAndKill({ accounts, first, aliveMs: lifetimes() * 1500, kill: () => service.kill() })
-      t.deepEqual(journal.filter(({ kind }) => kind === 'refused').map(({ what }) => what), [])
+      t.deepEqual(journal.filter(({ kind }) => kind === 'refused').map(({ command }) => command), [])
       expect(expected, journal)
-      for (const { kind, what } of journal)
-        if (kind === 'ack' || kind === 'unanswered') counts[kind].set(what, (counts[kind].get(what) ?? 0) + 1)
+      for (const { kind, command } of journal)
+        if (kind === 'ack' || kind === 'unanswered') counts[kind].set(command, (counts[kind].get(command) ?? 0) + 1)
       if (journal.some(({ kind }) => kind === 'unanswered')) roundsWithUnanswered += 1
       if (check && kill % 2 === 0) await checkIsClean(t, service, 'before the restart')
 
@@ -205,13 +208,13 @@ export const killRounds = async (t: ExecutionContext, rounds: number, { check = 
     await oneDirectory(Math.min(KILLS_PER_DIRECTORY, rounds - done))
 
   const describe = (commands: ReadonlyMap<string, number>): string =>
-    [...commands].map(([what, times]) => `${what} ${times}`).toSorted().join(', ')
+    [...commands].map(([command, times]) => `${command} ${times}`).toSorted().join(', ')
   t.log(`${rounds} kills, ${roundsWithUnanswered} with an unanswered request; slowest start ${Math.round(slowest)} ms`)
   t.log(`acknowledged: ${describe(counts.ack)}`)
   t.log(`unanswered: ${describe(counts.unanswered)}`)
   t.true((counts.ack.get('create a live') ?? 0) > 0, 'the driver got through')
   if (rounds >= 30) {
     t.true(roundsWithUnanswered >= 0.3 * rounds)
-    for (const what of COMMANDS) t.true((counts.ack.get(what) ?? 0) > 0, `${what} was acknowledged`)
+    for (const command of COMMANDS) t.true((counts.ack.get(command) ?? 0) > 0, `${command} was acknowledged`)
   }
 }

@@ -26,15 +26,15 @@ export interface LoadAccounts {
 }
 
 /**
- * A command before its request (`ask`) and after its answer. `unanswered`: the connection broke. `refused`: the status
- * was not 2xx. `thing`: the changed object (`live 7`); null for an object that is still to be created. `leaves`: the
- * state after the command.
+ * A command before its request (`request`) and after its answer. `unanswered`: the connection broke. `refused`: the
+ * status was not 2xx. `subject`: the changed object (`live 7`); null for an object that is still to be created.
+ * `state`: the state of the object after the command.
  */
 export interface JournalEntry {
-  readonly kind: 'ask' | 'ack' | 'unanswered' | 'refused'
-  readonly what: string
-  readonly thing: string | null
-  readonly leaves: string
+  readonly kind: 'request' | 'ack' | 'unanswered' | 'refused'
+  readonly command: string
+  readonly subject: string | null
+  readonly state: string
 }
 
 const [SPEAKERS, OTHER_LIVES] = [2, 3]
@@ -47,28 +47,28 @@ const write = (entry: JournalEntry): void => {
 
 /** Reports a command before its request and after its answer. Throws unless the command was acknowledged. */
 const journaled = async <A>(
-  what: string,
-  thing: string | null,
-  leaves: string,
-  act: () => Promise<readonly [thing: string, value: A]>,
+  command: string,
+  subject: string | null,
+  state: string,
+  act: () => Promise<readonly [subject: string, value: A]>,
 ): Promise<A> => {
-  write({ kind: 'ask', what, thing, leaves })
+  write({ kind: 'request', command, subject, state })
   try {
     const [changed, value] = await act()
-    write({ kind: 'ack', what, thing: changed, leaves })
+    write({ kind: 'ack', command, subject: changed, state })
     return value
   } catch (error) {
-    if (error instanceof ApiError) write({ kind: 'refused', what: `${what}: ${error.message}`, thing, leaves })
-    else write({ kind: 'unanswered', what, thing, leaves })
+    if (error instanceof ApiError) write({ kind: 'refused', command: `${command}: ${error.message}`, subject, state })
+    else write({ kind: 'unanswered', command, subject, state })
     throw error
   }
 }
 
 /** Like `journaled`, for an existing object. */
-const change = (what: string, thing: string, leaves: string, act: () => Promise<unknown>): Promise<void> =>
-  journaled(what, thing, leaves, async () => {
+const change = (command: string, subject: string, state: string, act: () => Promise<unknown>): Promise<void> =>
+  journaled(command, subject, state, async () => {
     await act()
-    return [thing, undefined]
+    return [subject, undefined]
   })
 
 const speak = async (client: Client, live: LiveJson): Promise<void> => {
@@ -94,12 +94,12 @@ const spokenLives = (client: Client) => async (): Promise<void> => {
 
 const lives = (client: Client, random: () => number) => async (): Promise<void> => {
   const { id } = await createLive(client)
-  const thing = `live ${id}`
+  const subject = `live ${id}`
   const path = { id }
   const fate = random()
-  if (fate < 0.6) await change('finish a live', thing, 'finished', () => client.api.call('finishLive', { path }))
+  if (fate < 0.6) await change('finish a live', subject, 'finished', () => client.api.call('finishLive', { path }))
   if (fate > 0.3 && fate < 0.85)
-    await change('delete a live', thing, 'gone', () => client.api.call('deleteLive', { path }))
+    await change('delete a live', subject, 'gone', () => client.api.call('deleteLive', { path }))
 }
 
 const profiles = (client: Client, random: () => number) => async (): Promise<void> => {
@@ -108,10 +108,11 @@ const profiles = (client: Client, random: () => number) => async (): Promise<voi
     return [`profile ${data.id}`, data]
   })
   const path = { id: profile.id }
-  const thing = `profile ${profile.id}`
+  const subject = `profile ${profile.id}`
   const body = { max_chars: 41 }
-  await change('change a profile', thing, 'chars 41', () => client.api.call('changeProfile', { path, body }))
-  if (random() < 0.8) await change('delete a profile', thing, 'gone', () => client.api.call('deleteProfile', { path }))
+  await change('change a profile', subject, 'chars 41', () => client.api.call('changeProfile', { path, body }))
+  if (random() < 0.8)
+    await change('delete a profile', subject, 'gone', () => client.api.call('deleteProfile', { path }))
 }
 
 const tokens = (client: Client, random: () => number) => async (): Promise<void> => {
@@ -120,10 +121,10 @@ const tokens = (client: Client, random: () => number) => async (): Promise<void>
     return [`token ${data.id}`, data]
   })
   const path = { id: token.id }
-  const thing = `token ${token.id}`
+  const subject = `token ${token.id}`
   const body = { is_active: false }
-  await change('switch a token off', thing, 'off', () => client.api.call('changeToken', { path, body }))
-  if (random() < 0.8) await change('revoke a token', thing, 'gone', () => client.api.call('deleteToken', { path }))
+  await change('switch a token off', subject, 'off', () => client.api.call('changeToken', { path, body }))
+  if (random() < 0.8) await change('revoke a token', subject, 'gone', () => client.api.call('deleteToken', { path }))
 }
 
 const users = (url: string, admin: Client, random: () => number) => async (): Promise<void> => {
@@ -133,13 +134,13 @@ const users = (url: string, admin: Client, random: () => number) => async (): Pr
     return [`user ${data.id}`, data]
   })
   const path = { id: user.id }
-  const thing = `user ${user.id}`
+  const subject = `user ${user.id}`
   const body = { max_sessions: 4 }
-  await change('change a user', thing, 'limit 4', () => admin.api.call('changeUser', { path, body }))
+  await change('change a user', subject, 'limit 4', () => admin.api.call('changeUser', { path, body }))
   const fate = random()
   // A deletion also deletes the user's sessions. The check of the data covers this session, the journal does not.
   if (fate < 0.5) await (await logIn(url, account.username, account.password)).createLive()
-  if (fate < 0.8) await change('delete a user', thing, 'gone', () => admin.api.call('deleteUser', { path }))
+  if (fate < 0.8) await change('delete a user', subject, 'gone', () => admin.api.call('deleteUser', { path }))
 }
 
 /** Changes the password again and again. A new password invalidates the log-ins with the earlier one. */

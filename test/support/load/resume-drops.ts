@@ -54,9 +54,9 @@ const createClient = (url: string) => {
 }
 
 /**
- * Runs a session whose finals and translations are stored in `store`. One listener stays; another one drops its socket
- * `drops` times at random and resumes. Both must have the same finals at the end. After every tenth drop a new listener
- * reads all finals from the beginning.
+ * Runs a session whose finals and translations are stored in `store`. One listener stays connected. A second listener
+ * drops its socket `drops` times at random and resumes. Both must have the same finals at the end. After every tenth
+ * drop a new listener reads all finals from the beginning.
  */
 export const dropAndResume = async (t: ExecutionContext, store: EventStore, drops: number): Promise<void> => {
   const side = await createWriteSide({ store })

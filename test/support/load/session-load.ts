@@ -27,7 +27,7 @@ const CREATORS = 4
 
 /** Creates, reads and finishes sessions without pause, and polls the readiness, until `stop`. */
 export const startSessionLoad = (client: Client): SessionLoad => {
-  const over = new AbortController()
+  const stopping = new AbortController()
   const sessions: Array<LoadedSession> = []
   const readiness: Array<{ readonly at: number; readonly isReady: boolean }> = []
   const surprises: Array<number> = []
@@ -39,21 +39,21 @@ export const startSessionLoad = (client: Client): SessionLoad => {
     return false
   }
   const create = async (): Promise<void> => {
-    while (!over.signal.aborted) {
+    while (!stopping.signal.aborted) {
       const begun = performance.now()
-      const made = await client.post<Single<LiveJson>>('/lives', { model: 'demo-en', language: 'en' })
-      if (!(await isAcknowledged(made.status))) continue
-      const { id } = made.body.data
+      const created = await client.post<Single<LiveJson>>('/lives', { model: 'demo-en', language: 'en' })
+      if (!(await isAcknowledged(created.status))) continue
+      const { id } = created.body.data
       const session: LoadedSession = { id, begun, created: performance.now(), seen: null, isFinished: false }
       sessions.push(session)
-      while (session.seen === null && !over.signal.aborted)
+      while (session.seen === null && !stopping.signal.aborted)
         if ((await client.get(`/lives/${id}`)).status === 200) session.seen = performance.now()
         else await delay(10)
       session.isFinished = await isAcknowledged((await client.put(`/lives/${id}/finish`)).status)
     }
   }
   const watch = async (): Promise<void> => {
-    while (!over.signal.aborted) {
+    while (!stopping.signal.aborted) {
       const { status } = await client.get('/health/ready')
       readiness.push({ at: performance.now(), isReady: status === 200 })
       await delay(100)
@@ -65,7 +65,7 @@ export const startSessionLoad = (client: Client): SessionLoad => {
     readiness,
     surprises,
     stop: async () => {
-      over.abort()
+      stopping.abort()
       for (const done of await work) if (done.status === 'rejected') throw done.reason
     },
   }

@@ -9,7 +9,7 @@ import { listen } from '../tools/listen.ts'
 /** A fault of the answers of the hub or its storage whose path matches. */
 export interface Fault {
   readonly path: RegExp
-  /** How many answers are wrong; Infinity: all. */
+  /** The number of wrong answers that remain; Infinity: all answers. */
   times: number
   readonly kind:
     | { readonly status: number; readonly headers?: Readonly<Record<string, string>> }

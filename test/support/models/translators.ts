@@ -17,8 +17,8 @@ export const changeJson = async (
 }
 
 /**
- * Creates a models directory with tiny translators, which is removed with the test. Their names (`opus-mt-en-es`) say
- * what they translate.
+ * Creates a models directory with tiny translators and removes it after the test. The name of a translator
+ * (`opus-mt-en-es`) contains its two languages.
  */
 export const installTranslators = async (
   t: Pick<ExecutionContext, 'teardown'>,

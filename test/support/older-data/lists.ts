@@ -118,7 +118,7 @@ const without = (item: Json, names: ReadonlyArray<string>): Json =>
  * Checks that the lists after a restart equal the lists before it. Sessions with these ids may differ in the members
  * that a restart changes. Histories and transcripts may be longer.
  */
-export const listsAreEqual = (
+export const checkLists = (
   t: ExecutionContext, before: Lists, after: Lists, changed: ReadonlyArray<number>,
 ): void => {
   for (const [name, recorded] of Object.entries(before)) {

@@ -25,7 +25,8 @@ import { packFiles } from './packed-files.ts'
 import { ADA, BOB, LISTS, readLists, ROOT, TIMELESS_SETTINGS } from './lists.ts'
 
 const SESSIONS = 1000
-const SPOKEN_BY_EACH = 3
+/** Sessions with text that each user has. */
+const SESSIONS_WITH_TEXT = 3
 /** Of every ten sessions five stay pending, three are finished, one is deleted, and one is finished and deleted. */
 const FINISHED = new Set([5, 6, 7, 9])
 const DELETED = new Set([8, 9])
@@ -85,7 +86,7 @@ const fill = async (url: string): Promise<void> => {
   const [ada, bob] = [await logIn(url, ADA.username, ADA.password), await logIn(url, BOB.username, BOB.password)]
   const sentences = await sampleSentences()
   const spoken: Array<LiveJson> = []
-  for (let n = 0; n < SPOKEN_BY_EACH; n++) {
+  for (let n = 0; n < SESSIONS_WITH_TEXT; n++) {
     const samples = sentences[n]?.samples ?? silence(1)
     spoken.push(await speak(ada, { live_retention: true }, samples), await speak(bob, {}, samples))
   }
@@ -115,7 +116,7 @@ const fill = async (url: string): Promise<void> => {
     const left = log.prepare(`SELECT count(DISTINCT sid) AS n FROM events JOIN streams USING (sid)
       WHERE name LIKE 'segments-%' AND data IS NOT NULL`).get()?.['n']
     log.close()
-    assert.equal(left, SPOKEN_BY_EACH, 'only text with retention is left')
+    assert.equal(left, SESSIONS_WITH_TEXT, 'only text with retention is left')
   }, { timeoutMs: FORGOTTEN_WITHIN_MS })
 }
 

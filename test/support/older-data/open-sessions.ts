@@ -11,20 +11,20 @@ export interface Sources {
   readonly speech: Int16Array
   /** The URL of a source that never ends. */
   readonly endless: string
-  /** The URL of a source that answers 503 until `comeBack`. */
-  readonly away: string
-  readonly comeBack: () => void
-  /** The URL of a source that answers 503 after `leave`. */
-  readonly leaving: string
-  readonly leave: () => void
+  /** The URL of a source that answers 503 until `repair`. */
+  readonly unavailable: string
+  readonly repair: () => void
+  /** The URL of a source that answers 503 after `fail`. */
+  readonly failing: string
+  readonly fail: () => void
 }
 
 export const openSources = async (t: ExecutionContext): Promise<Sources> => {
   const source = endlessHls(await packageSample(t, 'ts', 4))
-  const isAway = new Set(['away'])
+  const unavailable = new Set(['unavailable'])
   const server = await serve(t, (request, response) => {
     const [, name = ''] = (request.url ?? '').split('?')
-    return isAway.has(name) ? void response.writeHead(503).end() : source(request, response)
+    return unavailable.has(name) ? void response.writeHead(503).end() : source(request, response)
   })
   const url = (name: string): string => server.url(`live.m3u8?${name}`)
   const [sentence] = await sampleSentences()
@@ -32,14 +32,14 @@ export const openSources = async (t: ExecutionContext): Promise<Sources> => {
   return {
     speech: sentence.samples,
     endless: url('endless'),
-    away: url('away'),
-    comeBack: () => void isAway.delete('away'),
-    leaving: url('leaving'),
-    leave: () => void isAway.add('leaving'),
+    unavailable: url('unavailable'),
+    repair: () => void unavailable.delete('unavailable'),
+    failing: url('failing'),
+    fail: () => void unavailable.add('failing'),
   }
 }
 
-/** The clients of a session. */
+/** The clients of a session after `begin`. */
 interface Begun {
   readonly sender?: TestSocket
   readonly listener?: TestSocket
@@ -49,11 +49,13 @@ type Begin = (client: Client, live: LiveJson, sources: Sources) => Promise<Begun
 
 interface Kind {
   readonly name: string
-  readonly asks: (sources: Sources) => Json
+  /** The body of its create, without the model and the language. */
+  readonly request: (sources: Sources) => Json
+  /** The Idempotency-Key of its create. */
   readonly key?: string
   readonly begin: Begin
   /** The status after a restart. */
-  readonly becomes: 'pending' | 'active' | 'finished' | 'error'
+  readonly statusAfter: 'pending' | 'active' | 'finished' | 'error'
 }
 
 interface Account {
@@ -69,9 +71,9 @@ export interface OpenSession extends Kind, Begun {
   readonly pid: number | null
 }
 
-const waits: Begin = () => Promise.resolve({})
+const doNothing: Begin = () => Promise.resolve({})
 
-const connects: Begin = async (client, live) => ({ sender: await client.socket(live, 'sender') })
+const connect: Begin = async (client, live) => ({ sender: await client.socket(live, 'sender') })
 
 export const starts = async (client: Client, live: LiveJson): Promise<TestSocket> => {
   const sender = await client.socket(live, 'sender')
@@ -94,7 +96,7 @@ export const speak = (sender: TestSocket, speech: Int16Array): void => {
   for (let n = 0; n < 3; n += 1) for (const samples of [speech, silence(1.5)]) sender.sendAudio(samples)
 }
 
-const speaks: Begin = async (client, live, { speech }) => {
+const speakAsSender: Begin = async (client, live, { speech }) => {
   const listener = await client.socket(live, 'listener')
   const sender = await starts(client, live)
   speak(sender, speech)
@@ -102,70 +104,97 @@ const speaks: Begin = async (client, live, { speech }) => {
   return { sender, listener }
 }
 
-const isSilent: Begin = async (client, live) => ({ sender: await starts(client, live) })
+const startOnly: Begin = async (client, live) => ({ sender: await starts(client, live) })
 
-const losesItsSender: Begin = async (client, live, sources) => {
-  const { sender, listener } = await speaks(client, live, sources)
+const speakAndDisconnect: Begin = async (client, live, sources) => {
+  const { sender, listener } = await speakAsSender(client, live, sources)
   sender?.terminate()
   return listener === undefined ? {} : { listener }
 }
 
-const isPulled: Begin = async (client, live) => {
+const awaitPulledText: Begin = async (client, live) => {
   const listener = await client.socket(live, 'listener')
   await untilFinal(listener, live)
   return { listener }
 }
 
-const isStartedBySender: Begin = async (client, live) => {
+const startPull: Begin = async (client, live) => {
   const sender = await starts(client, live)
   await sender.frame(isFinal)
   return { sender }
 }
 
-const isTried: Begin = async (client, live) => {
+const awaitFirstAttempt: Begin = async (client, live) => {
   await client.untilStatus(live, 'active')
   return {}
 }
 
 const raw = (members: Json = {}) => (): Json => members
-const hls = (source: 'endless' | 'away' | 'leaving', members: Json = {}) => (sources: Sources): Json =>
+const hls = (source: 'endless' | 'unavailable' | 'failing', members: Json = {}) => (sources: Sources): Json =>
   ({ audio_format: 'hls', audio_url: sources[source], ...members })
-const pulled = (source: 'endless' | 'away' | 'leaving', members: Json = {}) =>
+const pulled = (source: 'endless' | 'unavailable' | 'failing', members: Json = {}) =>
   hls(source, { auto_start: true, ...members })
 
-const KEPT = { live_retention: true }
+const RETAINED = { live_retention: true }
 const TRANSLATED = { translations: ['es', 'fr'] }
-const SHOWN = { background_color: '102030', color_text: 'fff', size_text: 48 }
+const PAGE_LOOK = { background_color: '102030', color_text: 'fff', size_text: 48 }
 const SETTINGS = { config: { mode: 'final', max_chars: 30, max_lines: 1, min_buffer: 1, punctuation: false } }
 
-/** The session with the unreachable source is last, because it fails after half a minute. */
+/** The session with the unavailable source is last, because it fails after half a minute. */
 const KINDS: ReadonlyArray<Kind> = [
-  { name: 'raw', asks: raw(), begin: waits, becomes: 'pending' },
-  { name: 'raw, with settings and a page', asks: raw({ ...SETTINGS, ...SHOWN }), begin: waits, becomes: 'pending' },
-  { name: 'raw, kept and translated', asks: raw({ ...KEPT, ...TRANSLATED }), begin: waits, becomes: 'pending' },
-  { name: 'raw, by a key', asks: raw(), key: 'pending', begin: waits, becomes: 'pending' },
-  { name: 'raw, with a token of its own', asks: raw({ listener_token: 'mine' }), begin: waits, becomes: 'pending' },
-  { name: 'raw, its sender connected', asks: raw(), begin: connects, becomes: 'pending' },
-  { name: 'raw, started and silent', asks: raw(), begin: isSilent, becomes: 'pending' },
-  { name: 'a URL', asks: hls('endless'), begin: waits, becomes: 'pending' },
-  { name: 'a URL, its sender connected', asks: hls('endless'), begin: connects, becomes: 'pending' },
-  { name: 'raw, spoken', asks: raw(), begin: speaks, becomes: 'finished' },
-  { name: 'raw, spoken, kept', asks: raw(KEPT), begin: speaks, becomes: 'finished' },
-  { name: 'raw, spoken, translated', asks: raw({ ...KEPT, ...TRANSLATED }), begin: speaks, becomes: 'finished' },
-  { name: 'raw, spoken, by a key', asks: raw(SETTINGS), key: 'spoken', begin: speaks, becomes: 'finished' },
-  { name: 'raw, its sender lost', asks: raw(KEPT), begin: losesItsSender, becomes: 'finished' },
-  { name: 'a URL that its sender started', asks: hls('endless'), begin: isStartedBySender, becomes: 'finished' },
-  { name: 'a URL pulled by itself, kept', asks: pulled('endless', KEPT), begin: isPulled, becomes: 'active' },
-  { name: 'one translated', asks: pulled('endless', TRANSLATED), begin: isPulled, becomes: 'active' },
-  { name: 'one by a key', asks: pulled('endless'), key: 'pulled', begin: isPulled, becomes: 'active' },
-  { name: 'one whose source leaves', asks: pulled('leaving'), begin: isPulled, becomes: 'error' },
-  { name: 'one whose source is away', asks: pulled('away'), begin: isTried, becomes: 'active' },
+  { name: 'raw', request: raw(), begin: doNothing, statusAfter: 'pending' },
+  {
+    name: 'raw, with settings and page colours', request: raw({ ...SETTINGS, ...PAGE_LOOK }), begin: doNothing,
+    statusAfter: 'pending',
+  },
+  {
+    name: 'raw, retained and translated', request: raw({ ...RETAINED, ...TRANSLATED }), begin: doNothing,
+    statusAfter: 'pending',
+  },
+  { name: 'raw, with a key', request: raw(), key: 'pending', begin: doNothing, statusAfter: 'pending' },
+  {
+    name: 'raw, with a chosen listener token', request: raw({ listener_token: 'mine' }), begin: doNothing,
+    statusAfter: 'pending',
+  },
+  { name: 'raw, sender connected', request: raw(), begin: connect, statusAfter: 'pending' },
+  { name: 'raw, started and silent', request: raw(), begin: startOnly, statusAfter: 'pending' },
+  { name: 'URL', request: hls('endless'), begin: doNothing, statusAfter: 'pending' },
+  { name: 'URL, sender connected', request: hls('endless'), begin: connect, statusAfter: 'pending' },
+  { name: 'raw with text', request: raw(), begin: speakAsSender, statusAfter: 'finished' },
+  { name: 'raw with text, retained', request: raw(RETAINED), begin: speakAsSender, statusAfter: 'finished' },
+  {
+    name: 'raw with text, translated', request: raw({ ...RETAINED, ...TRANSLATED }), begin: speakAsSender,
+    statusAfter: 'finished',
+  },
+  {
+    name: 'raw with text, with a key', request: raw(SETTINGS), key: 'spoken', begin: speakAsSender,
+    statusAfter: 'finished',
+  },
+  { name: 'raw, sender lost', request: raw(RETAINED), begin: speakAndDisconnect, statusAfter: 'finished' },
+  { name: 'URL, started by the sender', request: hls('endless'), begin: startPull, statusAfter: 'finished' },
+  {
+    name: 'pulled URL, retained', request: pulled('endless', RETAINED), begin: awaitPulledText,
+    statusAfter: 'active',
+  },
+  {
+    name: 'pulled URL, translated', request: pulled('endless', TRANSLATED), begin: awaitPulledText,
+    statusAfter: 'active',
+  },
+  {
+    name: 'pulled URL, with a key', request: pulled('endless'), key: 'pulled', begin: awaitPulledText,
+    statusAfter: 'active',
+  },
+  { name: 'pulled URL whose source fails', request: pulled('failing'), begin: awaitPulledText, statusAfter: 'error' },
+  {
+    name: 'pulled URL whose source is unavailable', request: pulled('unavailable'), begin: awaitFirstAttempt,
+    statusAfter: 'active',
+  },
 ]
 
 /** Creates a session. A create with a key may be repeated. */
-export const create = async (client: Client, { asks, key }: Kind, sources: Sources): Promise<LiveJson> => {
+export const create = async (client: Client, { request, key }: Kind, sources: Sources): Promise<LiveJson> => {
   const headers: Record<string, string> = key === undefined ? {} : { 'Idempotency-Key': key }
-  const body = JSON.stringify({ model: 'demo-en', language: 'en', ...asks(sources) })
+  const body = JSON.stringify({ model: 'demo-en', language: 'en', ...request(sources) })
   const answer = await client.request<Single<LiveJson>>('POST', '/lives', {
     headers: { 'content-type': 'application/json', ...headers }, body,
   })
@@ -192,32 +221,32 @@ export const openSessions = async (
   return sessions
 }
 
-/** Checks that all open sessions work after a restart. The sessions of the leaving source must end. */
-export const sessionsGoOn = async (
+/** Checks that all open sessions work after a restart. The session of the failing source must end. */
+export const checkSessionsContinue = async (
   t: ExecutionContext, url: string, sessions: ReadonlyArray<OpenSession>, sources: Sources,
 ): Promise<void> => {
-  sources.leave()
-  for (const { owner, live, pid, name, becomes, listener, asks } of sessions) {
+  sources.fail()
+  for (const { owner, live, pid, name, statusAfter, listener, request } of sessions) {
     const client = await logIn(url, owner.username, owner.password)
-    if (becomes === 'active') {
+    if (statusAfter === 'active') {
       const last = listener?.frames.findLast(isFinal)
       const next = await (await client.socket(live, 'listener')).frame(isFinal)
       t.true(Number(next['segment']) > Number(last?.['segment'] ?? 0), name)
       t.true(Number(next['start']) >= Number(last?.['end'] ?? 0), name)
       t.not(await pidOf(client, live), pid, name)
     }
-    if (becomes === 'pending') {
+    if (statusAfter === 'pending') {
       const sender = await starts(client, live)
-      if (!('audio_url' in asks(sources))) {
+      if (!('audio_url' in request(sources))) {
         speak(sender, sources.speech)
         await sender.frame(isFinal)
       }
       sender.send({ type: 'FINISH' })
       t.is((await sender.closed).code, 1000, name)
     }
-    if (becomes === 'pending') await client.untilStatus(live, 'finished')
-    // After 1, 2, 4, 8 and 16 s.
-    if (becomes === 'error')
+    if (statusAfter === 'pending') await client.untilStatus(live, 'finished')
+    // The service retries the source after 1, 2, 4, 8 and 16 s before the session ends.
+    if (statusAfter === 'error')
       await eventually(() => client.untilStatus(live, 'error'), { timeoutMs: 120_000 })
   }
 }

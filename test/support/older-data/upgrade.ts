@@ -16,9 +16,9 @@ import { right } from '../tools/right.ts'
 import { prefixed } from '../service/service.ts'
 import { openLogOf } from '../stores/stores.ts'
 import { temporaryDirectory } from '../tools/temporary-directory.ts'
-import { ADA, inRecordedShape, BOB, listsAreEqual, readLists, ROOT, TIMELESS_SETTINGS } from './lists.ts'
+import { ADA, inRecordedShape, BOB, checkLists, readLists, ROOT, TIMELESS_SETTINGS } from './lists.ts'
 import type { Lists } from './lists.ts'
-import { create, openSessions, openSources, sessionsGoOn, speak } from './open-sessions.ts'
+import { create, openSessions, openSources, checkSessionsContinue, speak } from './open-sessions.ts'
 import type { OpenSession, Sources } from './open-sessions.ts'
 
 /** The folder of a checkout of 1f99de3 with installed dependencies. */
@@ -48,9 +48,9 @@ const settingsFor = ({ dataDirectory, stores }: ServiceData): Settings => ({
 export const startOlder = (t: ExecutionContext, data: ServiceData): Launched =>
   launch(t, settingsFor(data), [], OLDER_CHECKOUT)
 
-/** Starts this version. `more`: further environment variables. */
-export const startToday = (t: ExecutionContext, data: ServiceData, more: Settings = {}): Launched =>
-  launch(t, { ...settingsFor(data), STENOLOG_OVERCOMMIT: '0', ...more })
+/** Starts this version. `extra`: further environment variables. */
+export const startThisVersion = (t: ExecutionContext, data: ServiceData, extra: Settings = {}): Launched =>
+  launch(t, { ...settingsFor(data), STENOLOG_OVERCOMMIT: '0', ...extra })
 
 const checkIsClean = async (
   t: ExecutionContext,
@@ -80,18 +80,18 @@ const sessionsAndTheirVram = async (t: ExecutionContext, url: string): Promise<R
   return data
 }
 
-const statusesAre = (
-  t: ExecutionContext, lists: Lists, sessions: ReadonlyArray<OpenSession>, due: (session: OpenSession) => string,
+const checkStatuses = (
+  t: ExecutionContext, lists: Lists, sessions: ReadonlyArray<OpenSession>, expected: (session: OpenSession) => string,
 ): void => {
   const statuses = new Map(lists[LIVES]?.map(({ id, status }) => [id, status]))
-  for (const session of sessions) t.is(statuses.get(session.live.id), due(session), session.name)
+  for (const session of sessions) t.is(statuses.get(session.live.id), expected(session), session.name)
 }
 
 const administrators = (url: string): Promise<ReadonlyArray<Client>> =>
   Promise.all(ADMINISTRATORS.map(({ username, password }) => logIn(url, username, password)))
 
 /** The data of the older version, and its answers shortly before the kill. */
-interface Left {
+interface OlderData {
   readonly data: ServiceData
   readonly sources: Sources
   readonly sessions: ReadonlyArray<OpenSession>
@@ -102,7 +102,7 @@ interface Left {
 }
 
 /** Creates three administrators, two of them with ten open sessions each, and kills the service. */
-export const fillAndKill = async (t: ExecutionContext, data: ServiceData): Promise<Left> => {
+export const fillAndKill = async (t: ExecutionContext, data: ServiceData): Promise<OlderData> => {
   const sources = await openSources(t)
   const older = startOlder(t, data)
   const url = await older.url()
@@ -125,31 +125,31 @@ export const fillAndKill = async (t: ExecutionContext, data: ServiceData): Promi
   t.is((await sessionsAndTheirVram(t, url)).filter(isOpen).length, 20)
   const jwts = (await administrators(url)).map(({ token }) => token)
   const lists = await readLists(url)
-  statusesAre(t, lists, sessions, ({ becomes }) => (becomes === 'pending' ? 'pending' : 'active'))
+  checkStatuses(t, lists, sessions, ({ statusAfter }) => (statusAfter === 'pending' ? 'pending' : 'active'))
   for (const { sender, listener } of sessions) if (sender && listener) speak(sender, sources.speech)
   older.kill('SIGKILL')
   t.is(await older.exited, null)
-  await checkIsClean(t, data, 'as the older version left it')
+  await checkIsClean(t, data, 'after the kill of the older version')
   return { data, sources, sessions, lists, setUpToken, apiToken, jwts }
 }
 
 /** Checks that all administrators can log in, that earlier log-ins are valid, and that no set-up is offered. */
-const administratorsAreKnown = async (t: ExecutionContext, today: Launched, left: Left): Promise<void> => {
-  const url = await today.url()
+const checkAdministrators = async (t: ExecutionContext, current: Launched, older: OlderData): Promise<void> => {
+  const url = await current.url()
   const now = await administrators(url)
-  for (const jwt of [...left.jwts, ...now.map(({ token }) => token)]) {
+  for (const jwt of [...older.jwts, ...now.map(({ token }) => token)]) {
     const { body } = await createClient(url, jwt).get<Listing<Json>>('/users/')
     t.deepEqual(body.data.map(({ username }) => username), ADMINISTRATORS.map(({ username }) => username))
   }
-  t.is((await withKey(url, left.apiToken, '/lives/')).status, 200)
-  t.notRegex(today.stdout(), /setup/)
+  t.is((await withKey(url, older.apiToken, '/lives/')).status, 200)
+  t.notRegex(current.stdout(), /setup/)
   t.notRegex((await createClient(url).get<string>('/setup')).body, /<form/)
-  const eve = { username: 'eve', password: 'eve has a password', token: left.setUpToken }
+  const eve = { username: 'eve', password: 'eve has a password', token: older.setUpToken }
   t.is((await createClient(url).post('/setup', eve)).status, 403)
 }
 
 /** Checks that a repeated create with a key gets the earlier answer and creates no session. */
-const keysAreKnown = async (t: ExecutionContext, url: string, { sessions, sources }: Left): Promise<void> => {
+const checkKeys = async (t: ExecutionContext, url: string, { sessions, sources }: OlderData): Promise<void> => {
   const before = await sessionsAndTheirVram(t, url)
   const keyed = sessions.filter(({ key }) => key !== undefined)
   t.is(keyed.length, 3)
@@ -171,28 +171,28 @@ const admissionIn = async (data: ServiceData): Promise<AdmissionState> => {
 }
 
 /** Starts this version on the data of the older one, checks everything, and kills it. Returns the admission state. */
-export const upgradeAndCheck = async (t: ExecutionContext, left: Left): Promise<AdmissionState> => {
-  const { data, sessions, sources } = left
-  sources.comeBack()
-  const today = startToday(t, data)
-  const url = await today.url()
+export const upgradeAndCheck = async (t: ExecutionContext, older: OlderData): Promise<AdmissionState> => {
+  const { data, sessions, sources } = older
+  sources.repair()
+  const current = startThisVersion(t, data)
+  const url = await current.url()
   t.is((await fetch(`${url}/health/ready`)).status, 200)
   const lists = await readLists(url)
-  const waiting = sessions.filter(({ becomes }) => becomes === 'pending')
-  const running = sessions.filter(({ becomes }) => becomes === 'active').map(({ live }) => live)
-  const ended = sessions.filter(({ becomes }) => becomes === 'finished')
-  listsAreEqual(t, left.lists, lists, sessions.filter((one) => !waiting.includes(one)).map(({ live }) => live.id))
-  statusesAre(t, lists, sessions, ({ becomes }) => (becomes === 'error' ? 'active' : becomes))
+  const waiting = sessions.filter(({ statusAfter }) => statusAfter === 'pending')
+  const running = sessions.filter(({ statusAfter }) => statusAfter === 'active').map(({ live }) => live)
+  const ended = sessions.filter(({ statusAfter }) => statusAfter === 'finished')
+  checkLists(t, older.lists, lists, sessions.filter((session) => !waiting.includes(session)).map(({ live }) => live.id))
+  checkStatuses(t, lists, sessions, ({ statusAfter }) => (statusAfter === 'error' ? 'active' : statusAfter))
   t.is((await sessionsAndTheirVram(t, url)).filter(isOpen).length, sessions.length - ended.length)
-  await administratorsAreKnown(t, today, left)
-  await keysAreKnown(t, url, left)
-  await sessionsGoOn(t, url, sessions, sources)
+  await checkAdministrators(t, current, older)
+  await checkKeys(t, url, older)
+  await checkSessionsContinue(t, url, sessions, sources)
 
   t.is((await sessionsAndTheirVram(t, url)).filter(isOpen).length, running.length)
-  await checkIsClean(t, data, 'beside the running service')
-  today.kill('SIGKILL')
-  t.is(await today.exited, null)
-  await checkIsClean(t, data, 'afterwards')
+  await checkIsClean(t, data, 'while the service runs')
+  current.kill('SIGKILL')
+  t.is(await current.exited, null)
+  await checkIsClean(t, data, 'after the kill of this version')
   const admission = await admissionIn(data)
   t.is(reservedVram(admission), vramOf(running))
   t.deepEqual(admission.open.map(({ liveId }) => liveId).toSorted((a, b) => a - b), running.map(({ id }) => id))

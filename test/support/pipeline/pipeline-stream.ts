@@ -32,7 +32,8 @@ export interface Streamed {
 }
 
 /**
- * Streams audio through a pipeline in chunks of `chunk` samples, with `ticks` turns of the event loop after each one.
+ * Streams audio through a pipeline in chunks of `chunk` samples. After each chunk it waits for `ticks` turns of the
+ * event loop.
  */
 export const streamAudio = async (options: {
   readonly words: ReadonlyArray<ScriptedWord>
@@ -85,9 +86,9 @@ export const streamAudio = async (options: {
   })
   const started = await pipeline.start()()
   if (E.isLeft(started)) failures.push(started.left)
-  for (let at = 0; at < options.audio.length; at += options.chunk) {
-    pipeline.push(options.audio.subarray(at, at + options.chunk))
-    pushed = Math.min(options.audio.length, at + options.chunk)
+  for (let start = 0; start < options.audio.length; start += options.chunk) {
+    pipeline.push(options.audio.subarray(start, start + options.chunk))
+    pushed = Math.min(options.audio.length, start + options.chunk)
     maxBacklog = Math.max(maxBacklog, pipeline.backlogSeconds())
     await eventLoopTurns(options.ticks)
   }

@@ -41,7 +41,7 @@ export const advanceLive = async (store: EventStore, liveId: number): Promise<Po
   return right(await store.append(stream, length === 0 ? 'no-stream' : length - 1, [newEvent(next)])()).position
 }
 
-/** Holds the requests of a process to its stores, as if the process stood still. */
+/** Holds the requests of a process to its stores, as if the process were frozen. */
 const createGate = () => {
   let opened = Promise.resolve()
   let open: (() => void) | null = null
@@ -69,7 +69,7 @@ const createGate = () => {
 type Gate = ReturnType<typeof createGate>
 
 /** Commits as on a server: first the documents, then the checkpoint in another request. */
-const torn = (documents: Documents, { passing, through }: Gate): Documents => ({
+const inTwoRequests = (documents: Documents, { passing, through }: Gate): Documents => ({
   ...documents,
   ensure: passing(documents.ensure),
   find: passing(documents.find),
@@ -78,16 +78,16 @@ const torn = (documents: Documents, { passing, through }: Gate): Documents => ({
   publishedProgress: passing(documents.publishedProgress),
   promote: passing(documents.promote),
   discard: passing(documents.discard),
-  commit: (whose, changes, checkpoint, token) => async () => {
+  commit: (model, changes, checkpoint, token) => async () => {
     await through()
     right(await documents.commit({ projection: 'none', collection: null }, changes, NO_CHECKPOINT)())
     await setImmediate()
     await through()
-    return await documents.commit(whose, [], checkpoint, token)()
+    return await documents.commit(model, [], checkpoint, token)()
   },
 })
 
-const gated = (store: EventStore, { passing, through }: Gate): EventStore => ({
+const throughGate = (store: EventStore, { passing, through }: Gate): EventStore => ({
   ...store,
   head: passing(store.head),
   read: passing(store.read),
@@ -122,9 +122,9 @@ export interface ProjectorProcesses {
 
 interface ProcessOptions {
   /** False: the process never requests a lease. */
-  readonly seeks?: boolean
-  /** The projections of its version. Default: those of all processes. */
-  readonly own?: ReadonlyArray<Projection>
+  readonly requestsLeases?: boolean
+  /** The projections of its version. Default: the projections of all processes. */
+  readonly ownProjections?: ReadonlyArray<Projection>
 }
 
 /**
@@ -138,14 +138,14 @@ export const createProjectorProcesses = (
 ): ProjectorProcesses => {
   const [store, plain, leases] = [createMemoryEventStore(), createMemoryDocuments(), createMemoryLeases()]
   const documents = watch(plain)
-  const start: ProjectorProcesses['start'] = (name, { seeks = true, own = projections } = {}) => {
+  const start: ProjectorProcesses['start'] = (name, { requestsLeases = true, ownProjections = projections } = {}) => {
     const stopping = new AbortController()
     const gate = createGate()
     let isDead = false
     const timers: Timers = { after: (...args) => (isDead ? () => undefined : systemTimers.after(...args)) }
     const projector = startProjector({
-      store: gated(store, gate), documents: torn(documents, gate), projections: own,
-      leases: seeks ? leases.of(name) : null, code: 'test',
+      store: throughGate(store, gate), documents: inTwoRequests(documents, gate), projections: ownProjections,
+      leases: requestsLeases ? leases.of(name) : null, code: 'test',
       logger: createRecordingLogger(), environment, timers, signal: stopping.signal,
     })
     const stop = async (): Promise<void> => {

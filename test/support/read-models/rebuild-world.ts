@@ -22,7 +22,7 @@ import { modelOf } from '../../../projections/projection.ts'
 /** The events of the log: more than three steps of a rebuild. */
 export const EVENTS = 7000
 const environment = createTestEnvironment()
-export const never = new AbortController().signal
+export const neverAborted = new AbortController().signal
 const metadata = { correlationId: 'c', causationId: 'c', actor: 'service', recordedAt: environment.now() }
 
 export const createLive = async (store: EventStore, liveId: number): Promise<Position> => {
@@ -41,7 +41,8 @@ export const createFilledWorld = async (documents = createMemoryDocuments()): Pr
   const store = createMemoryEventStore()
   for (let liveId = 1; liveId <= EVENTS; liveId++) await createLive(store, liveId)
   right(await documents.ensure([lives.collection])())
-  await foldLog({ store, documents }, lives, { from: NO_CHECKPOINT, to: right(await store.head()()), signal: never })
+  const to = right(await store.head()())
+  await foldLog({ store, documents }, lives, { from: NO_CHECKPOINT, to, signal: neverAborted })
   return { store, documents }
 }
 
@@ -50,7 +51,7 @@ type RebuildOptions = Partial<Pick<RebuildDeps, 'code' | 'signal' | 'onProgress'
 /** Rebuilds the read model of sessions. */
 export const rebuild = (
   { store, documents }: RebuildWorld,
-  { code = 'one', signal = never, onProgress = () => undefined }: RebuildOptions = {},
+  { code = 'one', signal = neverAborted, onProgress = () => undefined }: RebuildOptions = {},
 ): Promise<Either<string, Rebuilt>> =>
   rebuildReadModel({
     store,
@@ -70,11 +71,11 @@ export const assertRebuilt = async (t: ExecutionContext, { store, documents }: R
   const fresh = createMemoryDocuments()
   right(await fresh.ensure([lives.collection])())
   const head = right(await store.head()())
-  await foldLog({ store, documents: fresh }, lives, { from: NO_CHECKPOINT, to: head, signal: never })
+  await foldLog({ store, documents: fresh }, lives, { from: NO_CHECKPOINT, to: head, signal: neverAborted })
   const found: Array<string> = []
-  const [is, should] = [documents, fresh].map((side) => ({ documents: side, collection: 'lives' }))
-  assert.ok(is !== undefined && should !== undefined)
-  for await (const { id, kind } of differencesOf(is, should)) found.push(`${id} ${kind}`)
+  const [actual, expected] = [documents, fresh].map((side) => ({ documents: side, collection: 'lives' }))
+  assert.ok(actual !== undefined && expected !== undefined)
+  for await (const { id, kind } of differencesOf(actual, expected)) found.push(`${id} ${kind}`)
   t.deepEqual(found, [])
   t.is(right(await documents.checkpoint(modelOf(lives))()).position, right(await store.head()()))
   t.is(right(await documents.checkpoint(modelOf(stagedOf(lives)))()).position, BEGINNING)

@@ -8,7 +8,7 @@ import { createTestEnvironment } from '../doubles/environment.ts'
 
 export const CHUNK = 4 * 1024 * 1024
 export const environment = createTestEnvironment()
-export const never = new AbortController().signal
+export const neverAborted = new AbortController().signal
 const metadata = { correlationId: 'c', causationId: 'c', actor: 'service', recordedAt: after(0) }
 
 interface Plain {
@@ -17,8 +17,8 @@ interface Plain {
 }
 
 const appendTo = async (store: EventStore, stream: string, events: ReadonlyArray<Plain>): Promise<Position> => {
-  const made = events.map(({ type, data }) => ({ id: environment.newId(), type, data: { ...data }, metadata }))
-  return (await rightOf(store.append(stream, 'any', made))).position
+  const newEvents = events.map(({ type, data }) => ({ id: environment.newId(), type, data: { ...data }, metadata }))
+  return (await rightOf(store.append(stream, 'any', newEvents))).position
 }
 
 /**

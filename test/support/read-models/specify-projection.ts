@@ -43,8 +43,8 @@ export const projectEvents = async (
 }
 
 /**
- * Given these events, then these documents. Checks four deliveries: all events at once, one by one, each event twice,
- * and the whole history twice.
+ * Tests a projection in two steps: given events, then documents. Checks four deliveries: all events at once, one by
+ * one, each event twice, and the whole history twice.
  */
 export const specifyProjection = (t: ExecutionContext, projection: Projection) => ({
   given: (...history: ReadonlyArray<PlainEvent>) => ({

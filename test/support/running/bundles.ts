@@ -7,7 +7,7 @@ const IN_ONE_PROCESS = ['unit', 'repository', 'api', 'contract']
 const WITH_SERVICES = join('test', 'e2e', 'service')
 /** Files of one process. Few enough to keep every core busy. */
 const FILES = 16
-/** Fewer, because all tests of a bundle call one service at once, and a service has one thread. */
+/** Fewer than FILES, because all tests of a bundle call one service at once, and a service has one thread. */
 const FILES_OF_A_SERVICE = 7
 const FOLDER = join('test', 'bundled')
 

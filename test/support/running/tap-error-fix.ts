@@ -7,8 +7,8 @@ import { createRequire } from 'node:module'
 
 type Dump = (value: unknown, options?: object) => string
 
-const avasOwn = createRequire(createRequire(import.meta.url).resolve('ava'))
-const yaml = createRequire(avasOwn.resolve('supertap'))('js-yaml') as { safeDump: Dump }
+const requireOfAva = createRequire(createRequire(import.meta.url).resolve('ava'))
+const yaml = createRequire(requireOfAva.resolve('supertap'))('js-yaml') as { safeDump: Dump }
 const { safeDump } = yaml
 yaml.safeDump = (value, options) => safeDump(value, { ...options, skipInvalid: true })
 

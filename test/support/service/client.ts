@@ -148,7 +148,7 @@ export interface TestSocket {
   /** The close code and reason. Rejects when the socket is still open 100 s after this is read. */
   readonly closed: Promise<Closed>
   /** The close code and reason, without a time limit. */
-  readonly over: Promise<Closed>
+  readonly ended: Promise<Closed>
   readonly close: () => void
   readonly terminate: () => void
 }
@@ -206,14 +206,14 @@ export const openSocket = async (
     frames.push(frame)
     for (const search of searches) search()
   })
-  const over = new Promise<Closed>((resolve) => {
+  const ended = new Promise<Closed>((resolve) => {
     socket.once('close', (code, reason) => resolve({ code, reason: String(reason) }))
   })
   const lastFrames = (): string => JSON.stringify(frames.slice(-5))
   socket.on('error', () => socket.terminate())
   await Promise.race([
     once(socket, 'open'),
-    over.then(() => {
+    ended.then(() => {
       throw new Error('the handshake was refused')
     }),
   ])
@@ -225,7 +225,7 @@ export const openSocket = async (
     }
     searches.add(search)
     search()
-    void over.then(({ code }) => {
+    void ended.then(({ code }) => {
       found.reject(new Error(`the socket closed with ${code} before the frame arrived: ${lastFrames()}`))
     })
     return withTimeout(found.promise, () => `no frame matched: ${lastFrames()}`).finally(() => searches.delete(search))
@@ -237,9 +237,9 @@ export const openSocket = async (
     send: (message) => socket.send(typeof message === 'string' ? message : JSON.stringify(message)),
     sendAudio: (samples) => socket.send(Buffer.from(samples.buffer, samples.byteOffset, samples.byteLength)),
     get closed() {
-      return withTimeout(over, () => `the socket was not closed: ${lastFrames()}`)
+      return withTimeout(ended, () => `the socket was not closed: ${lastFrames()}`)
     },
-    over,
+    ended,
     close: () => socket.close(),
     terminate: () => socket.terminate(),
   }

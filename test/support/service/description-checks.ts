@@ -17,7 +17,7 @@ interface Document {
 }
 
 /** An answer of the service. */
-export interface Seen {
+export interface ReceivedAnswer {
   readonly method: string
   /** The part of the URL after the address: with prefix, slashes and query. */
   readonly path: string
@@ -47,7 +47,7 @@ const pathOnly = (path: string): string =>
 const DECLARED_HEADERS = ['retry-after', 'www-authenticate', 'link']
 
 /** Compares answers with an OpenAPI document. Returns the problem or null. Unknown routes are not checked. */
-export const createAnswerCheck = (document: Document): ((seen: Seen) => string | null) => {
+export const createAnswerCheck = (document: Document): ((answer: ReceivedAnswer) => string | null) => {
   const ajv = new Ajv2020({ strict: false })
   addFormats.default(ajv)
   ajv.addSchema(closed({ $id: 'description', components: document.components }) as Json)
@@ -78,7 +78,7 @@ export const createAnswerCheck = (document: Document): ((seen: Seen) => string |
     return undeclared === undefined ? null : `header ${undeclared} is not declared`
   }
 
-  const bodyProblem = (response: Response, { headers, text }: Seen): string | null => {
+  const bodyProblem = (response: Response, { headers, text }: ReceivedAnswer): string | null => {
     const type = headers.get('content-type')?.split(';', 1)[0] ?? 'none'
     const media = response.content?.[type]
     if (media === undefined) return `type ${type} is not declared`
@@ -87,17 +87,18 @@ export const createAnswerCheck = (document: Document): ((seen: Seen) => string |
     return problem === null ? null : `${problem} in ${text.slice(0, 500)}`
   }
 
-  return (seen) => {
-    const path = pathOnly(seen.path)
-    const method = seen.method.toLowerCase()
+  return (answer) => {
+    const path = pathOnly(answer.path)
+    const method = answer.method.toLowerCase()
     const route = matchers.find(([name, matcher]) => matcher.test(path) && method in (document.paths[name] ?? {}))
     if (route === undefined) return null
-    const response = document.paths[route[0]]?.[method]?.responses[String(seen.status)]
+    const response = document.paths[route[0]]?.[method]?.responses[String(answer.status)]
     const problem =
       response === undefined
         ? 'the status is not declared'
-        : (headerProblem(response, seen.headers) ?? bodyProblem(response, seen))
-    return problem === null ? null : `${seen.method} ${path} answered ${seen.status}, against /openapi.json: ${problem}`
+        : (headerProblem(response, answer.headers) ?? bodyProblem(response, answer))
+    if (problem === null) return null
+    return `${answer.method} ${path} answered ${answer.status}, against /openapi.json: ${problem}`
   }
 }
 
@@ -122,7 +123,7 @@ const fetchOnce = <A>(name: string, read: (document: unknown) => A): ((url: stri
   let result: Promise<A> | null = null
   return (url) => {
     result ??= fetch(`${url}/${name}`).then(async (response) => read(await response.json()))
-    // When the service was killed during the request, the next service is asked.
+    // When the service was killed during the request, the next call sends the request again.
     result.catch(() => {
       result = null
     })

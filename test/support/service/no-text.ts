@@ -16,7 +16,7 @@ export const assertNoText = async (t: ExecutionContext, seconds: number, vad = t
   sender.send({ type: 'config' })
   const [sentence] = await sampleSentences()
   for (const sounds of [soundsWithoutSpeech(seconds), silence(2), sentence?.samples ?? silence(0), silence(2)])
-    for (let at = 0; at < sounds.length; at += 16_000) sender.sendAudio(sounds.slice(at, at + 16_000))
+    for (let start = 0; start < sounds.length; start += 16_000) sender.sendAudio(sounds.slice(start, start + 16_000))
   sender.send({ type: 'FINISH' })
   t.is((await sender.closed).code, 1000)
   const frames = sender.frames.filter((frame) => frame['type'] !== 'connection' && frame['status'] === undefined)

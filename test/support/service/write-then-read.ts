@@ -4,7 +4,7 @@ import type { Client, Listing, LiveJson, Single } from './client.ts'
  * Creates and ends a session `rounds` times and reads after each write. Returns the number of rounds in which each read
  * showed the write.
  */
-export const roundsThatRead = async (client: Client, rounds: number): Promise<number> => {
+export const countConsistentRounds = async (client: Client, rounds: number): Promise<number> => {
   const listed = async (query: string): Promise<Listing<LiveJson>> =>
     (await client.get<Listing<LiveJson>>(`/lives/${query}`)).body
   const first = async (query: string): Promise<number | undefined> => (await listed(query)).data[0]?.id

@@ -39,7 +39,7 @@ const variant = (uri: string): string => `#EXTM3U\n#EXT-X-STREAM-INF:BANDWIDTH=1
 const rendition = (uri: string): string =>
   `#EXTM3U\n#EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID="a",NAME="x",DEFAULT=YES,URI="${uri}"\n` +
   '#EXT-X-STREAM-INF:BANDWIDTH=1,AUDIO="a"\nplain.m3u8\n'
-/** The second segment is hostile. The first one is playable, so the puller reaches the second one. */
+/** The second segment is hostile. The first segment is playable, so the puller reaches the second segment. */
 const second = (uri: string): string => media(`#EXTINF:2,\nok.ts\n#EXTINF:2,\n${uri}`)
 
 /** Spellings of URLs that must not be reached. Each is tried at every position of a playlist. */
@@ -134,25 +134,25 @@ export const hostileSite = ({ host, port }: ForbiddenHost, segment: Buffer): Hos
       return true
     },
   }
-  const sendsAway = new Set(['redirect', ...Object.keys(bait)])
-  const awayTo = (kind: string, name: string, status: string): string | undefined =>
-    sendsAway.has(kind) && /^\d{3}$/.test(status) ? uris[name] : undefined
+  const redirectKinds = new Set(['redirect', ...Object.keys(bait)])
+  const redirectTo = (kind: string, name: string, status: string): string | undefined =>
+    redirectKinds.has(kind) && /^\d{3}$/.test(status) ? uris[name] : undefined
   return {
     paths: [
       ...Object.keys(playlists).flatMap((position) => Object.keys(uris).map((name) => `${position}/${name}`)),
-      ...[...sendsAway].flatMap((kind) => Object.keys(uris).map((name) => `${kind}/${name}/302`)),
+      ...[...redirectKinds].flatMap((kind) => Object.keys(uris).map((name) => `${kind}/${name}/302`)),
       ...[301, 303, 307, 308].flatMap((status) => ['http', 'rtmp', 'file'].map((name) => `redirect/${name}/${status}`)),
       ...Object.keys(files),
     ],
     listener: (request, response) => {
       const path = (request.url ?? '').slice(1)
       const [kind = '', name = '', status = '302'] = path.split('/')
-      const [uri, away] = [uris[name], awayTo(kind, name, status)]
+      const [uri, location] = [uris[name], redirectTo(kind, name, status)]
       if (kind.startsWith('ok.') || name.startsWith('ok.')) send(response, segment)
       else if (name === 'plain.m3u8') send(response, media('#EXTINF:2,\nok.ts'))
       else if (files[kind] !== undefined) send(response, files[kind])
       else if (bait[kind]?.(request, response) === true) return
-      else if (away !== undefined) response.writeHead(Number(status), { location: away }).end()
+      else if (location !== undefined) response.writeHead(Number(status), { location }).end()
       else if (playlists[kind] !== undefined && uri !== undefined) send(response, playlists[kind](uri))
       else response.writeHead(404).end()
     },

@@ -12,6 +12,7 @@ export const ISOLATED = decideIsolation(null, null)
 export interface Pulling {
   readonly puller: Puller
   readonly seconds: () => number
+  /** The HLS media sequences up to which all audio was delivered, in order. */
   readonly heard: ReadonlyArray<number>
   readonly ends: ReadonlyArray<PullEnd>
   readonly deaths: ReadonlyArray<string>

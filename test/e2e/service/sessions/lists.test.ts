@@ -2,7 +2,7 @@ import test from 'ava'
 import { createClient, logIn } from '../../../support/service/client.ts'
 import type { Client, Listing, LiveJson } from '../../../support/service/client.ts'
 import { passwordOf, runTestService } from '../../../support/service/service.ts'
-import { roundsThatRead } from '../../../support/service/write-then-read.ts'
+import { countConsistentRounds } from '../../../support/service/write-then-read.ts'
 
 const service = await runTestService()
 test.after.always(() => service.dispose())
@@ -22,7 +22,7 @@ const reserved = async (client: Client): Promise<number> =>
   Number(/^stenolog_vram_reserved_megabytes (\d+)$/m.exec((await client.get<string>('/metrics')).body)?.[1])
 
 test.serial('every read returns the write before it, in 12 of 12 rounds [R15]', async (t) => {
-  t.is(await roundsThatRead(await service.user('impatient'), 12), 12)
+  t.is(await countConsistentRounds(await service.user('impatient'), 12), 12)
 })
 
 test.serial(
