@@ -71,7 +71,7 @@ export interface OpenSession extends Kind, Begun {
   readonly pid: number | null
 }
 
-const doNothing: Begin = () => Promise.resolve({})
+const idle: Begin = () => Promise.resolve({})
 
 const connect: Begin = async (client, live) => ({ sender: await client.socket(live, 'sender') })
 
@@ -137,58 +137,39 @@ const pulled = (source: 'endless' | 'unavailable' | 'failing', members: Json = {
 
 const RETAINED = { live_retention: true }
 const TRANSLATED = { translations: ['es', 'fr'] }
-const PAGE_LOOK = { background_color: '102030', color_text: 'fff', size_text: 48 }
+const COLOURS = { background_color: '102030', color_text: 'fff', size_text: 48 }
 const SETTINGS = { config: { mode: 'final', max_chars: 30, max_lines: 1, min_buffer: 1, punctuation: false } }
 
 /** The session with the unavailable source is last, because it fails after half a minute. */
 const KINDS: ReadonlyArray<Kind> = [
-  { name: 'raw', request: raw(), begin: doNothing, statusAfter: 'pending' },
-  {
-    name: 'raw, with settings and page colours', request: raw({ ...SETTINGS, ...PAGE_LOOK }), begin: doNothing,
-    statusAfter: 'pending',
-  },
-  {
-    name: 'raw, retained and translated', request: raw({ ...RETAINED, ...TRANSLATED }), begin: doNothing,
-    statusAfter: 'pending',
-  },
-  { name: 'raw, with a key', request: raw(), key: 'pending', begin: doNothing, statusAfter: 'pending' },
-  {
-    name: 'raw, with a chosen listener token', request: raw({ listener_token: 'mine' }), begin: doNothing,
-    statusAfter: 'pending',
-  },
+  { name: 'raw', request: raw(), begin: idle, statusAfter: 'pending' },
+  { name: 'raw, with settings and colours', request: raw({ ...SETTINGS, ...COLOURS }), begin: idle,
+    statusAfter: 'pending' },
+  { name: 'raw, retained and translated', request: raw({ ...RETAINED, ...TRANSLATED }), begin: idle,
+    statusAfter: 'pending' },
+  { name: 'raw, with a key', request: raw(), key: 'pending', begin: idle, statusAfter: 'pending' },
+  { name: 'raw, with a chosen listener token', request: raw({ listener_token: 'mine' }), begin: idle,
+    statusAfter: 'pending' },
   { name: 'raw, sender connected', request: raw(), begin: connect, statusAfter: 'pending' },
   { name: 'raw, started and silent', request: raw(), begin: startOnly, statusAfter: 'pending' },
-  { name: 'URL', request: hls('endless'), begin: doNothing, statusAfter: 'pending' },
+  { name: 'URL', request: hls('endless'), begin: idle, statusAfter: 'pending' },
   { name: 'URL, sender connected', request: hls('endless'), begin: connect, statusAfter: 'pending' },
   { name: 'raw with text', request: raw(), begin: speakAsSender, statusAfter: 'finished' },
   { name: 'raw with text, retained', request: raw(RETAINED), begin: speakAsSender, statusAfter: 'finished' },
-  {
-    name: 'raw with text, translated', request: raw({ ...RETAINED, ...TRANSLATED }), begin: speakAsSender,
-    statusAfter: 'finished',
-  },
-  {
-    name: 'raw with text, with a key', request: raw(SETTINGS), key: 'spoken', begin: speakAsSender,
-    statusAfter: 'finished',
-  },
+  { name: 'raw with text, translated', request: raw({ ...RETAINED, ...TRANSLATED }), begin: speakAsSender,
+    statusAfter: 'finished' },
+  { name: 'raw with text, with a key', request: raw(SETTINGS), key: 'spoken', begin: speakAsSender,
+    statusAfter: 'finished' },
   { name: 'raw, sender lost', request: raw(RETAINED), begin: speakAndDisconnect, statusAfter: 'finished' },
   { name: 'URL, started by the sender', request: hls('endless'), begin: startPull, statusAfter: 'finished' },
-  {
-    name: 'pulled URL, retained', request: pulled('endless', RETAINED), begin: awaitPulledText,
-    statusAfter: 'active',
-  },
-  {
-    name: 'pulled URL, translated', request: pulled('endless', TRANSLATED), begin: awaitPulledText,
-    statusAfter: 'active',
-  },
-  {
-    name: 'pulled URL, with a key', request: pulled('endless'), key: 'pulled', begin: awaitPulledText,
-    statusAfter: 'active',
-  },
+  { name: 'pulled URL, retained', request: pulled('endless', RETAINED), begin: awaitPulledText, statusAfter: 'active' },
+  { name: 'pulled URL, translated', request: pulled('endless', TRANSLATED), begin: awaitPulledText,
+    statusAfter: 'active' },
+  { name: 'pulled URL, with a key', request: pulled('endless'), key: 'pulled', begin: awaitPulledText,
+    statusAfter: 'active' },
   { name: 'pulled URL whose source fails', request: pulled('failing'), begin: awaitPulledText, statusAfter: 'error' },
-  {
-    name: 'pulled URL whose source is unavailable', request: pulled('unavailable'), begin: awaitFirstAttempt,
-    statusAfter: 'active',
-  },
+  { name: 'pulled URL whose source is unavailable', request: pulled('unavailable'), begin: awaitFirstAttempt,
+    statusAfter: 'active' },
 ]
 
 /** Creates a session. A create with a key may be repeated. */
