@@ -103,7 +103,7 @@ export const createHealth = (observed: Observed): Pick<HttpAppOptions, 'metrics'
         // The service is ready without workers, because everything except new sessions works.
         ...(observed.cluster !== null && { workers: observed.cluster.workers() }),
         modelsThatDoNotLoad: observed.failing(),
-        hurtStreams: damagedStreams().slice(0, MAX_NAMED),
+        damagedStreams: damagedStreams().slice(0, MAX_NAMED),
         missingKeys: observed.keyring.missing().slice(0, MAX_NAMED),
       },
     }),

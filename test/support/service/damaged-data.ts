@@ -25,7 +25,7 @@ interface ReportedDamage {
 /** Returns the damage that `/health/ready` reports. */
 export const reportedDamage = async (service: TestService): Promise<ReportedDamage> => {
   const { status, body } = await service.anonymous().get<{ readonly checks: Json }>('/health/ready')
-  const damaged = body.checks['hurtStreams'] as ReadonlyArray<DamagedStream>
+  const damaged = body.checks['damagedStreams'] as ReadonlyArray<DamagedStream>
   const streams = damaged.map(({ stream, problem }) => `${stream}: ${problem}`)
   return { status, streams: streams.toSorted(), missing: body.checks['missingKeys'] }
 }

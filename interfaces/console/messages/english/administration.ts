@@ -13,7 +13,7 @@ export const administration = {
   check_engine: 'Engine',
   check_projections: 'Projections',
   check_modelsThatDoNotLoad: 'Models that cannot be loaded',
-  check_hurtStreams: 'Damaged streams',
+  check_damagedStreams: 'Damaged streams',
   check_missingKeys: 'Missing keys',
   load: 'Load in the last hour',
   memory_by_session: 'Memory by session',
