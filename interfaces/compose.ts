@@ -16,7 +16,7 @@ import { setupLink } from './http/clients/links.ts'
 
 /** `stop` refuses new sessions, waits up to DRAIN_TIMEOUT for the open sessions, and then closes the stores. */
 export interface RunningService extends Part {
-  /** `http://host:port` as bound. */
+  /** Address of the bound port: `http://host:port`. */
   readonly url: string
   /** The one-time set-up link. Null when an administrator exists. */
   readonly setupLink: string | null

@@ -27,13 +27,15 @@ const hasParent = process.connected
 const settings = readSettings(process.env)
 if (E.isLeft(settings)) fail(new CommandError(settings.left.join('\n'), { hint: SETTINGS_HINT }))
 else {
-  // Exits at once. A drain would write to the stores, and these writes would damage the data of the other process.
+  // Exits at once. An orderly stop would write to the stores and damage the data of the other process.
   const onReplaced = (reason: string): void => fail(`Stenolog stops: ${reason}`)
   const service: RunningService = await startService(settings.right, onReplaced).catch((error: unknown) =>
     fail(isTaken(error) ? portTaken(settings.right) : `Stenolog cannot start: ${messageOf(error)}`),
   )
 
-  /** On a terminal, Ctrl+C arrives twice: from the terminal and from npm. A second one within this time is ignored. */
+  /**
+   * On a terminal, Ctrl+C arrives twice: from the terminal and from npm. A second signal within this time is ignored.
+   */
   const REPEATED_INTERRUPT_MS = 500
   let isStopping = false
   let interruptedAt = -Infinity
@@ -68,7 +70,7 @@ else {
   const { setupLink } = service
   const showLink = (): void =>
     console.log(`Create the first administrator with this link (it works once, within 30 minutes): ${setupLink ?? ''}`)
-  // On a terminal the link waits one second, so log lines of the start do not hide it.
+  // On a terminal the link is printed one second later, so log lines of the start do not hide it.
   if (setupLink !== null && process.stdout.isTTY) setTimeout(showLink, 1000).unref()
   else if (setupLink !== null) showLink()
 }

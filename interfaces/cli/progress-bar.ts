@@ -1,6 +1,6 @@
 const WIDTH = 30
 
-/** Shows the progress of a long step: a terminal line that updates in place; elsewhere one line for each 10 %. */
+/** Shows the progress of a long step. On a terminal one line updates in place. Elsewhere each 10 % adds a line. */
 export interface ProgressBar {
   /** `share` is from 0 to 1, or null when it is unknown. */
   readonly show: (share: number | null, detail: string) => void

@@ -13,7 +13,7 @@ const SERVER = join(import.meta.dirname, '..', 'main.ts')
 
 /** The service in a child process. */
 export interface ServiceProcess {
-  /** `http://127.0.0.1:port` */
+  /** Address of the service, such as `http://127.0.0.1:8080`. */
   readonly url: string
   readonly pid: number
   /** Sends a signal. Resolves to the exit code when the process has ended; null when a signal ended it. */

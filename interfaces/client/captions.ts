@@ -17,17 +17,17 @@ export interface Caption {
   readonly end: number
   readonly text: string
   readonly language: string
-  /** By language. Translations come later than their line. */
+  /** Translated texts by language code. They come later than their line. */
   readonly translations: Readonly<Record<string, string>>
 }
 
 /** The text of a session so far. */
 export interface Captions {
-  /** Final lines. */
+  /** The lines of final text, oldest first. */
   readonly lines: ReadonlyArray<Caption>
   /** The current draft. Later frames replace it. */
   readonly running: TextFrame | null
-  /** The last final segment, for `after` in a reconnect. */
+  /** Number of the last final segment, for `after` in a reconnect. Null before the first one. */
   readonly cursor: number | null
 }
 

@@ -29,10 +29,10 @@ export type SocketState =
   | { readonly name: 'over'; readonly end: SocketEnd }
 
 interface LiveSocketOptions {
-  /** `ws://…/ws/live/7`, without a query. */
+  /** Address of the WebSocket, such as `ws://localhost:8080/ws/live/7`, without a query. */
   readonly url: string
   readonly token: string
-  /** The last final segment, null without any. A reconnect requests the text after it. */
+  /** Returns the number of the last final segment; null before the first. A reconnect requests the text after it. */
   readonly cursor?: () => number | null
   /** Number of earlier final segments to request on the first connection, at most 100. A cursor takes precedence. */
   readonly replay?: number

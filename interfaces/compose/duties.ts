@@ -7,7 +7,7 @@ import type { EraseUsersDeps } from '../../application/users/policies/erase-user
 
 type DutyDeps = ForgetTextDeps & EraseUsersDeps
 
-/** Checkpoint names of all duties. A duty follows the event log and completes its deletions, such as expired text. */
+/** Checkpoint names of all duties. A duty is a background task that follows the event log, such as erasing old text. */
 export const DUTIES = ['forget-text', 'retention-max', 'erase-deleted', 'erase-users', 'complete-users'] as const
 
 /** Starts the duties that erase expired text, deleted sessions and deleted users. */

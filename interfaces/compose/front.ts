@@ -38,7 +38,7 @@ interface FrontOptions extends Omit<HttpAppOptions, 'settings'> {
 }
 
 export interface Front {
-  /** `http://host:port` as bound. */
+  /** Address of the bound port: `http://host:port`. */
   readonly url: string
   readonly listeners: Listeners
   /** Refuses new connections, closes the sockets and waits for pending requests. */

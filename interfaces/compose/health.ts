@@ -41,7 +41,7 @@ interface Observed {
   readonly cluster: ClusterFigures | null
 }
 
-/** A lane is the capacity for one pass of a model at a time. */
+/** Figures of a process without a worker. A lane is the capacity for one pass of a model at a time. */
 const NO_COMPUTE: Pick<MeasuredCompute, 'lanes' | 'taken'> = { lanes: () => 0, taken: () => 0 }
 const NO_TRANSLATIONS: ReturnType<Translations['figures']> =
   { done: 0, failed: 0, dropped: 0, skipped: 0, waiting: 0, lagSeconds: 0 }

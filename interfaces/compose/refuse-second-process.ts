@@ -11,11 +11,11 @@ interface Refusing {
   readonly logger: Pick<Logger, 'warn'>
 }
 
-/** Checks in one LEASE_TTL. */
+/** Number of checks in one LEASE_TTL. */
 const CHECKS_PER_TTL = 10
 /**
  * Maximum wait in multiples of LEASE_TTL. It is longer than the time to detect a lost process. Of two processes that
- * start together, the one with the lower incarnation (id of a run) waits longer. The other one then stops first.
+ * start together, the one with the lower incarnation (id of a run) waits longer. The other process then stops first.
  */
 const PATIENCE_TTLS = { higher: 1.5, lower: 2.5 }
 

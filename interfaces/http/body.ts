@@ -4,7 +4,7 @@ import bodyParser from 'koa-bodyparser'
 import type { TransportRefusal } from './errors.ts'
 import { JSON_INVALID } from './codecs/issues.ts'
 
-/** Nested objects and lists in a body. */
+/** Maximum depth of nested objects and lists in a body. */
 const MAX_DEPTH = 32
 
 const isDeeperThan = (value: unknown, levels: number): boolean => {

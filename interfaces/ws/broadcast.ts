@@ -1,7 +1,7 @@
 /** A text for many sockets. Its frame is encoded once, and every socket sends the same bytes. */
 export interface Broadcast {
   readonly text: string
-  /** The whole frame, header included. */
+  /** The whole frame, including its header. */
   readonly framed: Buffer
 }
 
@@ -11,7 +11,7 @@ const FINAL_TEXT = 0x81
 const LENGTH_IN_16_BITS = 126
 const LENGTH_IN_64_BITS = 127
 
-/** Header of an unfragmented text frame without a mask (RFC 6455, 5.2). */
+/** Returns the header of an unfragmented text frame without a mask (RFC 6455, 5.2). */
 const headerOf = (length: number): Buffer => {
   if (length < LENGTH_IN_16_BITS) return Buffer.from([FINAL_TEXT, length])
   if (length < 2 ** 16) {

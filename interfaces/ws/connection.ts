@@ -3,7 +3,7 @@ import type { WebSocket } from 'ws'
 import type { Broadcast } from './broadcast.ts'
 import type { Ending } from './ends.ts'
 
-/** A WebSocket as the protocols of senders and listeners use it. */
+/** A WebSocket with the operations that the protocols of senders and listeners need. */
 export interface Connection {
   readonly send: (frame: string) => void
   /** `onWritten` is called when the operating system has the frame, or when the connection has ended. */

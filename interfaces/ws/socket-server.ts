@@ -39,7 +39,7 @@ export interface SocketSettings {
   readonly idleTimeout: number
   /** CIDR ranges of the proxies whose forwarding headers count (TRUSTED_PROXIES). */
   readonly trustedProxies: ReadonlyArray<string>
-  /** Failed handshakes of one address above this get 429. 0 switches the limits on handshakes off. */
+  /** An address with more failed handshakes per minute gets 429. 0 switches the limits on handshakes off. */
   readonly failedHandshakesPerMinute: number
   /** Handshakes get 429 when this many sockets are open, because a process has a limited number of file descriptors. */
   readonly maxSockets: number

@@ -29,9 +29,9 @@ interface Form {
 /** A command. Its help and the check of its arguments both come from this table. */
 export interface Command {
   readonly name: string
-  /** One line. */
+  /** Describes the command in one line. */
   readonly purpose: string
-  /** Paragraphs. */
+  /** The paragraphs of the help. */
   readonly about: ReadonlyArray<string>
   readonly forms: ReadonlyArray<Form>
   readonly arguments: Readonly<Record<string, { readonly meaning: string; readonly rule?: Rule }>>

@@ -1,7 +1,7 @@
 import type { Command } from './command.ts'
 
 const WIDTH = 80
-/** The second column begins here or further left. */
+/** Maximum width of the first column. A longer name gets its own line. */
 const MAX_NAME_WIDTH = 26
 
 const PREFIX = 'npm run stenolog --'

@@ -29,10 +29,10 @@ export const startThrowAwayInstance = async (
   let cleanUp = async (): Promise<void> => undefined
   for (const signal of ['SIGINT', 'SIGTERM'] as const)
     process.once(signal, () => void cleanUp().finally(() => process.exit(signal === 'SIGINT' ? 130 : 143)))
-  // No await between here and the assignment of cleanUp, so a signal never leaves the directory behind.
+  // There is no `await` before the assignment of cleanUp, so a signal never leaves the directory behind.
   const dataDirectory = mkdtempSync(join(tmpdir(), 'stenolog-'))
   const password = randomBytes(18).toString('base64url')
-  // Uses the installed models of the regular service.
+  // The temporary service uses the models that are installed for the regular service.
   const usualModels = resolve(process.env['STENOLOG_DATA_DIR'] ?? 'data', 'models')
   const modelsDirectory = process.env['STENOLOG_MODELS_DIR'] ?? (existsSync(usualModels) ? usualModels : undefined)
   const starting = startServiceProcess({

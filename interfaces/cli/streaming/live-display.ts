@@ -2,7 +2,7 @@ import type { ReceivedFrame } from './live-stream.ts'
 
 const clock = (seconds: number): string => seconds.toFixed(1).padStart(6)
 
-/** Prints the text of a session: on a terminal the draft line updates in place, elsewhere only finals appear. */
+/** Prints the text of a session. On a terminal the draft line updates in place. Elsewhere only final text appears. */
 export const createLiveDisplay = (out: NodeJS.WriteStream): ((frame: ReceivedFrame) => void) => {
   const width = out.columns > 20 ? out.columns - 1 : 100
   return (frame) => {

@@ -70,7 +70,7 @@ export const delaysOf = (words: ReadonlyArray<SpokenWord>, frames: ReadonlyArray
   }
 }
 
-/** Returns the number of final translations by language, and the seconds from each final to its translation. */
+/** Returns the number of translations by language, and the seconds from each final segment to its translation. */
 export const translationsOf = (frames: ReadonlyArray<ReceivedFrame>) => {
   const sources = new Map(finals(frames).map((frame) => [frame.segment, frame.receivedAt]))
   const translated = finals(frames, 'translation')

@@ -26,13 +26,13 @@ interface Needs {
   readonly readSide: ReadSide
 }
 
-/** Access without the relay, for a single process with all roles. */
+/** Returns access to the sessions of this process, for a single process with all roles. */
 const localAccess = ({ sessions, bus }: WorkerSessions): SessionAccess =>
   ({ sessions, bus, placeSender: placeLocally(sessions), endByWorker: sessions.endByWorker, runs: sessions.runs })
 
 /**
- * Starts the session parts for the roles of this process: its own sessions (worker), access to sessions of other
- * processes, and the background tasks (projector).
+ * Starts the parts for sessions. A worker runs its own sessions. In a cluster, each process has access to the sessions
+ * of other processes. A process with the role `projector` runs the background tasks.
  */
 export const runSessions = ({ foundation, engines, writeSide, readSide }: Needs) =>
   assemble(async (opened) => {

@@ -41,7 +41,7 @@ const block = view(Block)
 
 interface CaptionsProps {
   readonly captions: Captions
-  /** Text before the first line. */
+  /** Text that is shown while there are no captions. */
   readonly empty: string
 }
 

@@ -9,10 +9,10 @@ import { a, bdi, button, div, label, p, progress, view } from '../ui/tags.ts'
 import { badge } from './badge.ts'
 import { problem } from './loading.ts'
 
-/** Intervals between two requests. */
+/** Intervals between two requests for the list of jobs: while a job runs, and at other times. */
 const [FAST_MS, SLOW_MS] = [1000, 10_000]
 
-/** Loads the latest jobs of some kinds, again and again. `isFast` selects the short interval, for a running job. */
+/** Loads the latest jobs of these kinds at regular intervals. `isFast`: the short interval, for a running job. */
 export const useJobs = (kinds: ReadonlyArray<Job['kind']>, isFast: boolean): Loading<ReadonlyArray<Job>> =>
   useLoaded(
     async () => (await call('listJobs', { query: { kind: kinds, limit: 50 } })).data,

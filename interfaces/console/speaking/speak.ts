@@ -37,7 +37,7 @@ const addToCaptions = (frame: LiveFrame): void => {
   if (frame.type === 'transcription' || frame.type === 'translation') captions.value = withFrame(captions.value, frame)
 }
 
-/** Receives the captions. After a broken connection the cursor brings the missed finals. */
+/** Receives the captions. After a broken connection, the service sends the final segments after the cursor. */
 const listen = (session: LiveSession, onOver: () => void): LiveSocket =>
   openLiveSocket({
     url: socketAddress(session.relative_path),

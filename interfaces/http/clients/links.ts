@@ -4,12 +4,13 @@ import { isIP } from 'node:net'
 export interface LinkSettings {
   /** The bound address. */
   readonly host: string
+  /** PUBLIC_URL: the address of the service for clients. */
   readonly publicUrl: string | null
-  /** A path such as `/stenolog`. */
+  /** BASE_PATH, such as `/stenolog`. */
   readonly basePath: string | null
   /**
-   * Host names, with or without port. Null allows the loopback names and the bound address. If the service is bound to
-   * all addresses, null allows every IP address.
+   * Host names that links may contain, with or without port. Null allows the loopback names and the bound address. If
+   * the service is bound to all addresses, null allows every IP address.
    */
   readonly allowedHosts: ReadonlyArray<string> | null
 }
@@ -21,9 +22,9 @@ const UNSPECIFIED = new Set(['0.0.0.0', '::'])
 const bracketed = (host: string): string => (host.includes(':') && !host.startsWith('[') ? `[${host}]` : host)
 
 interface SentHost {
-  /** Without port. */
+  /** Host name without the port. */
   readonly name: string
-  /** With the port, if one was sent. */
+  /** Host name with the port, if the client sent one. */
   readonly host: string
 }
 

@@ -18,7 +18,7 @@ const addressOf = ({ id, display, listenerToken }: LiveView, pagesUrl: string): 
   return `${pagesUrl}/embed/live/${id}?${look.toString()}#token=${encodeURIComponent(listenerToken)}`
 }
 
-/** Height for one caption and the two lines before it, in pixels. */
+/** Returns the height for one caption and the two lines before it, in pixels. */
 const heightOf = ({ display, config }: LiveView): number => {
   const lines = Math.min(config.max_lines + 2, MAX_LINES)
   return Math.ceil((display?.size_text ?? DEFAULT_SIZE_PX) * LINE_HEIGHT * lines) + MARGINS_PX
@@ -26,7 +26,7 @@ const heightOf = ({ display, config }: LiveView): number => {
 
 /**
  * Returns `iframe_html`: an iframe that shows the captions of a session on any page. Null for a session without display
- * fields. `pagesUrl` as in `Origin`.
+ * fields. `pagesUrl` is the address in front of the path of a page.
  */
 export const embedSnippet = (live: LiveView, pagesUrl: string): string | null => {
   if (live.display === null) return null

@@ -8,7 +8,7 @@ import type { JsonSchema } from './shapes.ts'
 /** A decoder of request input. Requests are only read, so the encoded type is unknown. */
 export type Field<A> = t.Type<A, unknown>
 
-/** Issues in one response. */
+/** Maximum number of issues in one response. */
 export const MAX_ISSUES = 20
 
 /** Decodes with the wrapped `codec`. Errors name `codec` instead of its wrapper, so their messages fit `codec`. */

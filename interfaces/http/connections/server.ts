@@ -10,7 +10,7 @@ import { rawResponse } from './raw-response.ts'
 import { limitWaitingConnections } from './waiting-connections.ts'
 import type { WaitingLimits } from './waiting-connections.ts'
 
-/** Limits for slow and large requests. Times in milliseconds, sizes in bytes. */
+/** Limits for slow and large requests. Times are in milliseconds, and sizes are in bytes. */
 export const SERVER_LIMITS = {
   headersTimeout: 15_000, requestTimeout: 30_000, maxHeaderSize: 16 * 1024,
   /** How often Node checks both timeouts. Node's default of 30 s would double them. */
@@ -30,11 +30,11 @@ const LARGE_RESPONSE_BYTES = 64 * 1024
 
 export interface HttpServerOptions {
   readonly logger: Logger
-  /** CIDR ranges (TRUSTED_PROXIES). */
+  /** CIDR ranges of the proxies whose forwarding headers count (TRUSTED_PROXIES). */
   readonly trustedProxies: ReadonlyArray<string>
   readonly waiting: WaitingLimits
   readonly unreadTimeoutMs?: number
-  /** Decides which `Upgrade` requests become sockets. All of them by default. */
+  /** Decides whether an `Upgrade` request becomes a socket. By default all of them do. */
   readonly shouldUpgrade?: (request: IncomingMessage) => boolean
 }
 

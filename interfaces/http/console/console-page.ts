@@ -1,7 +1,7 @@
 import type { Console } from './console-files.ts'
 
 /**
- * No inline code or style, no HTML from strings (Trusted Types without a policy), and nothing from other servers.
+ * Forbids inline code and styles, HTML from strings (Trusted Types without a policy), and content of other servers.
  * `'self'` includes WebSockets of this host in every browser that the console supports.
  */
 const POLICY = [

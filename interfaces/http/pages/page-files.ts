@@ -12,7 +12,7 @@ export const ANY_ORIGIN_HEADERS = {
   'Access-Control-Allow-Origin': '*',
 }
 
-/** Reads a file of this folder as text. */
+/** Reads a file in this folder as text. */
 export const readPageFile = (name: string): string => readFileSync(new URL(name, import.meta.url), 'utf8')
 
 /** The source modules lie in several folders, but they are served from one folder. */

@@ -7,7 +7,7 @@ import { pagePolicy } from '../pages/page-policy.ts'
 import { publicRoute } from '../route.ts'
 import type { Route } from '../route.ts'
 
-/** Both take the addresses by which the client reaches the service. */
+/** Produces the documents of the interface. `servers` are the addresses at which the client reaches the service. */
 export interface DescriptionCalls {
   readonly openapi: (servers: ReadonlyArray<string>) => Readonly<Record<string, unknown>>
   readonly asyncapi: (servers: ReadonlyArray<string>) => Readonly<Record<string, unknown>>

@@ -9,7 +9,7 @@ import type { ResumePoint } from '../../../application/lives/queries/resume-poin
 export const isWebSocketRequest = ({ method, headers }: IncomingMessage): boolean =>
   method === 'GET' && (headers.upgrade ?? '').split(',').some((offer) => offer.trim().toLowerCase() === 'websocket')
 
-/** An HTTP response instead of a WebSocket. */
+/** The HTTP response to a refused handshake. */
 export interface HandshakeRefusal {
   readonly status: 401 | 403 | 404 | 429 | 500 | 503
   readonly detail: string

@@ -146,7 +146,7 @@ export const createRelayedSender = (options: RelayedSenderOptions): RelayedSende
   }
 
   const admitted = (isOwn: boolean): void => {
-    // Another sender was admitted. If this sender had the place before, it lost it together with its link.
+    // Another sender was admitted. If this sender had the place before, the place was lost together with the link.
     if (!isOwn) return isAdmitted ? endAs(errorEnding('sender_already_connected')) : undefined
     place = 'held'
     isPausedByWorker = false

@@ -16,7 +16,7 @@ interface MemoryProps {
   readonly total: number
 }
 
-/** Loads on demand, because the log records every view of other users' sessions. */
+/** Loads the sessions only on demand, because the log records every view of other users' sessions. */
 const Memory = ({ total }: MemoryProps): VNode => {
   const { state, reload } = useLoaded(
     async () => (await call('listAllLives', { query: { limit: MAX_ITEMS, status: ['pending', 'active'] } })).data, '',

@@ -18,7 +18,7 @@ const STATUSES = ['active', 'pending', 'finished', 'error'] as const
 type Status = (typeof STATUSES)[number]
 const PAGE_SIZE = 50
 
-/** Loads on demand, because the log records every view of other users' sessions. */
+/** Loads the sessions only on demand, because the log records every view of other users' sessions. */
 const AllSessions = (): VNode => {
   const [skip, status] = [useSignal(0), useSignal<Status>('active')]
   const { state, reload } = useLoaded(

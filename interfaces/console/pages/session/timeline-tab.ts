@@ -11,7 +11,7 @@ import { user } from '../../state/login.ts'
 import { bdi, button, code, details, div, h2, input, label, p, pre, span, strong, summary,
   view } from '../../ui/tags.ts'
 
-/** The requests of the timeline: for own sessions, or for any session of an administrator. */
+/** The requests of the timeline. The routes differ for own sessions and for an administrator. */
 export interface TimelineReads {
   readonly history: () => Promise<ReadonlyArray<HistoryEntry>>
   readonly integrity: () => Promise<LiveIntegrity>
