@@ -85,8 +85,8 @@ const rebuildOf = (name: string, events: number, rounds: number): Benchmark => (
       ours: () =>
         timed(events, async () => {
           const rebuilt = orThrow(await rebuildReadModel({
-            store, documents, projection: lives, code: 'bench', environment, timers, signal, standing: async () => head,
-            exclusively: (run) => run(), onProgress: () => undefined,
+            store, documents, projection: lives, code: 'bench', environment, timers, signal,
+            positionInUse: async () => head, exclusively: (run) => run(), onProgress: () => undefined,
           }))
           if (rebuilt.events !== events || rebuilt.corrected !== 0)
             throw new Error(`rebuilt ${JSON.stringify(rebuilt)}`)

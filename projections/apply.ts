@@ -50,5 +50,6 @@ export const changesOf = async (
   if (touched.length === 0) return E.right([])
   const stored = await documents.find(projection.collection.name, touched.map(([id]) => id))()
   if (E.isLeft(stored)) return stored
-  return E.right(touched.flatMap(([id, own]) => changeOf(projection, id, stored.right.get(id) ?? null, own)))
+  return E.right(touched.flatMap(([id, eventsOfDocument]) =>
+    changeOf(projection, id, stored.right.get(id) ?? null, eventsOfDocument)))
 }

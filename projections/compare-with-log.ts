@@ -27,8 +27,9 @@ const drain = async <A>(items: AsyncIterable<A>): Promise<ReadonlyArray<A>> => {
  * checkpoint must equal the fold of the log up to the checkpoint.
  *
  * Stores that write documents before the checkpoint may hold documents ahead of it, also after a crash. A removed
- * document cannot show that it was ahead. Such documents are correct when folding on from the checkpoint, as the next
- * start does, gives the same as folding the whole log. Throws when the log is an older copy.
+ * document cannot show that it was ahead. To check such documents, this folds the rest of the log twice: into the
+ * stored documents, as the next start does, and into the folded ones. Both results must be equal. Throws when the log
+ * is an older copy.
  */
 export const differencesFromLog = async (
   { store, documents, scratch }: ComparedWithLog,
@@ -42,22 +43,23 @@ export const differencesFromLog = async (
   if (checkpoint.position === BEGINNING) return []
 
   const { collection } = projection
-  const is: ReadableCollection = { documents, collection: collection.name }
-  const should: ReadableCollection = { documents: scratch, collection: collection.name }
+  const actual: ReadableCollection = { documents, collection: collection.name }
+  const expected: ReadableCollection = { documents: scratch, collection: collection.name }
   orThrow(await scratch.ensure([collection])())
   await foldLog({ store, documents: scratch }, projection, { from: NO_CHECKPOINT, to: checkpoint.position, signal })
-  const found = await drain(differencesOf(is, should))
-  const isOpen = ({ kind, position }: Difference): boolean =>
+  const found = await drain(differencesOf(actual, expected))
+  /** Whether the document may only be ahead of the checkpoint. */
+  const isUndecided = ({ kind, position }: Difference): boolean =>
     (position === null || position > checkpoint.position) && kind !== 'unreadable' && kind !== 'misguarded'
-  const ids = new Set(found.filter(isOpen).map(({ id }) => id))
+  const ids = new Set(found.filter(isUndecided).map(({ id }) => id))
   if (ids.size === 0) return found
 
   const documentsOf = async (side: ReadableCollection) =>
     orThrow(await side.documents.find(side.collection, [...ids])())
-  const sides = [['is', await documentsOf(is)], ['should', await documentsOf(should)]] as const
+  const sides = [['actual', await documentsOf(actual)], ['expected', await documentsOf(expected)]] as const
   // Read the head last, so that it is at or after all positions read above.
   const head = orThrow(await store.head()())
-  const foldOn = async ([name, found]: (typeof sides)[number]): Promise<ReadableCollection> => {
+  const foldOn = async ([name, documentsById]: (typeof sides)[number]): Promise<ReadableCollection> => {
     const continued: Projection = {
       ...projection,
       name: `${projection.name}-${name}`,
@@ -69,10 +71,10 @@ export const differencesFromLog = async (
       return { kind: 'put', collection: continued.collection.name, id, document, position }
     }
     orThrow(await scratch.ensure([continued.collection])())
-    orThrow(await scratch.commit(modelOf(continued), [...found].map(put), checkpoint)())
+    orThrow(await scratch.commit(modelOf(continued), [...documentsById].map(put), checkpoint)())
     await foldLog({ store, documents: scratch }, continued, { from: checkpoint, to: head, signal })
     return { documents: scratch, collection: continued.collection.name }
   }
-  const left = await drain(differencesOf(await foldOn(sides[0]), await foldOn(sides[1])))
-  return [...found.filter((difference) => !isOpen(difference)), ...left]
+  const remaining = await drain(differencesOf(await foldOn(sides[0]), await foldOn(sides[1])))
+  return [...found.filter((difference) => !isUndecided(difference)), ...remaining]
 }

@@ -148,14 +148,15 @@ export interface Difference {
 
 const differenceOf = (
   id: string,
-  is: ScannedDocument | null,
-  should: ScannedDocument | null,
+  actual: ScannedDocument | null,
+  expected: ScannedDocument | null,
 ): ReadonlyArray<Difference> => {
-  if (is === null) return should === null ? [] : [{ id, kind: 'missing', position: null }]
-  const { position } = is
+  if (actual === null) return expected === null ? [] : [{ id, kind: 'missing', position: null }]
+  const { position } = actual
   // Fast path: most documents have equal texts.
-  if (should !== null && is.text !== undefined && is.text === should.text && position === should.position) return []
-  const [document, wanted] = [is.document, should?.document ?? null]
+  const hasEqualText = actual.text !== undefined && actual.text === expected?.text
+  if (hasEqualText && position === expected?.position) return []
+  const [document, wanted] = [actual.document, expected?.document ?? null]
   if (document === null) return [{ id, kind: 'unreadable', position }]
   if (wanted === null) return [{ id, kind: 'surplus', position }]
   if (!isSameDocument(document, wanted)) return [{ id, kind: 'differs', position }]
@@ -172,10 +173,10 @@ const smallerId = (a: ScannedDocument | null, b: ScannedDocument | null): string
 
 /** Compares the documents of two collections. Both are read in the order of their ids (ASCII). */
 export async function* differencesOf(
-  is: ReadableCollection,
-  should: ReadableCollection,
+  actual: ReadableCollection,
+  expected: ReadableCollection,
 ): AsyncGenerator<Difference, undefined> {
-  const [left, right] = [await openCursor(is), await openCursor(should)]
+  const [left, right] = [await openCursor(actual), await openCursor(expected)]
   for (;;) {
     const [a, b] = [left.current(), right.current()]
     if (a === null && b === null) return undefined
@@ -191,15 +192,15 @@ export async function* differencesOf(
 /** Returns the differences that still exist. Writes during the comparison can cause differences that disappear. */
 export const remainingDifferences = async (
   found: ReadonlyArray<Difference>,
-  is: ReadableCollection,
-  should: ReadableCollection,
+  actual: ReadableCollection,
+  expected: ReadableCollection,
 ): Promise<ReadonlyArray<Difference>> => {
   const isCertain = ({ kind }: Difference): boolean => kind === 'unreadable' || kind === 'misguarded'
   const ids = found.filter((difference) => !isCertain(difference)).map(({ id }) => id)
   if (ids.length === 0) return found
   const [stored, wanted] = [
-    orThrow(await is.documents.find(is.collection, ids)()),
-    orThrow(await should.documents.find(should.collection, ids)()),
+    orThrow(await actual.documents.find(actual.collection, ids)()),
+    orThrow(await expected.documents.find(expected.collection, ids)()),
   ]
   return found.filter((difference) => {
     if (isCertain(difference)) return true

@@ -5,8 +5,8 @@ import type { DocumentsUnavailable, Filter, PageQuery } from '../application/por
 import type { TypedDocuments } from './typed-documents.ts'
 
 /**
- * Returns a page of documents by descending id. `total`: the number of all documents, more than `skip`. The page is
- * read from the nearer end of the list, because skipping costs time.
+ * Returns a page of documents by descending id. `total` is the number of all documents and must be greater than `skip`.
+ * The page is read from the nearer end of the list, because skipping costs time.
  */
 export const newestFirst = <View>(
   { page }: Pick<TypedDocuments<View>, 'page'>,
@@ -14,10 +14,12 @@ export const newestFirst = <View>(
   { skip, limit }: PageQuery,
   total: number,
 ): TaskEither<DocumentsUnavailable, ReadonlyArray<View>> => {
-  const after = Math.max(0, total - skip - limit)
-  if (skip <= after) return page({ filter, sort: { by: 'id', direction: 'descending' }, skip, limit })
+  const skipFromEnd = Math.max(0, total - skip - limit)
+  if (skip <= skipFromEnd) return page({ filter, sort: { by: 'id', direction: 'descending' }, skip, limit })
   return pipe(
-    page({ filter, sort: { by: 'id', direction: 'ascending' }, skip: after, limit: Math.min(limit, total - skip) }),
+    page({
+      filter, sort: { by: 'id', direction: 'ascending' }, skip: skipFromEnd, limit: Math.min(limit, total - skip),
+    }),
     TE.map((found) => found.toReversed()),
   )
 }

@@ -39,7 +39,7 @@ export const startProjector = (deps: ProjectorDeps): Projector => {
   const prefixes = [...new Set(projections.flatMap((projection) => projection.prefixes))]
   const progress = createProgress(names, deps)
   const runners = new Map<string, Runner>()
-  let finishes = false
+  let finishesRebuilds = false
 
   const isShared = leases?.isAlone !== true
   const requests = createRebuildRequests(deps)
@@ -58,7 +58,7 @@ export const startProjector = (deps: ProjectorDeps): Projector => {
     runners.set(projection.name, runner)
     report.owned(true)
     const endPublishing = publisher?.begin(modelOf(projection), held.token)
-    const finishing = finishes ? runner.finishRebuild() : Promise.resolve()
+    const finishing = finishesRebuilds ? runner.finishRebuild() : Promise.resolve()
     try {
       await runner.run()
       await finishing
@@ -77,13 +77,13 @@ export const startProjector = (deps: ProjectorDeps): Projector => {
   const rebuild: Projector['rebuild'] = async (name, onProgress) => {
     if (!names.includes(name)) return E.left(`unknown projection ${name}. Use one of ${names.join(', ')}`)
     const runner = runners.get(name)
-    if (runner === undefined) return await requests.ask(name, onProgress)
+    if (runner === undefined) return await requests.request(name, onProgress)
     const outcome = await runner.rebuild(onProgress)
     const isTakenOver = E.isLeft(outcome) && runner.hasStopped() && !signal.aborted
-    return isTakenOver ? await requests.ask(name, onProgress) : outcome
+    return isTakenOver ? await requests.request(name, onProgress) : outcome
   }
   const finishRebuilds = async (): Promise<void> => {
-    finishes = true
+    finishesRebuilds = true
     for (const { finishRebuild } of runners.values()) await finishRebuild()
   }
   const { whenProjected, caughtUp, lag, timeouts } = progress

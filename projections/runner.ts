@@ -29,7 +29,7 @@ export interface RunnerDeps {
   readonly logger: Logger
   readonly environment: Pick<Environment, 'monotonic' | 'random'>
   readonly timers: Timers
-  /** Fencing token of the lease. */
+  /** Token of the lease. The documents refuse writes with an older token (fencing). */
   readonly token: number
   /** Aborts when the lease has ended or the process stops. */
   readonly signal: AbortSignal
@@ -98,11 +98,11 @@ export const createRunner = (deps: RunnerDeps, projection: Projection, report: R
   const apply = async (batch: Batch): Promise<Either<unknown, void>> => {
     const changes = await changesOf(documents, projection, batch.events)
     if (E.isLeft(changes)) return changes
-    const considered = unsaved + batch.events.length
+    const eventsToSave = unsaved + batch.events.length
     const reached = { position: batch.position, last: lastOf(batch.events, applied.last) }
-    const isLate = environment.monotonic() - savedAt >= SAVED_EVERY.ms && reached.position !== applied.position
-    if (changes.right.length === 0 && considered < SAVED_EVERY.events && !isLate) {
-      unsaved = considered
+    const isSaveDue = environment.monotonic() - savedAt >= SAVED_EVERY.ms && reached.position !== applied.position
+    if (changes.right.length === 0 && eventsToSave < SAVED_EVERY.events && !isSaveDue) {
+      unsaved = eventsToSave
       applied = reached
       return E.right(undefined)
     }
@@ -174,8 +174,8 @@ export const createRunner = (deps: RunnerDeps, projection: Projection, report: R
       waitsFor = progress.held
       send(progress)
     }
-    const standing = async (): Promise<Position | null> => (report.error() === null ? applied.position : null)
-    const rebuilt = await rebuildReadModel({ ...deps, projection, standing, exclusively: inTurn, onProgress })
+    const positionInUse = async (): Promise<Position | null> => (report.error() === null ? applied.position : null)
+    const rebuilt = await rebuildReadModel({ ...deps, projection, positionInUse, exclusively: inTurn, onProgress })
     if (!signal.aborted) report.rebuilding(false)
     const about = { projection: projection.name }
     if (E.isRight(rebuilt)) logger.info({ ...rebuilt.right }, 'rebuild finished')

@@ -13,7 +13,7 @@ export interface StoredDocument {
   readonly body: Document | null
 }
 
-/** Every tested server with MongoDB's protocol handles this number of writes in one request (decision 13). */
+/** Every tested server with MongoDB's protocol handles this number of writes in one request. */
 const BATCH = 50
 /** A write fails after this number of rounds in which other writers were faster. */
 const MAX_ROUNDS = 10

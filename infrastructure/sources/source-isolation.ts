@@ -2,7 +2,7 @@ import { startDecoder } from './decoder/decoder.ts'
 
 /** How the decoders of URL sources run in this process. */
 export interface SourceIsolation {
-  /** Decoders run only in isolation. */
+  /** Whether decoders run only in isolation. */
   readonly isolate: boolean
   /** Whether URL sources are pulled at all. */
   readonly pulls: boolean

@@ -4,8 +4,8 @@ import { FORMAT, RELEASE, formatProblem } from '../stores/format.ts'
 
 const BUSY_TIMEOUT_MS = 2000
 /**
- * Small, because a commit after a page split visits every page in the cache (pcache1TruncateUnsafe). With 64 MiB this
- * took a sixth of a busy writer's time.
+ * Size of the page cache. It is small, because a commit after a page split visits every page in the cache
+ * (pcache1TruncateUnsafe). With 64 MiB this took a sixth of a busy writer's time.
  */
 const CACHE_KIB = 8192
 /** A write-ahead file that grew during a long read is truncated to this size. */
@@ -21,7 +21,7 @@ const NOT_A_DATABASE = 26
 export interface WriterOptions {
   /** FULL: commits survive a power cut. NORMAL: they survive kill -9, which suffices for data that can be rebuilt. */
   readonly synchronous: 'FULL' | 'NORMAL'
-  /** Overwrites deleted data. */
+  /** Whether deleted data is overwritten. */
   readonly secureDelete?: boolean
 }
 

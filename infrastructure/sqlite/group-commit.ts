@@ -26,6 +26,7 @@ interface Handler<Job, Answer> {
   readonly committed?: (jobs: ReadonlyArray<Job>) => string | undefined
   /** Called after a rollback of everything that `apply` wrote after the last commit. */
   readonly rolledBack?: () => void
+  /** Called before the file is closed. */
   readonly closing?: () => void
 }
 

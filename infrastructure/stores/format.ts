@@ -4,8 +4,8 @@ import { join } from 'node:path'
 /**
  * Number of the storage format, stored as a mark in each store; a store without a mark has format 1. Increase it when
  * older versions cannot read the new tables, documents, event types or envelopes, or would damage them.
- * Format 2: digests of the streams in the embedded log. Format 3: workers join, and sessions have terms. Format 4: the
- * vocabulary of a session changes while it runs.
+ * Format 2: digests of the streams in the embedded log. Format 3: several workers, and sessions with terms (periods in
+ * which one worker leads). Format 4: the vocabulary of a session changes while it runs.
  */
 export const FORMAT = 4
 

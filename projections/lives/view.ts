@@ -74,7 +74,7 @@ export const openLive =
     pipe(
       openLives(keyring)([live]),
       TE.map(([view]) => {
-        if (view === undefined) throw new Error('one session in, none out')
+        if (view === undefined) throw new Error(`the keyring returned no view of session ${live.id}`)
         return view
       }),
     )

@@ -20,7 +20,7 @@ interface PublishProgressDeps {
 }
 
 export interface ProgressPublisher {
-  /** Begins to publish the progress of a projection. Returns a function that ends it. `token`: of the lease. */
+  /** Begins to publish the progress of a projection, with the token of its lease. Returns a function that ends this. */
   readonly begin: (model: ReadModel, token: number) => () => void
   /** Resolves after the signal has aborted. */
   readonly stopped: Promise<void>

@@ -22,7 +22,7 @@ interface DiscardDeps extends CheckpointDeps {
   readonly keepsReadModels: boolean
 }
 
-const DISCARDED = 'the log is an older copy; newer data made from it is discarded and made again'
+const DISCARDED = 'the log is an older copy; data that is newer than the log is discarded and built again'
 
 /**
  * Reads the checkpoint of a duty, for the process that is about to run the duty. If the log is an older copy, the
@@ -30,21 +30,21 @@ const DISCARDED = 'the log is an older copy; newer data made from it is discarde
  */
 export const dutyCheckpoint =
   ({ store, documents, logger }: CheckpointDeps): Documents['checkpoint'] =>
-  (whose) =>
+  (owner) =>
   async () => {
-    const checkpoint = await documents.checkpoint(whose)()
+    const checkpoint = await documents.checkpoint(owner)()
     if (E.isLeft(checkpoint)) return checkpoint
     const older = await olderLogReason(store, checkpoint.right)()
     if (E.isLeft(older))
       return E.left({ _tag: 'DocumentsUnavailable', reason: `the log is unavailable: ${older.left.reason}` })
     const reason = older.right
     if (reason === null) return checkpoint
-    logger.warn({ projection: whose.projection, checkpoint: checkpoint.right.position, reason }, DISCARDED)
-    const discarded = await documents.discard(whose)()
+    logger.warn({ projection: owner.projection, checkpoint: checkpoint.right.position, reason }, DISCARDED)
+    const discarded = await documents.discard(owner)()
     return E.isLeft(discarded) ? discarded : E.right(NO_CHECKPOINT)
   }
 
-/** The log is an older copy than a read model. `reason` is for people. */
+/** The log is an older copy than a read model. `reason` is a message for users. */
 export interface OlderLog {
   readonly _tag: 'OlderLog'
   readonly reason: string
@@ -52,29 +52,29 @@ export interface OlderLog {
 
 /**
  * Compares all checkpoints with the log. If the log is an older copy, read models contain events that it lacks. Then
- * they are discarded for the projector to build again, or kept, and the result is `OlderLog`. Call it before the first
- * append.
+ * this discards the read models, and the projector builds them again. With `keepsReadModels` it keeps them and returns
+ * `OlderLog` instead. Call it before the first append.
  */
 export const discardNewerThanLog =
   (deps: DiscardDeps): TaskEither<StoreUnavailable | DocumentsUnavailable | OlderLog, void> =>
   async () => {
     const { store, documents, projections, duties, keepsReadModels, logger } = deps
     const duty = (projection: string): Checkpointed => ({ projection, collection: null })
-    for (const whose of [...projections.map(modelOf), ...duties.map(duty)]) {
+    for (const owner of [...projections.map(modelOf), ...duties.map(duty)]) {
       // Read before the end of the log, so events that another process appends in between do not matter.
-      const checkpoint = await documents.checkpoint(whose)()
+      const checkpoint = await documents.checkpoint(owner)()
       if (E.isLeft(checkpoint)) return checkpoint
       const reason = await olderLogReason(store, checkpoint.right)()
       if (E.isLeft(reason)) return reason
       if (reason.right === null) continue
-      const { projection, collection } = whose
+      const { projection, collection } = owner
       if (keepsReadModels && collection !== null) {
         const remedy = `Restore the newer log, or rebuild the read model: stenolog rebuild ${projection}`
         return E.left({ _tag: 'OlderLog', reason: `read model ${projection}: ${reason.right}. ${remedy}` })
       }
       const about = { projection, checkpoint: checkpoint.right.position, reason: reason.right }
       logger.warn(about, DISCARDED)
-      const discarded = await documents.discard(whose)()
+      const discarded = await documents.discard(owner)()
       if (E.isLeft(discarded)) return discarded
     }
     return E.right(undefined)

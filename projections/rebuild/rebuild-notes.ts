@@ -14,7 +14,7 @@ export interface RebuildNote {
   readonly code: string
   /** `promoting`: all documents are built and may have replaced the old ones. `ended`: nothing is left to do. */
   readonly state: 'building' | 'promoting' | 'ended'
-  /** Place of the staged documents. Documents in another place belong to another rebuild. */
+  /** The store's name of the collection with the new documents. A collection of another rebuild has another name. */
   readonly place: string
 }
 

@@ -50,7 +50,7 @@ export interface RebuildRequests {
    * Requests a rebuild from the process that runs the projection, and waits for its result. Joins an open request.
    * Left: why there is no result.
    */
-  readonly ask: (
+  readonly request: (
     projection: string,
     onProgress: (progress: RebuildProgress) => void,
   ) => Promise<Either<string, Rebuilt>>
@@ -69,7 +69,7 @@ export const createRebuildRequests = (deps: RequestsDeps): RebuildRequests => {
     const found: ReadonlyMap<string, unknown> = orThrow(await documents.find(REQUESTS.name, projections)())
     return found as ReadonlyMap<string, RebuildRequest>
   }
-  /** Of two writers of one revision, the second changes nothing. A caller that must know reads again. */
+  /** If two processes write the same revision, the second write changes nothing. A later read shows the result. */
   const write = async (projection: string, request: RebuildRequest): Promise<void> => {
     const { revision } = request
     const change = {
@@ -84,12 +84,12 @@ export const createRebuildRequests = (deps: RequestsDeps): RebuildRequests => {
     if (last !== undefined && last.outcome === null) return last
     const revision = (last?.revision ?? 0) + 1
     await write(projection, { asked: revision, revision, progress: null, outcome: null })
-    const made = (await read([projection])).get(projection)
-    if (made === undefined) throw new Error('the stored rebuild request was not found')
-    return made
+    const stored = (await read([projection])).get(projection)
+    if (stored === undefined) throw new Error('the stored rebuild request was not found')
+    return stored
   }
 
-  const ask: RebuildRequests['ask'] = async (projection, onProgress) => {
+  const requestRebuild: RebuildRequests['request'] = async (projection, onProgress) => {
     const nothingYet: RebuildProgress = { projection, events: 0, share: null, held: null }
     let progress = nothingYet
     const retrying = retryWhileUnavailable({ ...deps, onWait: (held) => onProgress({ ...progress, held }) })
@@ -175,5 +175,5 @@ export const createRebuildRequests = (deps: RequestsDeps): RebuildRequests => {
     await Promise.all(serving.values())
   }
 
-  return { ask, serve }
+  return { request: requestRebuild, serve }
 }

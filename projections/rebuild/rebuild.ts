@@ -19,7 +19,7 @@ import { createRebuildNotes } from './rebuild-notes.ts'
 
 /** Rounds of catching up with a growing log before writers must wait. */
 const MAX_ROUNDS = 20
-/** Events in one step when the store is slow. */
+/** Minimum number of events in one step, for a slow store. */
 const MIN_BATCH_SIZE = 50
 /** Limit for differences that are compared again while writers wait. */
 const MAX_SECOND_COMPARISONS = 1000
@@ -33,7 +33,7 @@ export interface RebuildDeps {
   readonly environment: Pick<Environment, 'monotonic' | 'random'>
   readonly timers: Timers
   /** Position of the read model in use. Null while its projection fails and may make no progress. */
-  readonly standing: () => Promise<Position | null>
+  readonly positionInUse: () => Promise<Position | null>
   /** Runs a function while the read model in use is not written. */
   readonly exclusively: <A>(run: () => Promise<A>) => Promise<A>
   /** Interrupts the rebuild. The next rebuild continues from there. */
@@ -98,8 +98,8 @@ const build = async (deps: RebuildDeps): Promise<Rebuilt> => {
   /** Returns the position to reach, and whether the read model in use can be compared there. */
   const goal = (): Promise<readonly [Position, boolean]> =>
     retrying(async () => {
-      const [standing, head] = [await deps.standing(), orThrow(await store.head()())]
-      return standing === null || standing > head ? [head, false] : [standing, standing >= reached.position]
+      const [inUse, head] = [await deps.positionInUse(), orThrow(await store.head()())]
+      return inUse === null || inUse > head ? [head, false] : [inUse, inUse >= reached.position]
     })
   const inUse = { documents, collection: projection.collection.name }
   const rebuilt = { documents, collection: staged.collection.name }
@@ -147,7 +147,8 @@ const build = async (deps: RebuildDeps): Promise<Rebuilt> => {
     const [to, isComparable] = await goal()
     await advance(to)
     const differing = suspects === null || !isComparable ? null : await compareAgain(suspects)
-    // Go past the read model in use, which may be behind the log. Its runner may repeat events without effect.
+    // Folds to the end of the log, which may be after the position of the read model in use. Its runner then repeats
+    // the later events without effect.
     await advance(await retrying(async () => orThrow(await store.head()())))
     await promote()
     return differing

@@ -8,7 +8,7 @@ import type { Projection } from '../projection.ts'
 import { olderLogReason } from '../older-log.ts'
 import { createRebuildNotes } from './rebuild-notes.ts'
 
-/** Returns the projection with its own collection. Once complete, that collection replaces the one in use. */
+/** Returns the projection with a separate (staged) collection, which replaces the collection in use when complete. */
 export const stagedOf = (projection: Projection): Projection => {
   const name = `${projection.name}-staged`
   return { ...projection, name, collection: { ...projection.collection, name: `${projection.collection.name}-staged` } }
@@ -46,7 +46,7 @@ export const isStaged = async (stores: Pick<RebuildStores, 'documents' | 'projec
 /** The start of a rebuild. */
 interface Begun {
   readonly reached: Checkpoint
-  /** Places of the staged documents and of the ones in use. Only documents in this place may be replaced. */
+  /** The store's names of the collections with the staged documents and with the documents in use. */
   readonly places: readonly [staged: string, inUse: string]
 }
 

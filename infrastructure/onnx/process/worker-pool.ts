@@ -152,7 +152,7 @@ export const createWorkerPool = (options: {
     for (const job of jobs) if (job.signal?.aborted === true) cancel(job)
   }
 
-  /** Answers a waiting job at once; tells the thread of a running job to stop. */
+  /** Resolves a waiting job at once. For a running job, sends a cancellation to its thread. */
   const cancel = (job: Job): void => {
     if (queue.includes(job)) {
       queue = queue.filter((other) => other !== job)
@@ -179,7 +179,7 @@ export const createWorkerPool = (options: {
   const unusedModel = ({ jobs, models }: Member): string | undefined => {
     if (jobs.size > 0) return undefined
     const limitOf = (model: string): number => (copiesOf(model) > 1 ? keep.further : keep.only)
-    return [...models].find(([model, at]) => performance.now() - at > limitOf(model))?.[0]
+    return [...models].find(([model, lastUse]) => performance.now() - lastUse > limitOf(model))?.[0]
   }
 
   const unloadUnused = (): void => {

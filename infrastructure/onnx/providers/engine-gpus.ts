@@ -24,7 +24,10 @@ const DETECTION = (): Detection => ({
   choose: (id) => chooseProvider(undefined, id),
 })
 
-/** CUDA's rule: an entry is a number or the start of a UUID, and the first unknown entry ends the list. */
+/**
+ * Returns the GPUs that CUDA_VISIBLE_DEVICES selects. CUDA's rule: an entry is a number or the start of a UUID, and the
+ * first unknown entry ends the list.
+ */
 const visibleOf = (gpus: ReadonlyArray<EngineGpu>, visible: string | undefined): ReadonlyArray<EngineGpu> => {
   if (visible === undefined) return gpus
   const named = visible.split(',').map((entry) => entry.trim())
@@ -46,6 +49,6 @@ export const findEngineGpus = async (detection: Detection = DETECTION()): Promis
   const visible = visibleOf(known, detection.visible)
   if (visible.length < 2) return []
   const choices = await Promise.all(visible.map(({ id }) => detection.choose(id)))
-  const working = visible.filter((_, at) => choices[at]?.provider === 'cuda')
+  const working = visible.filter((_, index) => choices[index]?.provider === 'cuda')
   return working.length < 2 ? [] : working
 }

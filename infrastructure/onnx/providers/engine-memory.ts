@@ -7,7 +7,9 @@ import { readGpus } from './gpus.ts'
 const SHARE_OF_GPU = 0.9
 const SHARE_OF_RAM = 0.5
 
-/** Of the GPU that models run on, of several the smallest; without a GPU, or without its size, half of the RAM. */
+/**
+ * Returns the megabytes for models: 90 % of the smallest GPU if models run on GPUs of known size, else half of the RAM.
+ */
 const detectedMemory = async (): Promise<number> => {
   const gpus = await readGpus()
   const isUsed = gpus.length > 0 && (await chooseProvider()).provider !== 'cpu'

@@ -35,9 +35,9 @@ export interface ProviderTrials {
   readonly probe: (provider: GpuProvider, gpuId?: string) => Promise<ProbeAnswer>
 }
 
-/** A driver that compiles two operators for longer is too slow for a session. */
+/** Time limit of the probe. A driver that needs longer to compile two operators is too slow for a session. */
 const PROBE_MS = 30_000
-/** Longest reason. onnxruntime's messages begin with source files and end with the cause. */
+/** A longer reason is cut at its start. onnxruntime's messages begin with source files and end with the cause. */
 const MAX_REASON_CHARACTERS = 160
 const shortened = (reason: string): string => {
   const line = reason.replace(/\s+/g, ' ').trim()
@@ -100,11 +100,11 @@ export const probeProvider: ProviderTrials['probe'] = (provider, gpuId) =>
 /** Left: why the provider is not used. */
 const tryOut = async (
   provider: GpuProvider,
-  { obstacle: seen, probe }: ProviderTrials,
+  { obstacle: obstacleOf, probe }: ProviderTrials,
   gpuId: string | undefined,
 ): Promise<Either<string, ProbeTimes>> => {
-  const missing = seen(provider)
-  if (missing !== null) return E.left(missing)
+  const found = obstacleOf(provider)
+  if (found !== null) return E.left(found)
   const times = await probe(provider, gpuId)
   if (E.isLeft(times)) return E.left(shortened(times.left))
   const { gpu, cpu } = times.right

@@ -20,7 +20,7 @@ export interface GpuSources {
   readonly cards: string
 }
 
-/** A hanging driver must not delay the start for longer. */
+/** Time limit of nvidia-smi, because a hanging driver must not delay the start. */
 const LIMIT_MS = 5000
 const QUERY = ['--query-gpu=name,memory.total,memory.used,uuid', '--format=csv,noheader,nounits']
 
@@ -40,7 +40,7 @@ const nvidiaGpus = async ({ nvidia }: GpuSources): Promise<ReadonlyArray<Gpu>> =
 
 const bytesIn = async (file: string): Promise<number> => Number(await readFile(file, 'utf8').catch(() => '0'))
 
-/** Only AMD's driver reports the memory here. */
+/** Returns the GPUs with a file for their memory. Only AMD's driver creates such files. */
 const amdGpus = async ({ cards }: GpuSources): Promise<ReadonlyArray<Gpu>> => {
   const names = (await readdir(cards).catch(() => [])).filter((name) => /^card\d+$/.test(name)).toSorted()
   const gpus = await Promise.all(

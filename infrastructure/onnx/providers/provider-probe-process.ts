@@ -5,10 +5,12 @@ import { messageOf } from '../../../domain/shared/message-of.ts'
 import type { ProbeAnswer, ProbeTimes } from './execution-provider.ts'
 import { PROBE_SIZE, probeGraph } from '../graphs/probe-graph.ts'
 
-/**
+/*
  * A process that runs one small graph on a provider (its only argument) and on the CPU. It compares the results and the
  * times, and sends a ProbeAnswer.
  */
+
+/** Number of measured runs. */
 const RUNS = 5
 /** The probe stops after this time: a device that needs longer is no GPU. */
 const ENOUGH_MS = 2000

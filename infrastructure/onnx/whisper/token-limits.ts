@@ -1,9 +1,9 @@
 import type { WhisperModel } from './whisper-model.ts'
 
-/** Returns the most tokens after a prompt of `promptLength` tokens for an audio of `seconds`. */
+/** Returns the maximum number of tokens after a prompt of `promptLength` tokens, for an audio of `seconds`. */
 export type TokenLimit = (model: WhisperModel, promptLength: number, seconds: number) => number
 
-/** No speech has more tokens per second. */
+/** Even fast speech does not have more tokens per second. */
 const TOKENS_PER_SECOND = 22.5
 /** Limit of very short audio, whose rate of tokens says little. */
 const MIN_TOKENS = 50

@@ -21,10 +21,10 @@ const [ROWS, FRAMES] = [0, 2]
 export interface WhisperGraphs {
   readonly decoder: Decoder
   readonly hasWordTimes: boolean
-  /** The encoder takes windows shorter than the full one. */
-  readonly takesShort: boolean
-  /** The encoder takes several windows in one run. */
-  readonly batches: boolean
+  /** Whether the encoder accepts windows shorter than the full one. */
+  readonly acceptsShortWindows: boolean
+  /** Whether the encoder accepts several windows in one run. */
+  readonly acceptsBatches: boolean
   /** Encodes windows of one length to [windows][positions][width], calls `use`, and then releases the result. */
   readonly encode: <A>(windows: ReadonlyArray<Features>, use: (encoded: Tensor) => Promise<A>) => Promise<A>
   readonly release: () => Promise<void>
@@ -40,8 +40,8 @@ const openDecoder = async (model: WhisperModel, open: Open): Promise<Decoder> =>
     : mergedDecoder(await open(decoder.file, { kept: whole }), model)
 }
 
-/** Returns whether an input axis takes any length. An axis with a fixed length has a number as its shape. */
-const takesAny = (axis: number, encoder: InferenceSession): boolean => {
+/** Returns whether an input axis accepts any length. An axis with a fixed length has a number as its shape. */
+const acceptsAny = (axis: number, encoder: InferenceSession): boolean => {
   const input = encoder.inputMetadata.find(({ name }) => name === 'input_features')
   return input?.isTensor === true && typeof input.shape[axis] !== 'number'
 }
@@ -90,8 +90,8 @@ export const openGraphs = async (model: WhisperModel, provider: Provider): Promi
       return encode([{ data: new Float32Array(melBins * frames), frames }], async () => true).catch(() => false)
     }
 
-    const takesShort = takesAny(FRAMES, encoder) && (await runsShortWindow())
-    return { decoder, hasWordTimes, takesShort, batches: takesAny(ROWS, encoder), encode, release }
+    const acceptsShortWindows = acceptsAny(FRAMES, encoder) && (await runsShortWindow())
+    return { decoder, hasWordTimes, acceptsShortWindows, acceptsBatches: acceptsAny(ROWS, encoder), encode, release }
   }
 
   return load().catch(async (error: unknown) => {

@@ -26,7 +26,7 @@ export interface WhisperModel {
   /** Seconds between two timestamp tokens. */
   readonly timePrecision: number
   readonly maxTargetPositions: number
-  /** max_length of generation_config.json: the most tokens after the prompt; null when it is missing. */
+  /** max_length of generation_config.json: maximum number of tokens after the prompt; null when it is missing. */
   readonly maxLength: number | null
   readonly decoderLayers: number
   readonly decoderHeads: number
@@ -74,12 +74,12 @@ export const abilitiesOf = ({ multilingual }: WhisperModel): Abilities => {
 }
 
 /** The language of the audio, and whether to translate it into English. */
-export type Wish = Pick<TranscribeJob, 'task'> & { readonly language: string }
+export type LanguageAndTask = Pick<TranscribeJob, 'task'> & { readonly language: string }
 
-/** Returns the forced beginning of every transcript. Left: why the model cannot do this. */
+/** Returns the prompt tokens with which every transcript starts. Left: why the model cannot do this. */
 export const promptFor = (
   { startOfTranscript, multilingual, timestampRules, ...model }: WhisperModel,
-  { language, task }: Wish,
+  { language, task }: LanguageAndTask,
   timestamps = model.timestamps,
 ): Either<string, ReadonlyArray<number>> => {
   const ending = timestamps ? [] : [timestampRules.noTimestamps]

@@ -1,6 +1,6 @@
 import type { Decoded } from '../decoding.ts'
 import type { SpeechRequest, SpeechRunner } from '../speech-runner.ts'
-import type { Wish } from './whisper-model.ts'
+import type { LanguageAndTask } from './whisper-model.ts'
 
 /** The tokens of one pass over a window. */
 export interface DecodedWindow {
@@ -14,9 +14,9 @@ export interface DecodedWindow {
   readonly followed: Pick<Decoded, 'logprobs' | 'attention' | 'isLoop'>
 }
 
-/** Audio to transcribe. */
-export type Audio = SpeechRequest & Wish
-export const isToBeTranscribed = (asked: SpeechRequest): asked is Audio => asked.language !== null
+/** Audio in a known language. For audio in an unknown language, a pass only finds the language. */
+export type Audio = SpeechRequest & LanguageAndTask
+export const hasKnownLanguage = (request: SpeechRequest): request is Audio => request.language !== null
 
 /** Audio with its position in a batch. */
 export interface Placed {

@@ -18,14 +18,14 @@ import { createVocabularies } from '../words/vocabulary.ts'
 import { openGraphs, SHORTEST_WINDOW } from './whisper-graphs.ts'
 import { languageBy, promptFor } from './whisper-model.ts'
 import type { WhisperModel } from './whisper-model.ts'
-import { isToBeTranscribed } from './whisper-pass.ts'
+import { hasKnownLanguage } from './whisper-pass.ts'
 import type { Audio, DecodedWindow, Placed, WhisperRunner } from './whisper-pass.ts'
 
 /** Seconds of silence after the audio. Without them, audio that ends within a word makes Whisper repeat itself. */
 const TRAILING_SILENCE = 0.5
-/** Seconds after a draft for models that were trained only on full windows. With less, they invent words. */
-const SILENCE_BEHIND_DRAFT = 2.56
-/** Above this probability of no speech, the model may repeat its prompt, so the audio is decoded without the prompt. */
+/** Seconds of silence after a draft, for models trained only on full windows. With less, they invent words. */
+const SILENCE_AFTER_DRAFT = 2.56
+/** Above this probability of no speech, the model may repeat its prompt, so the audio is decoded again without it. */
 const ECHOING = 0.2
 
 /** Tokens of a trial text: the length of a phrase. */
@@ -50,7 +50,7 @@ export const loadWhisper = async (
 ): Promise<WhisperRunner> => {
   const tokenizer = new Tokenizer(model.tokenizer.json, model.tokenizer.config)
   const graphs = await openGraphs(model, provider)
-  const { decoder, hasWordTimes, takesShort, batches } = graphs
+  const { decoder, hasWordTimes, acceptsShortWindows, acceptsBatches } = graphs
   const logMel = createLogMel(model.mel)
   const windowSeconds = model.windowSamples / SAMPLE_RATE
   const layout = {
@@ -79,15 +79,15 @@ export const loadWhisper = async (
     const { length } = samples
     if (length > model.windowSamples)
       throw new Error(`${length} samples are more than the window of ${windowSeconds} s`)
-    const ofDraft = isDraft ? SILENCE_BEHIND_DRAFT : null
-    const silence = takesShort ? (model.dynamicWindow ? TRAILING_SILENCE : ofDraft) : null
+    const draftSilence = isDraft ? SILENCE_AFTER_DRAFT : null
+    const silence = acceptsShortWindows ? (model.dynamicWindow ? TRAILING_SILENCE : draftSilence) : null
     const wanted = Math.max(length + (silence ?? Infinity) * SAMPLE_RATE, SHORTEST_WINDOW * SAMPLE_RATE)
     const step = 2 * model.mel.hopLength
     return windowOf(samples, Math.min(model.windowSamples, Math.ceil(wanted / step) * step))
   }
 
-  const findLanguage = async (asked: SpeechRequest): Promise<Hypothesis> => {
-    const step = await graphs.encode([logMel(windowFor(asked, true))], (encoded) =>
+  const findLanguage = async (request: SpeechRequest): Promise<Hypothesis> => {
+    const step = await graphs.encode([logMel(windowFor(request, true))], (encoded) =>
       decoder.open(encoded, [[model.startOfTranscript]]),
     )
     step.close()
@@ -111,20 +111,19 @@ export const loadWhisper = async (
     return model.startOfPrevious === null || text.length === 0 ? [] : [model.startOfPrevious, ...text]
   }
 
-  const wantedOf = ({ samples: { length }, beginning, vocabulary, signal, ...wish }: Audio): TextRequest => {
-    const prompted = promptFor(model, wish, beginning === undefined ? model.timestamps : false)
+  const textRequestOf = ({ samples: { length }, beginning, vocabulary, signal, ...audio }: Audio): TextRequest => {
+    const prompted = promptFor(model, audio, beginning === undefined ? model.timestamps : false)
     if (E.isLeft(prompted)) throw new Error(prompted.left)
     const { right: start } = prompted
-    const most = (prompt: ReadonlyArray<number>): number => limit(model, prompt.length, length / SAMPLE_RATE)
     if (beginning !== undefined && !hasWordTimes)
-      throw new Error('the model has no word times, so it takes no beginning')
+      throw new Error('the model has no word times, so it accepts no beginning')
     const { context, prefix } = beginning ?? NOTHING_BEFORE
     const { prompt: expected, hotwords } = vocabularyOf(vocabulary)
     const before = textBefore(expected, context, start.length + prefix.length)
     const prompt = [...before, ...start, ...prefix]
     const wanted = {
       prompt,
-      limit: most(prompt),
+      limit: limit(model, prompt.length, length / SAMPLE_RATE),
       known: prefix.length,
       start: before.length,
       ...(hotwords && { hotwords }),
@@ -148,16 +147,16 @@ export const loadWhisper = async (
   ): Promise<void> => {
     const prepared = audios.map((audio, index) => ({
       index,
-      wanted: wantedOf(audio),
+      wanted: textRequestOf(audio),
       window: windowFor(audio, audio.isDraft === true),
     }))
     // The rows of one run need prompts of one length and windows of one length.
     const groups = Object.groupBy(
       prepared,
       ({ index, wanted, window }) =>
-        `${wanted.prompt.length} ${wanted.follow === undefined} ${window.length} ${batches ? '' : index}`,
+        `${wanted.prompt.length} ${wanted.follow === undefined} ${window.length} ${acceptsBatches ? '' : index}`,
     )
-    const again: Array<Placed> = []
+    const withEcho: Array<Placed> = []
     for (const group of Object.values(groups)) {
       if (group === undefined) continue
       const wanted = group.map((row) => row.wanted)
@@ -168,15 +167,15 @@ export const loadWhisper = async (
           const { index = 0 } = group[row] ?? {}
           const [audio, window] = [audios[index], decodedWindow(decoded)]
           if (audio !== undefined && hasPrompt(audio) && window.noSpeechProb > ECHOING)
-            again.push({ index, audio: withoutPrompt(audio) })
+            withEcho.push({ index, audio: withoutPrompt(audio) })
           else onText(index, window)
         }),
       )
     }
-    if (again.length > 0)
+    if (withEcho.length > 0)
       await decodeTogether(
-        again.map(({ audio }) => audio),
-        (row, window) => onText(again[row]?.index ?? 0, window),
+        withEcho.map(({ audio }) => audio),
+        (row, window) => onText(withEcho[row]?.index ?? 0, window),
       )
   }
 
@@ -217,13 +216,13 @@ export const loadWhisper = async (
     hasWordTimes,
     decode,
     decodeTogether,
-    ...(batches && { rehearse }),
+    ...(acceptsBatches && { rehearse }),
     release: graphs.release,
-    transcribe: async (asked) =>
-      isToBeTranscribed(asked) ? hypothesisOf(asked, await decode(asked)) : findLanguage(asked),
-    transcribeTogether: async (asked, onText) => {
-      const audios = asked.flatMap((audio, index): ReadonlyArray<Placed> =>
-        isToBeTranscribed(audio) ? [{ audio, index }] : [],
+    transcribe: async (request) =>
+      hasKnownLanguage(request) ? hypothesisOf(request, await decode(request)) : findLanguage(request),
+    transcribeTogether: async (requests, onText) => {
+      const audios = requests.flatMap((audio, index): ReadonlyArray<Placed> =>
+        hasKnownLanguage(audio) ? [{ audio, index }] : [],
       )
       await decodeTogether(
         audios.map(({ audio }) => audio),
@@ -232,8 +231,8 @@ export const loadWhisper = async (
           if (audio !== undefined && index !== undefined) onText(index, hypothesisOf(audio, decoded))
         },
       )
-      for (const [index, request] of asked.entries()) {
-        if (!isToBeTranscribed(request)) onText(index, await findLanguage(request))
+      for (const [index, request] of requests.entries()) {
+        if (!hasKnownLanguage(request)) onText(index, await findLanguage(request))
       }
     },
   }

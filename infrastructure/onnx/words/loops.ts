@@ -1,4 +1,4 @@
-/** Repetitions of a sequence of 1, 2, 3 and 4 or more tokens that count as a loop. */
+/** Number of repetitions that count as a loop, for a sequence of 1, 2, 3, and 4 or more tokens. */
 const LOOPS = [8, 5, 4, 3]
 const LONGEST_LOOP = 16
 

@@ -52,7 +52,7 @@ export const createVocabularies = (
     ])
   }
 
-  const make = ({ prompt, hotwords }: Vocabulary): DecoderVocabulary => {
+  const encode = ({ prompt, hotwords }: Vocabulary): DecoderVocabulary => {
     const text = prompt.trim().slice(-MAX_PROMPT_TOKENS * CHARACTERS_PER_TOKEN)
     const before = text === '' ? [] : tokensOf(` ${text}`).slice(-MAX_PROMPT_TOKENS)
     const wanted = hotwords.filter((hotword) => hotword.trim() !== '').slice(0, MAX_HOTWORDS)
@@ -63,11 +63,11 @@ export const createVocabularies = (
   return (vocabulary) => {
     if (vocabulary === undefined) return NOTHING
     const key = JSON.stringify(vocabulary)
-    const made = ready.get(key) ?? make(vocabulary)
+    const encoded = ready.get(key) ?? encode(vocabulary)
     ready.delete(key)
-    ready.set(key, made)
+    ready.set(key, encoded)
     const [oldest] = ready.keys()
     if (ready.size > MAX_CACHED && oldest !== undefined) ready.delete(oldest)
-    return made
+    return encoded
   }
 }

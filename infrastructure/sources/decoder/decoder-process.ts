@@ -6,9 +6,9 @@ import type { TimedPcm } from './timed-pcm.ts'
 
 /*
  * The decoder process for one stretch of a source. It reads container bytes from stdin and writes timed samples to
- * stdout; it does not know the URL. With the argument `isolated` it gives up files and sockets before it reads a byte,
- * or ends with exit code 3 and the reason on stderr. It reports on stderr when it is ready and the format that it
- * found. Exit code 0: end of the bytes; 1: the bytes are not audio.
+ * stdout; it does not know the URL. With the argument `isolated` it loses access to files and sockets before it reads a
+ * byte. If this fails, it ends with exit code 3 and the reason on stderr. It writes `up` to stderr when it is ready,
+ * and later the format of the bytes. Exit code 0: end of the bytes; 1: the bytes are not audio.
  */
 const QUEUE_BYTES = 512 * 1024
 

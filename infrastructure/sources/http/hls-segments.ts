@@ -13,7 +13,7 @@ const KEY_BYTES = 16
 /** Playback of a live playlist starts this many segments before its end (RFC 8216, 6.3.3). */
 const LIVE_BACKLOG = 3
 /** The pull fails after this number of missing segments in a row. */
-const MAX_LOST = 3
+const MAX_MISSING_IN_A_ROW = 3
 
 export interface HlsSegment {
   readonly sequence: number
@@ -124,10 +124,10 @@ const createCursor = (firstPlaylist: MediaPlaylist, after: number | null) => {
   let isNew = true
   let newClock = false
   /** Seconds between the last delivered segment and the next one; null: no segment of this numbering was delivered. */
-  let missing = after !== null && next === after + 1 ? 0 : null
+  let missingSeconds = after !== null && next === after + 1 ? 0 : null
   let map: string | null = null
-  let lost = 0
-  let lossError: unknown = null
+  let missingInARow = 0
+  let missingError: unknown = null
   /**
    * Reloads in a row that end before the last delivered segment. One may come from a cache; several mean that the
    * packager has restarted.
@@ -139,7 +139,7 @@ const createCursor = (firstPlaylist: MediaPlaylist, after: number | null) => {
     take: (segment: Segment, targetDuration: number): boolean => {
       if (segment.sequence < next) return false
       // Assumes the longest duration for segments that the playlist has already dropped.
-      if (missing !== null) missing += (segment.sequence - next) * targetDuration
+      if (missingSeconds !== null) missingSeconds += (segment.sequence - next) * targetDuration
       const segmentMap = segment.map === null ? null : JSON.stringify(segment.map)
       isNew ||= segment.sequence > next || segment.discontinuity || segmentMap !== map
       newClock ||= segment.discontinuity
@@ -148,24 +148,24 @@ const createCursor = (firstPlaylist: MediaPlaylist, after: number | null) => {
       return true
     },
     /** Returns how the segment starts a new stretch; null: it continues the current one. */
-    begins: (): Continuity | null => (isNew ? { lost: missing, newClock } : null),
+    begins: (): Continuity | null => (isNew ? { lost: missingSeconds, newClock } : null),
     loaded: (): void => {
       isNew = false
       newClock = false
-      missing = 0
-      lost = 0
+      missingSeconds = 0
+      missingInARow = 0
     },
     /** Skips a missing segment. Throws any other error, and the error of one missing segment too many. */
     skip: (error: unknown, { duration }: Segment): void => {
-      lost += 1
-      if (!isNotFound(error) || lost >= MAX_LOST) throw error
+      missingInARow += 1
+      if (!isNotFound(error) || missingInARow >= MAX_MISSING_IN_A_ROW) throw error
       isNew = true
-      missing = missing === null ? null : missing + duration
-      lossError = error
+      missingSeconds = missingSeconds === null ? null : missingSeconds + duration
+      missingError = error
     },
     /** Throws when the last segments of a recording are missing. */
     end: (): void => {
-      if (lost > 0) throw lossError
+      if (missingInARow > 0) throw missingError
     },
     reloaded: (playlist: MediaPlaylist): void => {
       const last = playlist.segments.at(-1)?.sequence
@@ -173,7 +173,7 @@ const createCursor = (firstPlaylist: MediaPlaylist, after: number | null) => {
       if (olderReloads < 2) return
       next = firstSequence(playlist, null)
       isNew = true
-      missing = null
+      missingSeconds = null
       olderReloads = 0
     },
   }

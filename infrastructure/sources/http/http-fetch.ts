@@ -148,7 +148,7 @@ export const createFetcher = (guard: AddressGuard, first: URL, note: Note): Fetc
     throw new SourceError('too_many_redirects')
   }
 
-  const opened = async (start: URL, headers: Record<string, string>) => {
+  const openUncompressed = async (start: URL, headers: Record<string, string>) => {
     const answer = await follow(start, headers)
     const encoding = answer.response.headers['content-encoding'] ?? 'identity'
     if (encoding === 'identity') return answer
@@ -159,19 +159,19 @@ export const createFetcher = (guard: AddressGuard, first: URL, note: Note): Fetc
 
   return {
     open: async (start) => {
-      const { url, response, sent } = await opened(start, {})
+      const { url, response, sent } = await openUncompressed(start, {})
       // No timeout, because a slow consumer of an endless body may leave the socket idle.
       sent.setTimeout(0)
       return { url, response }
     },
     bytes: async (start, limit, range = null) => {
-      const { url, response } = await opened(start, range === null ? {} : rangeHeader(range))
+      const { url, response } = await openUncompressed(start, range === null ? {} : rangeHeader(range))
       const body = await wholeBody(response, limit)
       const isExact = range === null || response.statusCode === 206
       return { url, bytes: isExact ? body : body.subarray(range.offset, range.offset + range.length) }
     },
     range: async (start, range) => {
-      const answer = await opened(start, rangeHeader(range)).catch((error: unknown) => {
+      const answer = await openUncompressed(start, rangeHeader(range)).catch((error: unknown) => {
         if (error instanceof SourceError && error.code === 'http_416') return null
         throw error
       })

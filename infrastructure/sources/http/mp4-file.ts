@@ -3,13 +3,13 @@ import { boxHeadAt, LONG_HEADER_BYTES, movedIndex } from './mp4-index.ts'
 import { SourceError } from '../source-error.ts'
 import type { Note } from '../source-kind.ts'
 
-/** Twice the size of the index of a three-hour film. */
+/** Limit for the index: twice the size of the index of a three-hour film. */
 const MAX_INDEX_BYTES = 16 << 20
 /** Limit for the boxes before the audio. */
 const MAX_BYTES_BEFORE_AUDIO = 1 << 20
-/** Limit for the boxes between audio and index. */
+/** Maximum number of boxes between audio and index. */
 const MAX_BOXES = 16
-/** Size of the first request after the audio, which contains many an index completely. */
+/** Size of the first request after the audio. Its answer often contains the whole index. */
 const FIRST_RANGE_BYTES = 64 * 1024
 
 /** Types of boxes at the beginning of an MP4 file. */
@@ -17,7 +17,7 @@ const FIRST_BOXES = new Set(['ftyp', 'wide', 'free', 'skip', 'mdat'])
 /** Types of boxes that may come before the audio. */
 const SKIPPED_BOXES = new Set(['ftyp', 'wide', 'free', 'skip', 'uuid', 'pnot'])
 
-/** Whether a file with these first bytes, ten at least, is an MP4 file. */
+/** Whether a file with these first bytes (at least ten) is an MP4 file. */
 export const looksLikeMp4 = (head: Buffer): boolean => FIRST_BOXES.has(head.toString('latin1', 4, 8))
 
 export interface Mp4Source {

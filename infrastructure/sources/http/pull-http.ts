@@ -54,7 +54,7 @@ export const pullHttp: PullKind = async ({ url, after, note }, sink, guard, sign
   const close = (): void => fetcher.close()
   signal.addEventListener('abort', close, { once: true })
   try {
-    const { url: final, response } = await fetcher.open(url)
+    const { url: finalUrl, response } = await fetcher.open(url)
     const body = bodyOf(response)
     let head: Buffer = Buffer.alloc(0)
     while (head.length < HEAD_BYTES) {
@@ -64,14 +64,14 @@ export const pullHttp: PullKind = async ({ url, after, note }, sink, guard, sign
     }
     if (!looksLikePlaylist(head)) {
       const file = whole(head, body)
-      const range = (part: ByteRange) => fetcher.range(final, part)
+      const range = (part: ByteRange) => fetcher.range(finalUrl, part)
       const mp4 = { body: file, size: sizeOf(response), range, note }
       await playFile(looksLikeMp4(head) ? readableMp4(mp4) : file, sink, signal)
       if (!hasAnnouncedEnd(response)) throw new SourceError('closed')
       return
     }
     note('request', 'the answer is an HLS playlist')
-    const playlist = { url: final, bytes: await playlistOf(head, body) }
+    const playlist = { url: finalUrl, bytes: await playlistOf(head, body) }
     const segments = followHls({ fetcher, playlist, after, onTargetDuration: sink.targetDuration, signal })
     for await (const segment of segments) {
       if (segment.begins !== null) await sink.stretchEnds(segment.begins)

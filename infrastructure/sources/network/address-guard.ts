@@ -73,7 +73,7 @@ const ownAddresses = (interfaces: Interfaces) =>
  * Whether an address belongs to this machine or to a network of one of its interfaces. Such hosts may trust this
  * machine behind the firewall, even if their addresses are public.
  */
-const isNear = (interfaces: Interfaces, address: string): boolean => {
+const isInOwnNetwork = (interfaces: Interfaces, address: string): boolean => {
   const family = isIPv4(address) ? 'ipv4' : 'ipv6'
   const ownOfFamily = ownAddresses(interfaces).filter((own) => own.family.toLowerCase() === family)
   const ranges = ownOfFamily.map(({ address: own, cidr }) => cidr ?? `${own}/${family === 'ipv4' ? 32 : 128}`)
@@ -103,7 +103,7 @@ export const createAddressGuard = (
     if (port === rules.ownPort && isOurs(interfaces, address)) return false
     // Separate lists, so an allowed IPv4 range does not allow IPv6 addresses that embed its members.
     const isAllowed = isIPv4(address) ? allowedV4.check(address, 'ipv4') : allowedV6.check(address, 'ipv6')
-    return isAllowed || (isPublic(address) && !isNear(interfaces, address))
+    return isAllowed || (isPublic(address) && !isInOwnNetwork(interfaces, address))
   }
 
   return {

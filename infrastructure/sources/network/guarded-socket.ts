@@ -7,7 +7,7 @@ import { SourceError, sourceErrorOf } from '../source-error.ts'
 /** Timeout while waiting for the next byte. */
 export const IDLE_MS = 10_000
 
-/** Creates the lookup for a socket. It returns only addresses that the guard has checked, so a socket has no others. */
+/** Creates the lookup for a socket. It returns only addresses that the guard has checked. */
 export const checkedLookup = (
   guard: AddressGuard,
   port: number,
@@ -27,6 +27,7 @@ export interface Endpoint {
   /** A name, or an IP address without brackets. */
   readonly host: string
   readonly port: number
+  /** Whether to use TLS. */
   readonly secure: boolean
 }
 

@@ -12,9 +12,13 @@ export interface PullCommand extends SourceTarget {
 
 /** Messages of a puller, in order with its audio. */
 export type PullerMessage =
+  /** The decoder is ready. */
   | { readonly kind: 'began' }
+  /** The following audio belongs to a new stretch. */
   | { readonly kind: 'stretch'; readonly continuity: Continuity }
+  /** All audio up to the end of this HLS segment has been sent. */
   | { readonly kind: 'heard'; readonly mediaSequence: number }
+  /** The target duration of the HLS playlist. */
   | { readonly kind: 'target'; readonly seconds: number }
   | { readonly kind: 'ended'; readonly end: PullEnd }
 

@@ -11,7 +11,7 @@ export interface AacLayout {
   readonly indexDeltaLength: number
 }
 
-/** Access units of all profiles are smaller. */
+/** A larger access unit is invalid: the units of all profiles are smaller. */
 const MAX_UNIT_BYTES = 64 * 1024
 
 /** Parameters for optional fields, which are not supported. */

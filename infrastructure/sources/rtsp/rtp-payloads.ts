@@ -73,9 +73,9 @@ const aac = ({ clockRate, parameters }: RtpFormat): Depacketizer => {
   return {
     begin: Buffer.concat([FLV_HEADER, aacConfigTag(Buffer.from(parameters.get('config') ?? '', 'hex'))]),
     packet: (packet) => {
-      const at = clock(packet.timestamp)
-      const after = (frames: number): number => Math.floor((frames * AAC_FRAME_SAMPLES * 1000) / clockRate)
-      return Buffer.concat(units(packet).map((unit, index) => aacFrameTag(at + after(index), unit)))
+      const startMs = clock(packet.timestamp)
+      const durationMs = (frames: number): number => Math.floor((frames * AAC_FRAME_SAMPLES * 1000) / clockRate)
+      return Buffer.concat(units(packet).map((unit, index) => aacFrameTag(startMs + durationMs(index), unit)))
     },
   }
 }

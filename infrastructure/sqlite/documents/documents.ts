@@ -224,7 +224,7 @@ export const openSqliteDocuments = async ({ file }: { readonly file: string }): 
     discard: (target) => () => submit({ kind: 'discard', target }),
     promote: (from, to) => () => submit({ kind: 'promote', from, to }),
     close: async () => {
-      // The last closed connection merges the write-ahead file, which a reader cannot do.
+      // The connection that is closed last merges the write-ahead file. Only the writer can do this.
       await reader.close()
       await writer.close()
     },

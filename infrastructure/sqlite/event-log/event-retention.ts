@@ -52,6 +52,7 @@ export const startRetention = (
     return streams.length === ROWS_PER_STEP
   }
 
+  /** Returns whether more rows may have to be purged. */
   const purge = (): boolean => {
     let budget = ROWS_PER_STEP
     while (budget > 0) {

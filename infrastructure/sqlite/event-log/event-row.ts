@@ -108,7 +108,7 @@ export const fromPosition = (position: Position): number => {
   return Number(position)
 }
 
-/** An intact row. A tuple with unparsed JSON, because it passes between threads cheaper than an object. */
+/** An intact row. A tuple with unparsed JSON is cheaper to pass to another thread than an object. */
 export type VerifiedRow = readonly [
   pos: number, stream: string, revision: number, type: string, id: string, data: string, metadata: string,
 ]

@@ -59,7 +59,7 @@ export const openSqliteEventStore = async ({ file, logger }: EventStoreOptions):
       }),
     deleteStream: (stream) => () => submit({ kind: 'delete', stream }),
     close: async () => {
-      // The last closed connection merges the write-ahead file, which a reader cannot do.
+      // The connection that is closed last merges the write-ahead file. Only the writer can do this.
       await closeReader()
       await writer.close()
     },

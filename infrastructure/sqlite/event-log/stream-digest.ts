@@ -27,7 +27,7 @@ export const newStreamDigest = (name: string): Buffer => streamDigest(name, 0, 0
 /** SQL expression for the correct digest of a row of `streams`. Call `useStreamDigest` first. */
 const DIGEST = 'stream_digest(name, first, base, purged, max_count, max_age_ms, oldest_at)'
 
-/** Append a WHERE clause. Must run after each change of these columns, in the same transaction. */
+/** SQL that updates digests, without its WHERE clause. It must run in each transaction that changes these columns. */
 export const SET_DIGEST = `UPDATE streams SET digest = ${DIGEST}`
 
 const useStreamDigest = (database: DatabaseSync): void =>
@@ -37,6 +37,7 @@ const useStreamDigest = (database: DatabaseSync): void =>
     streamDigest as (...columns: Array<unknown>) => Buffer,
   )
 
+/** Whether the streams of this log have digests. */
 const isCovered = (database: DatabaseSync): boolean =>
   database.prepare("SELECT 1 FROM pragma_table_info('streams') WHERE name = 'digest'").get() !== undefined
 

@@ -43,7 +43,7 @@ export const createSubscriptions = (
 ): Pick<EventStore, 'subscribe' | 'close'> => {
   let closed = false
   const readWindow = createWindowReader(database)
-  /** Newest rows, shared by the subscriptions that a commit wakes. Valid in one turn, until the next commit. */
+  /** The newest rows, for all subscriptions that a commit wakes. Cleared after this turn and at the next commit. */
   let newest: { readonly head: number; readonly windows: Map<string, EventWindow> } | null = null
   const clearNewest = (): void => {
     newest = null
@@ -87,7 +87,7 @@ export const createSubscriptions = (
   }
 
   /** Returns a function that reads window after window. For a long backlog the other thread reads one window ahead. */
-  const windows = (prefixes: ReadonlyArray<string>) => {
+  const createNextWindow = (prefixes: ReadonlyArray<string>) => {
     let ahead: { readonly after: number; readonly window: Promise<EventWindow | null> } | null = null
     const readAhead = (after: number, head: number): void => {
       ahead = head - after > BACKLOG_ROWS ? { after, window: backlog.read(after, head, prefixes) } : null
@@ -109,7 +109,7 @@ export const createSubscriptions = (
     prefixes,
     signal,
   ): AsyncGenerator<SubscriptionMessage, void> {
-    const nextWindow = windows(prefixes)
+    const nextWindow = createNextWindow(prefixes)
     let after = fromPosition(from)
     while (!signal.aborted) {
       const { head } = newestNow()

@@ -8,15 +8,17 @@ import { isDamagedStream } from './stream-digest.ts'
 
 const BATCH = 500
 
-/** A row with the hash of the previous row (`before`), and the hash that the next row expects of it (`behind`). */
+/** A row with the hashes of its neighbours. */
 interface LinkedRow extends EventRow {
-  readonly before: string | null
-  readonly behind: string | null
+  /** Hash of the previous row. */
+  readonly previousHash: string | null
+  /** The hash that the next row stores as its previous hash; null without a next row. */
+  readonly expectedHash: string | null
 }
 
 const SELECT = `
-  SELECT ${EVENT_COLUMNS}, lower(hex(b.hash)) AS before,
-    CASE WHEN n.pos IS NULL THEN NULL ELSE lower(hex(n.prev)) END AS behind
+  SELECT ${EVENT_COLUMNS}, lower(hex(b.hash)) AS previousHash,
+    CASE WHEN n.pos IS NULL THEN NULL ELSE lower(hex(n.prev)) END AS expectedHash
   FROM streams s JOIN events e ON e.sid = s.sid
     LEFT JOIN events b ON b.pos = e.pos - 1 LEFT JOIN events n ON n.pos = e.pos + 1
   WHERE s.name = ? AND e.rev >= ? ORDER BY e.rev LIMIT ${BATCH}
@@ -24,8 +26,9 @@ const SELECT = `
 
 const problemOf = (row: LinkedRow): string | null => {
   if (!isIntact(row)) return 'its content does not match its hash'
-  if (row.prev !== (row.pos === 1 ? GENESIS.toString('hex') : row.before)) return 'it does not follow the previous row'
-  return row.behind === null || row.behind === row.hash ? null : 'the next row does not follow it'
+  const previousHash = row.pos === 1 ? GENESIS.toString('hex') : row.previousHash
+  if (row.prev !== previousHash) return 'it does not follow the previous row'
+  return row.expectedHash === null || row.expectedHash === row.hash ? null : 'the next row does not follow it'
 }
 
 const NOTHING = { rows: 0, first: null, last: null, headHash: null }

@@ -59,7 +59,7 @@ export const openSqliteKeyring = async ({ file, masterKey }: KeyringOptions): Pr
     find: reader.find,
     erase: async (names) => E.map(() => undefined)(await writer.submit({ kind: 'erase', names })),
     close: async () => {
-      // The last closed connection merges the write-ahead file, which a reader cannot do.
+      // The connection that is closed last merges the write-ahead file. Only the writer can do this.
       await reader.close()
       await writer.close()
     },

@@ -49,12 +49,12 @@ const rebuildHere = async (settings: Settings, use: (rebuild: Rebuild) => Promis
   const { signal } = new AbortController()
   try {
     await use(async (projection, onProgress) => {
-      const standing = async () => {
+      const positionInUse = async () => {
         const checkpoint = await documents.checkpoint(modelOf(projection))()
         return E.isRight(checkpoint) && checkpoint.right.position !== '' ? checkpoint.right.position : null
       }
       const exclusively: RebuildDeps['exclusively'] = (run) => run()
-      const stores = { store, documents, standing, exclusively }
+      const stores = { store, documents, positionInUse, exclusively }
       return await rebuildReadModel({ ...stores, projection, code, environment, timers, signal, onProgress })
     })
   } finally {

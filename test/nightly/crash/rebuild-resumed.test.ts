@@ -107,7 +107,7 @@ test('a rebuild keeps its progress when any request to the read models times out
     code: 'one',
     environment: { monotonic: () => 0, random: () => 0 },
     timers: { after: (_ms, task) => timers.after(0, task) },
-    standing: async () => right(await checkpoint(modelOf(lives))()).position,
+    positionInUse: async () => right(await checkpoint(modelOf(lives))()).position,
     exclusively: (run) => run(),
     signal: neverAborted,
     onProgress: () => undefined,

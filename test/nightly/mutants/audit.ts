@@ -23,8 +23,8 @@ export const auditMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'projections/compare-with-log.ts',
-    before: '!isOpen(difference)), ...left]',
-    after: '!isOpen(difference))]',
+    before: '!isUndecided(difference)), ...remaining]',
+    after: '!isUndecided(difference))]',
     rows: ['a wrong document ahead of its checkpoint is reported'], test: COMPARED,
   },
   {

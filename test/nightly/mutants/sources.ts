@@ -156,7 +156,7 @@ export const sourceMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'infrastructure/sources/network/address-guard.ts',
-    before: 'isPublic(address) && !isNear(interfaces, address)',
+    before: 'isPublic(address) && !isInOwnNetwork(interfaces, address)',
     after: 'isPublic(address)',
     rows: ['addresses of this machine and of its networks are not public, on any port'], test: ADDRESS_GUARD,
   },
@@ -211,7 +211,7 @@ export const sourceMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: `${FOLDER}/http/hls-segments.ts`,
-    before: 'missing = missing === null ? null : missing + duration',
+    before: 'missingSeconds = missingSeconds === null ? null : missingSeconds + duration',
     after: '',
     rows: ['a discontinuity is no gap'], test: MEDIA_TIMES,
   },

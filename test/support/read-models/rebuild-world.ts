@@ -60,7 +60,7 @@ export const rebuild = (
     code,
     environment: { monotonic: () => 0, random: () => 0 },
     timers,
-    standing: async () => right(await documents.checkpoint(modelOf(lives))()).position,
+    positionInUse: async () => right(await documents.checkpoint(modelOf(lives))()).position,
     exclusively: (run) => run(),
     signal,
     onProgress,

@@ -46,7 +46,7 @@ test('a rebuild that throws is retried and leaves nothing running', async (t) =>
     if (number === 1) throw new Error('a defect')
     return E.right(REBUILT)
   })
-  const result = requests.ask('lives', ignoreProgress)
+  const result = requests.request('lives', ignoreProgress)
   await pass(4000)
   t.deepEqual(await result, E.right(REBUILT))
   t.is(state.attempts, 2)
@@ -60,7 +60,7 @@ test('a rebuild that failed because its lease was lost is repeated by the next h
     async (number) => (number === 1 ? E.left('the lease is lost') : E.right(REBUILT)),
     () => isLost,
   )
-  const result = requests.ask('lives', ignoreProgress)
+  const result = requests.request('lives', ignoreProgress)
   await pass(1500)
   t.is(state.attempts, 1)
   isLost = false
@@ -72,9 +72,9 @@ test('a rebuild that failed because its lease was lost is repeated by the next h
 test('a second request for a running rebuild joins it', async (t) => {
   const rebuilding = Promise.withResolvers<Either<string, Rebuilt>>()
   const { requests, state, pass, stop } = start(() => rebuilding.promise)
-  const first = requests.ask('lives', ignoreProgress)
+  const first = requests.request('lives', ignoreProgress)
   await pass(1500)
-  const second = requests.ask('lives', ignoreProgress)
+  const second = requests.request('lives', ignoreProgress)
   await pass(1500)
   rebuilding.resolve(E.right(REBUILT))
   await pass(1500)
