@@ -21,7 +21,7 @@ export const attentionMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: TAKE_IN,
-    before: 'words.length === 0 ? words : combineAccounts(openWords(state), words)',
+    before: 'words.length === 0 ? words : combineTranscriptions(openWords(state), words)',
     after: 'words',
     rows: ['when a full window differs from the drafts, the surer words win'], test: ACCOUNTS,
   },

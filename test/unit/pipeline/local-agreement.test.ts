@@ -3,7 +3,7 @@ import test from 'ava'
 import type { ExecutionContext } from 'ava'
 import {
   commit,
-  insert,
+  newWordsOf,
   NO_AGREEMENT,
   trim,
 } from '../../../application/pipeline/policy/by-agreement/local-agreement.ts'
@@ -32,7 +32,7 @@ const followsTheReference = (t: ExecutionContext, sequences: ReturnType<typeof r
         end: end + step.offset,
         text,
       }))
-      const result = commit(state, insert(state, hypothesis))
+      const result = commit(state, newWordsOf(state, hypothesis))
       t.deepEqual(result.committed.map((word) => word.text), step.committed.map((word) => word[2]), place)
       result.committed.forEach((word, i) => {
         t.true(Math.abs(word.start - (step.committed[i]?.[0] ?? Number.NaN)) <= 0.01, place)

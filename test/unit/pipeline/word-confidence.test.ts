@@ -1,6 +1,6 @@
 import test from 'ava'
 import fc from 'fast-check'
-import { combineAccounts } from '../../../application/pipeline/policy/by-attention/combine-accounts.ts'
+import { combineTranscriptions } from '../../../application/pipeline/policy/by-attention/combine-transcriptions.ts'
 import { textOf } from '../../../application/pipeline/policy/words.ts'
 import { wordOf } from '../../support/pipeline/attention-driver.ts'
 
@@ -18,8 +18,8 @@ const account = fc
 test('two equal accounts give the later one; each word comes from one of them, in time order', (t) => {
   fc.assert(
     fc.property(account, account, (earlier, later) => {
-      t.deepEqual(combineAccounts(later, later), later)
-      const words = combineAccounts(earlier, later)
+      t.deepEqual(combineTranscriptions(later, later), later)
+      const words = combineTranscriptions(earlier, later)
       const sources = new Set([...earlier, ...later].map(({ tokens }) => tokens))
       t.true(words.every(({ tokens }) => sources.has(tokens)))
       t.true(words.every(({ start, end }, i) => start <= end && start >= (words[i - 1]?.end ?? 0)))
@@ -31,7 +31,7 @@ test('a word of only one account stays when the model was more sure than not', (
   const both = wordOf(' Ask', 0, 0.4)
   const texts = [0.4, 0.6].flatMap((sure) => {
     const more = [both, wordOf(' to', 0.5, 0.6, sure)]
-    return [textOf(combineAccounts([both], more)), textOf(combineAccounts(more, [both]))]
+    return [textOf(combineTranscriptions([both], more)), textOf(combineTranscriptions(more, [both]))]
   })
   t.deepEqual(texts, ['Ask', 'Ask', 'Ask to', 'Ask to'])
 })

@@ -2,12 +2,13 @@ import { TIME_TOLERANCE_SECONDS } from './local-agreement.ts'
 import type { Word } from '../words.ts'
 import { spokenForm } from '../words.ts'
 
-/** Cost of a word that only one side has. */
+/** Edit cost of a word that only one of the two texts contains. */
 const GAP_COST = 0.8
 /** The same cost at the start of the audio, where a cut may remove all or half of a word. */
 const FRONT_GAP_COST = 0.4
-/** Cost per second between the end of the known words and the estimated end of their repetition, and its limit. */
+/** Cost for each second between the end of the known words and the estimated end of their repetition. */
 const TIME_COST = 0.3
+/** Limit of this cost, because estimated times can be very wrong. */
 const MAX_TIME_COST = 0.3
 
 /** Returns the share of different letters, from 0 (equal) to 1. */
@@ -29,16 +30,16 @@ const difference = (a: string, b: string): number => {
 
 /**
  * Counts the words at the start of a pass that repeat known words: the prefix of `words` with the least edit distance
- * to `known`. Both begin with the same audio, so this does not depend on the model's word times.
+ * to `known`. Both begin with the same audio, so the count hardly depends on the model's word times.
  */
 const repeatedPrefix = (known: ReadonlyArray<Word>, words: ReadonlyArray<Word>): number => {
   const last = known.at(-1)
   if (last === undefined) return 0
-  const [before, now] = [known.map(({ text }) => spokenForm(text)), words.map(({ text }) => spokenForm(text))]
-  let row = [0, ...now.map((_, j) => (j + 1) * FRONT_GAP_COST)]
-  for (const [i, word] of before.entries()) {
+  const [knownForms, newForms] = [known.map(({ text }) => spokenForm(text)), words.map(({ text }) => spokenForm(text))]
+  let row = [0, ...newForms.map((_, j) => (j + 1) * FRONT_GAP_COST)]
+  for (const [i, word] of knownForms.entries()) {
     const next = [(i + 1) * FRONT_GAP_COST]
-    for (const [j, other] of now.entries()) {
+    for (const [j, other] of newForms.entries()) {
       const both = (row[j] ?? 0) + difference(word, other)
       next.push(Math.min(both, (row[j + 1] ?? 0) + GAP_COST, (next[j] ?? 0) + GAP_COST))
     }
@@ -51,6 +52,7 @@ const repeatedPrefix = (known: ReadonlyArray<Word>, words: ReadonlyArray<Word>):
   return costs.indexOf(Math.min(...costs))
 }
 
+/** Moves and compresses the times of words, so no word starts before `time` (seconds). The last end stays. */
 const startingAt = (words: ReadonlyArray<Word>, time: number): ReadonlyArray<Word> => {
   const [first, last] = [words[0], words.at(-1)]
   if (first === undefined || last === undefined || first.start >= time) return words
@@ -60,8 +62,8 @@ const startingAt = (words: ReadonlyArray<Word>, time: number): ReadonlyArray<Wor
 }
 
 /**
- * Gives repeated words of a pass the times of the known words, and moves new words after them. Then the time rule of
- * LocalAgreement drops exactly the repeated words.
+ * Gives repeated words of a pass the times of the known words, and moves new words after them. Then `newWordsOf`, which
+ * drops words by their start times, drops exactly the repeated words.
  */
 export const withKnownTimes = (known: ReadonlyArray<Word>, words: ReadonlyArray<Word>): ReadonlyArray<Word> => {
   const last = known.at(-1)

@@ -2,11 +2,15 @@ import type { Word } from '../words.ts'
 
 /** A word may start this much before the end of the committed words and still count as new. */
 export const TIME_TOLERANCE_SECONDS = 0.1
-/** Repeats of committed words are only searched this close to their end. */
+/** A repetition of committed words is searched only if the new words start this close to the committed end. */
 const REPEAT_DISTANCE_SECONDS = 1
+/** Maximum length of such a repetition. */
 const MAX_REPEAT_WORDS = 5
 
-/** State of LocalAgreement-2 for one audio buffer; absolute times in seconds. */
+/**
+ * State of LocalAgreement-2 for one audio buffer. Its rule: a word is committed once two successive passes agree on it.
+ * Times are in seconds from the first audio.
+ */
 export interface Agreement {
   /** Committed words whose audio may still be in the buffer. */
   readonly committed: ReadonlyArray<Word>
@@ -31,9 +35,9 @@ const repeatLength = (committed: ReadonlyArray<Word>, words: ReadonlyArray<Word>
  * Returns the new words of a pass: the words after the committed end, without a repetition of the last committed words.
  * Rules and constants follow whisper_streaming (Macháček et al., 2023).
  *
- * @param repeats `keep` for times from an alignment with the committed words, where a repetition was really spoken
+ * @param repeats `keep` when the times come from an alignment with the committed words: then a repetition was spoken
  */
-export const insert = (
+export const newWordsOf = (
   state: Agreement,
   words: ReadonlyArray<Word>,
   repeats: 'drop' | 'keep' = 'drop',
@@ -47,7 +51,7 @@ export const insert = (
 
 const sameText = (a: Word, b: Word): boolean => a.text === b.text
 
-/** Commits the longest common prefix of two passes, with the words of the newer pass. Its other words stay pending. */
+/** Commits the words at the start on which two passes agree. The other words of the newer pass stay pending. */
 export const commit = (
   state: Agreement,
   fresh: ReadonlyArray<Word>,

@@ -5,15 +5,16 @@ import type { PolicyState } from './policy-state.ts'
 import type { Dip, Phrase, Region } from '../../speech/speech-segmenter.ts'
 import type { Word } from '../words.ts'
 
-/** A pass of this policy. `full`: the buffer is full of running speech and must be cut. */
+/** A pass of this policy. `full`: true when the buffer is full of running speech and must be cut. */
 export interface BufferPass extends Pass {
   readonly kind: 'pass'
   readonly full: boolean
 }
 
 /**
- * The next step. `settle`: all audio before `at` is transcribed, so the buffer continues after it; `full`: it was full.
- * `release`: words are due (mode `final`). `close`: the phrase has ended and is transcribed.
+ * The next step. `settle`: all audio before sample `at` is transcribed, so the buffer starts again there. Its `full` is
+ * true when the buffer was full. `release`: words are due (mode `final`). `close`: the phrase has ended and is
+ * completely transcribed.
  */
 export type Step =
   | { readonly kind: 'wait' }
@@ -27,7 +28,7 @@ const EARLIEST_DIP_SHARE = 0.5
 
 export const lastRegion = (phrase: Phrase): Region => phrase.regions.at(-1) ?? { start: 0, end: 0 }
 
-/** Without a detector: whether the phrase has ended, because passes found no new words for long enough. */
+/** Returns whether a phrase without a detector has ended, because passes found no new words for long enough. */
 const isQuiet = (state: PolicyState, limits: Limits): boolean =>
   !limits.vad && openWords(state).length > 0 && state.transcribedEnd - state.changedAt >= limits.phraseSilence
 
@@ -51,7 +52,7 @@ const pauseIn = (state: PolicyState, phrase: Phrase, clock: number, limits: Limi
   return phrase.regions.findLast(isPause)?.end ?? null
 }
 
-/** Returns where to cut a full buffer: at its last pause, else in the longest dip of its later part. */
+/** Returns where to cut a full buffer: at its last pause, or else in the longest dip of its later part. */
 const cutPointIn = (state: PolicyState, phrase: Phrase, limits: Limits): number | null => {
   const full = state.bufferStart + limits.buffer.longest
   const pause = phrase.regions.slice(0, -1)

@@ -1,13 +1,13 @@
 import { SAMPLE_RATE } from '../../../ports/engine.ts'
 import type { Segment } from '../../pipeline.ts'
 import { withKnownTimes } from './alignment.ts'
-import { insert, NO_AGREEMENT, trim } from './local-agreement.ts'
+import { newWordsOf, NO_AGREEMENT, trim } from './local-agreement.ts'
 import type { Agreement } from './local-agreement.ts'
 import type { Limits } from '../policy-limits.ts'
 import { finalSegments } from '../segments.ts'
 import type { Word } from '../words.ts'
 
-/** The state of the policy. Positions in samples from the first audio, word times in seconds. */
+/** The state of the policy. Positions are in samples from the first audio. Word times are in seconds. */
 export interface PolicyState {
   /** The next pass begins with this sample. */
   readonly bufferStart: number
@@ -15,8 +15,9 @@ export interface PolicyState {
   readonly transcribedEnd: number
   /** Words of the open segment whose audio has left the buffer. */
   readonly settled: ReadonlyArray<Word>
-  /** Words in the buffer. The first `finalCount` committed words are in finals already. */
+  /** Words in the buffer. */
   readonly agreement: Agreement
+  /** Number of committed words, from the first, that are already in final segments. */
   readonly finalCount: number
   /** All words of the last good pass, which had more context than the earlier passes. */
   readonly latest: ReadonlyArray<Word>
@@ -28,6 +29,7 @@ export interface PolicyState {
   readonly segment: number
   /** Words of the last draft of the open segment. */
   readonly shown: ReadonlyArray<Word>
+  /** End of the last final segment, in seconds. */
   readonly lastFinalEnd: number
 }
 
@@ -63,14 +65,14 @@ export const openWords = (state: PolicyState): ReadonlyArray<Word> => [...fixedW
 const bestWords = (state: PolicyState, end: number): ReadonlyArray<Word> => {
   const known = startingBefore(state.agreement.committed.slice(0, state.finalCount), end)
   const done = { committed: known, pending: [], committedEnd: known.at(-1)?.end ?? 0 }
-  const latest = insert(done, withKnownTimes(known, state.latest), 'keep')
+  const latest = newWordsOf(done, withKnownTimes(known, state.latest), 'keep')
   if (latest.length > 0) return latest
   return startingBefore([...state.agreement.committed.slice(state.finalCount), ...state.agreement.pending], end)
 }
 
 /** Fixes the words before `start` and begins a new buffer there, without unconfirmed words. */
 export const settle = (state: PolicyState, start: number): PolicyState => {
-  // Words of finals after the cut stay known, because they are transcribed again.
+  // Final words after the cut stay known, because their audio is transcribed again.
   const finals = { ...state.agreement, committed: state.agreement.committed.slice(0, state.finalCount) }
   const known = trim(finals, start / SAMPLE_RATE).committed
   const settled = [...state.settled, ...bestWords(state, start)]
@@ -94,9 +96,9 @@ export const settle = (state: PolicyState, start: number): PolicyState => {
 export const startBufferAt = (state: PolicyState, start: number): PolicyState => {
   const { committed } = state.agreement
   const inside = trim(state.agreement, start / SAMPLE_RATE).committed.length
-  const left = inside === 0 ? committed.length : Math.max(0, committed.length - inside - 1)
-  const agreement = { ...state.agreement, committed: committed.slice(left) }
-  const finalCount = Math.max(0, state.finalCount - left)
+  const removed = inside === 0 ? committed.length : Math.max(0, committed.length - inside - 1)
+  const agreement = { ...state.agreement, committed: committed.slice(removed) }
+  const finalCount = Math.max(0, state.finalCount - removed)
   return { ...state, bufferStart: start, agreement, finalCount, latest: [...agreement.committed, ...agreement.pending] }
 }
 

@@ -3,7 +3,7 @@ import type { Hypothesis } from '../../../ports/engine.ts'
 import { SAMPLE_RATE } from '../../../ports/engine.ts'
 import { withKnownTimes } from './alignment.ts'
 import { judge } from '../hypothesis-filters.ts'
-import { commit, confirm, insert } from './local-agreement.ts'
+import { commit, confirm, newWordsOf } from './local-agreement.ts'
 import { lastRegion } from './next-step.ts'
 import type { BufferPass, Step } from './next-step.ts'
 import type { Limits } from '../policy-limits.ts'
@@ -18,11 +18,12 @@ import { timeWords } from './word-times.ts'
 import type { Word } from '../words.ts'
 import { spokenForm, textOf } from '../words.ts'
 
+/** The result of a step, with the new state of the policy. */
 export interface Outcome extends PolicyOutcome {
   readonly state: PolicyState
 }
 
-/** Starts an empty buffer shortly before the next speech region, but never in finished audio. */
+/** Moves a buffer without words to shortly before the next speech region. Its start never moves back. */
 export const skipSilence = (state: PolicyState, phrase: Phrase, limits: Limits): PolicyState => {
   const next = phrase.regions.find(({ end }) => end === null || end > state.bufferStart)
   const start = Math.max(state.bufferStart, (next?.start ?? 0) - limits.buffer.preRoll)
@@ -33,7 +34,8 @@ export const skipSilence = (state: PolicyState, phrase: Phrase, limits: Limits):
 
 /** Makes all fixed words final. */
 const finaliseAll = (state: PolicyState, limits: Limits): Outcome => {
-  // Words that were shown but not found again are the only text of the segment. Words after a cut are found later.
+  // If the last pass found no words, the words of the last draft are the only text of the segment. Words after the
+  // transcribed audio are left out, because a later pass finds them.
   const settled = openWords(state).length === 0
     ? { ...state, settled: startingBefore(state.shown, state.transcribedEnd) }
     : state
@@ -44,7 +46,7 @@ const finaliseAll = (state: PolicyState, limits: Limits): Outcome => {
 export const close = (state: PolicyState, phrase: Phrase, limits: Limits): Outcome => {
   const { end } = lastRegion(phrase)
   if (end !== null) return finaliseAll(settle(state, end), limits)
-  // The buffer keeps a little audio, because the next word may have begun already.
+  // The buffer keeps a little audio, because the next word may already have begun.
   const done = finaliseAll(confirmAll(state), limits)
   const start = Math.min(state.changedAt, sampleAt(done.state.agreement.committedEnd)) - limits.buffer.overlap
   return { ...done, state: startBufferAt(done.state, Math.max(state.bufferStart, start)) }
@@ -54,7 +56,7 @@ export const close = (state: PolicyState, phrase: Phrase, limits: Limits): Outco
 export const finishNow = (state: PolicyState, limits: Limits): Outcome =>
   finaliseAll(settle(state, Number.MAX_SAFE_INTEGER), limits)
 
-/** Makes due words final, unconfirmed words too when no further pass can confirm them. */
+/** Makes due words final. If all words are unconfirmed, the oldest word becomes final. */
 export const release = (state: PolicyState, phrase: Phrase, limits: Limits): Outcome => {
   const { end } = lastRegion(phrase)
   if (end !== null && state.transcribedEnd >= end) return close(state, phrase, limits)
@@ -74,7 +76,7 @@ const show = (state: PolicyState, limits: Limits): Outcome => {
   return { state: { ...done, shown: words }, finals, partial }
 }
 
-/** Continues the buffer after `at`. The segment ends there if the buffer was full or the segment is long. */
+/** Starts the buffer again at `at`. The segment ends there if the buffer was full or the segment is long. */
 export const settleAt = (
   state: PolicyState,
   { at, full }: Extract<Step, { readonly kind: 'settle' }>,
@@ -90,16 +92,17 @@ export const settleAt = (
   return { ...shown, finals: [...finals, ...shown.finals] }
 }
 
-/** Cuts a full buffer in running speech. Reliable words become final. A little audio is transcribed again. */
-const cut = (state: PolicyState, full: number, limits: Limits): Outcome => {
+/** Cuts a full buffer, which ends at `end`, in running speech. Its reliable words become final. */
+const cut = (state: PolicyState, end: number, limits: Limits): Outcome => {
   const { pending } = state.agreement
-  const late = pending.findIndex(({ end }) => sampleAt(end) > full - limits.buffer.unsettled)
-  const least = fixedWords(state).length > 0 ? 0 : Math.min(1, pending.length - 1)
-  const count = late === -1 ? pending.length : Math.max(late, least)
+  const reliableCount = pending.findIndex((word) => sampleAt(word.end) > end - limits.buffer.unsettled)
+  const minCount = fixedWords(state).length > 0 ? 0 : Math.min(1, pending.length - 1)
+  const count = reliableCount === -1 ? pending.length : Math.max(reliableCount, minCount)
   const sure = { ...state, agreement: confirm(state.agreement, count).state }
   const { state: done, finals } = finalise(sure, fixedWords(sure).length, limits)
   const { committed, committedEnd } = done.agreement
-  const reliableEnd = committed.length === 0 ? full : Math.min(full, sampleAt(committedEnd))
+  const reliableEnd = committed.length === 0 ? end : Math.min(end, sampleAt(committedEnd))
+  // The overlap is transcribed again, because word times are estimates.
   const start = Math.max(state.bufferStart + Math.round(limits.buffer.longest / 4), reliableEnd - limits.buffer.overlap)
   const shown = show(startBufferAt(done, start), limits)
   return { ...shown, finals: [...finals, ...shown.finals] }
@@ -110,7 +113,7 @@ const sameWord = (a: Word, b: Word): boolean => spokenForm(a.text) === spokenFor
 /** Commits words on which two passes agree, and words older than max_delay. */
 const agree = (state: PolicyState, words: ReadonlyArray<Word>, to: number, limits: Limits): PolicyState => {
   const known = startingBefore(state.agreement.committed, to)
-  const fresh = insert(state.agreement, withKnownTimes(known, words), 'keep')
+  const fresh = newWordsOf(state.agreement, withKnownTimes(known, words), 'keep')
   const agreed = commit(state.agreement, fresh, sameWord).state
   const overdue = agreed.pending.findIndex(({ end }) => sampleAt(end) > to - limits.maxDelay)
   const agreement = confirm(agreed, overdue === -1 ? agreed.pending.length : overdue).state

@@ -9,22 +9,25 @@ export interface Interval {
   readonly end: number
 }
 
-/** A longer silence lies between words, not inside a word. */
+/** A silence of at least this length lies between words, not inside a word. */
 const MIN_PAUSE_SECONDS = 0.15
+/** Tolerance for rounding errors when speech times are added. */
+const ROUNDING_SECONDS = 1e-9
 const graphemes = new Intl.Segmenter('und', { granularity: 'grapheme' })
 
-/** Splits scripts without spaces into graphemes with their following marks. Other tokens stay whole. */
+/** Splits a token of a script without spaces into graphemes with their following marks. Other tokens stay whole. */
 const unitsOf = (token: string): ReadonlyArray<string> => {
   if (!UNSPACED.test(token)) return [token]
   const units: Array<string> = []
-  let open = false
+  /** True inside a run of letters of a script with spaces, which stays one unit. */
+  let isInWord = false
   for (const { segment } of graphemes.segment(token)) {
-    const alone = UNSPACED.test(segment)
-    const letter = alone || /[\p{L}\p{N}]/u.test(segment)
+    const isUnspaced = UNSPACED.test(segment)
+    const isLetter = isUnspaced || /[\p{L}\p{N}]/u.test(segment)
     const last = units.at(-1)
-    if (last === undefined || alone || (letter && !open)) units.push(segment)
+    if (last === undefined || isUnspaced || (isLetter && !isInWord)) units.push(segment)
     else units[units.length - 1] = last + segment
-    open = letter && !alone
+    isInWord = isLetter && !isUnspaced
   }
   return units
 }
@@ -40,19 +43,22 @@ const within = (regions: ReadonlyArray<Interval>, { start, end }: Interval): Rea
     .map((region) => ({ start: Math.max(region.start, start), end: Math.min(region.end, end) }))
     .filter((part) => part.end > part.start)
 
-/** Returns the time after `spoken` seconds of speech in `parts`. `seam`: which part counts at a boundary. */
-const instantAt = (parts: ReadonlyArray<Interval>, spoken: number, seam: 'end' | 'start'): number => {
-  let left = spoken
+/**
+ * Returns the time after `spoken` seconds of speech in `parts`. Between two parts, `end` returns the end of the earlier
+ * part and `start` the start of the later part.
+ */
+const instantAt = (parts: ReadonlyArray<Interval>, spoken: number, boundary: 'end' | 'start'): number => {
+  let rest = spoken
   for (const part of parts) {
     const length = part.end - part.start
-    const isInside = left < length - 1e-9 || (seam === 'end' && left <= length + 1e-9)
-    if (isInside) return part.start + Math.max(0, Math.min(left, length))
-    left -= length
+    const isInside = rest < length - ROUNDING_SECONDS || (boundary === 'end' && rest <= length + ROUNDING_SECONDS)
+    if (isInside) return part.start + Math.max(0, Math.min(rest, length))
+    rest -= length
   }
   return parts.at(-1)?.end ?? 0
 }
 
-/** Moves word boundaries to a neighbouring pause, so that no word extends over a pause. */
+/** Moves word boundaries to a neighbouring pause, so no word extends over a pause. */
 const atPauses = (boundaries: ReadonlyArray<number>, parts: ReadonlyArray<Interval>): ReadonlyArray<number> => {
   const moved = [...boundaries]
   let seam = 0
@@ -68,6 +74,7 @@ const atPauses = (boundaries: ReadonlyArray<number>, parts: ReadonlyArray<Interv
   return moved
 }
 
+/** Gives words times within the speech `parts`, in proportion to their characters. */
 const spread = (texts: ReadonlyArray<string>, parts: ReadonlyArray<Interval>): ReadonlyArray<Word> => {
   const weight = (text: string): number => [...spokenForm(text)].length
   const speech = parts.reduce((sum, part) => sum + part.end - part.start, 0)
@@ -76,10 +83,10 @@ const spread = (texts: ReadonlyArray<string>, parts: ReadonlyArray<Interval>): R
     (ends, text) => [...ends, (ends.at(-1) ?? 0) + weight(text) * perCharacter],
     [0],
   )
-  const settled = atPauses(boundaries, parts)
+  const moved = atPauses(boundaries, parts)
   return texts.map((text, i) => {
-    const start = instantAt(parts, settled[i] ?? 0, 'start')
-    return { text, start, end: Math.max(start, instantAt(parts, settled[i + 1] ?? speech, 'end')) }
+    const start = instantAt(parts, moved[i] ?? 0, 'start')
+    return { text, start, end: Math.max(start, instantAt(parts, moved[i + 1] ?? speech, 'end')) }
   })
 }
 

@@ -8,24 +8,24 @@ import type { Limits } from '../policy-limits.ts'
 import type { DiscardedWords, Pass } from '../policy.ts'
 import { finalWords, fixAll, isDoubted, openFixed, openWords, sampleAt, tokensOf } from './state.ts'
 import type { State } from './state.ts'
-import { meanConfidence, combineAccounts } from './combine-accounts.ts'
+import { meanConfidence, combineTranscriptions } from './combine-transcriptions.ts'
 import { appendWords, newWordsAfter, withoutEnd, wordsOf } from './words.ts'
 import type { SpokenWord } from './words.ts'
 
 /** A word this close to the end of the audio may be cut off. */
 const UNSURE_END_SAMPLES = Math.round(0.4 * SAMPLE_RATE)
-/** The same for a doubted word, because later audio may change it. */
+/** The same for a doubted word. The distance is longer, because later audio often changes such a word. */
 export const DOUBTED_END_SAMPLES = Math.round(1.5 * SAMPLE_RATE)
-/** A word with a lower probability is doubted. */
+/** A word with a lower probability than this is doubted. */
 const DOUBTED_PROBABILITY = 0.5
 /** A word of a draft with this probability can become final without a full pass. */
 const SURE_PROBABILITY = 0.6
 
-/** Whether words can become final without a full pass. */
+/** Returns whether words can become final without a full pass. */
 export const isSure = (words: ReadonlyArray<SpokenWord>): boolean =>
   words.every(({ probability }) => probability >= SURE_PROBABILITY)
 
-/** Punctuation with a lower probability does not end a sentence at a pause. */
+/** Punctuation with a lower probability than this does not end a sentence at a pause. */
 const SURE_PUNCTUATION = 0.5
 /** Punctuation with this probability needs no full pass: in measurements a full pass never changed it. */
 const CERTAIN_PUNCTUATION = 0.85
@@ -41,6 +41,7 @@ const fixedBy = (words: ReadonlyArray<SpokenWord>, to: number, isSpeaking: boole
 const hasPunctuation = (word: SpokenWord | undefined): word is SpokenWord =>
   word !== undefined && word.tokens.length > word.spoken
 
+/** Fixes the words of a draft that later audio will not change. The other words become pending. */
 const fix = (state: State, words: ReadonlyArray<SpokenWord>, to: number, isSpeaking: boolean): State => {
   const count = fixedBy(words, to, isSpeaking)
   const fixed = appendWords(state.fixed, words.slice(0, count), state.finals)
@@ -67,10 +68,11 @@ const knownTo = (state: State, { beginning }: Pass): ReadonlyArray<SpokenWord> =
 /** A full pass may end this much before the drafts. */
 const MAX_MISSING_SECONDS = 1.5
 
-/** Whether a full pass came about as far as the drafts. Models sometimes stop too early. */
+/** Returns whether a full pass transcribed nearly as much audio as the drafts. Models sometimes stop too early. */
 const isWhole = (state: State, words: ReadonlyArray<SpokenWord>): boolean =>
   (words.at(-1)?.end ?? 0) >= (openWords(state).at(-1)?.end ?? 0) - MAX_MISSING_SECONDS
 
+/** Removes the punctuation after the last word if it is uncertain. */
 const withSureEnd = (state: State): State => {
   const last = openFixed(state).at(-1)
   return last === undefined || last.endProbability >= SURE_PUNCTUATION
@@ -82,7 +84,8 @@ const withSureEnd = (state: State): State => {
 const settle = (state: State, pass: Pass, words: ReadonlyArray<SpokenWord>): State => {
   const known = knownTo(state, pass)
   if (pass.isSpeaking !== true) {
-    const combined = known === state.fixed || words.length === 0 ? words : combineAccounts(openWords(state), words)
+    const combined =
+      known === state.fixed || words.length === 0 ? words : combineTranscriptions(openWords(state), words)
     const settled = { ...state, fixed: appendWords(known, combined, state.finals), pending: [] }
     return { ...withSureEnd(settled), settledEnd: Math.max(state.settledEnd, pass.to) }
   }
@@ -91,7 +94,9 @@ const settle = (state: State, pass: Pass, words: ReadonlyArray<SpokenWord>): Sta
   return { ...next, settledEnd: Math.max(state.settledEnd, ...next.fixed.map(({ end }) => sampleAt(end))) }
 }
 
-/** Whether a full pass replaces the open words. During detected speech, a doubtful text is better than no text. */
+/**
+ * Returns whether a full pass replaces the open words. During detected speech, a doubtful text is better than no text.
+ */
 const isBetter = (
   state: State,
   pass: Pass,
@@ -116,13 +121,15 @@ interface PassResult {
   readonly from: number
 }
 
-/** A short, isolated sound needs MIN_BURST_CONFIDENCE, because models write `I'm sorry` for a siren. */
+/** A sound of less than this length, with silence before it, is a burst: it may be noise. */
 const MAX_BURST_SAMPLES = 2 * SAMPLE_RATE
+/** Words of a burst need this mean confidence, because models write words such as `I'm sorry` for a siren. */
 const MIN_BURST_CONFIDENCE = 0.5
 
-/** An isolated sound has at least this silence before it. A closer sound belongs to the earlier speech. */
+/** A burst has more than this silence before it. A closer sound belongs to the earlier speech. */
 const MIN_SILENCE_SAMPLES = SAMPLE_RATE
 
+/** Returns whether the model probably invented the words for a noise. */
 const isInvented = ({ words, speech, from }: PassResult): boolean => {
   const isBurst = lengthOf(speech) < MAX_BURST_SAMPLES && (speech[0]?.start ?? 0) - from > MIN_SILENCE_SAMPLES
   return isBurst && words.length > 0 && meanConfidence(words) < MIN_BURST_CONFIDENCE
@@ -141,13 +148,13 @@ const applyFullPass = (before: State, result: PassResult, limits: Limits): Appli
   const isUnsure = verdict !== 'silence' && pass.isSpeaking !== true && isInvented(result)
   const words = isUnsure ? [] : result.words
   const isTaken = isBetter(state, pass, words, isUnsure ? 'silence' : verdict, limits)
-  const left = all.length - (isTaken ? words.length : 0)
+  const discardedCount = all.length - (isTaken ? words.length : 0)
   const cause = verdict === 'words' ? (isUnsure ? 'unsure' : 'repeated') : discardCauseOf(verdict)
-  const discarded = left === 0 ? null : ({ cause, words: left } as const)
+  const discarded = discardedCount === 0 ? null : ({ cause, words: discardedCount } as const)
   if (isTaken) return { state: settle(state, pass, words), discarded }
-  const standing = pass.isSpeaking === true ? state : fixAll(state)
+  const unchanged = pass.isSpeaking === true ? state : fixAll(state)
   const context = isUsable(result) ? state.context : []
-  return { state: { ...standing, settledEnd: Math.max(state.settledEnd, pass.to), context }, discarded }
+  return { state: { ...unchanged, settledEnd: Math.max(state.settledEnd, pass.to), context }, discarded }
 }
 
 /** Applies the hypothesis of a pass to the state. */

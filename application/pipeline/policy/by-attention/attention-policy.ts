@@ -16,10 +16,10 @@ import type { StateWithFinals, State } from './state.ts'
 import { HOLD_SAMPLES, retryMissedSpeech, skipSilence } from './buffer-start.ts'
 import { endFromDraft, isSure, applyPass } from './apply-pass.ts'
 
-/** The detector finds a region this much after its start. */
+/** The detector reports a speech region at most this long after its start. */
 const ONSET_SAMPLES = SAMPLE_RATE
 
-/** The first phrase and its last region. */
+/** The first phrase, its last region, and where its speech ends. */
 interface Last {
   readonly phrase: Phrase
   readonly region: Region
@@ -37,16 +37,17 @@ const lastOf = ({ phrases, clock }: SegmenterState): Last => {
 interface Moment extends Last {
   readonly speech: SegmenterState
   readonly limits: Limits
+  /** True when the phrase has ended. */
   readonly isClosed: boolean
 }
 
-/** Returns a step; null when the rule does not apply. */
+/** Returns the next step, or null when the rule does not apply. */
 type Rule = (moment: Moment) => Step | null
 
-/** Whether words or audio still need a full pass. */
+/** Returns whether words or audio still need a full pass. */
 const isUnsettled = (state: State): boolean => isDoubted(state) || openWords(state).length > 0
 
-/** A draft continues after the fixed words. A full pass transcribes open words again, unless the drafts were sure. */
+/** A draft continues after the fixed words. A full pass also transcribes the open words again, unless they are sure. */
 const passOf = (state: State, to: number, isDraft: boolean): Pass => {
   const known = isDraft || isSure(openFixed(state)) ? state.fixed : finalWords(state)
   return { from: state.bufferStart, to, isDraft, beginning: { context: state.context, prefix: tokensOf(known) } }
@@ -55,11 +56,11 @@ const passOf = (state: State, to: number, isDraft: boolean): Pass => {
 const hasNoWords = ({ words = [], isLoop }: Hypothesis): boolean =>
   isLoop !== true && !words.some(({ text }) => /[\p{L}\p{N}]/u.test(text))
 
-/** Whether the pause is so long that the phrase may have ended. */
+/** Returns whether the pause is so long that the phrase may have ended. */
 const isLongPause = ({ clock }: SegmenterState, region: Region, end: number, limits: Limits): boolean =>
   region.end !== null && clock - end >= limits.phraseSilence / 2
 
-/** Whether speech continues at the end of a pass. */
+/** Returns whether speech continues at the end of a pass. */
 const isSpeakingAt = ({ phrases }: SegmenterState, at: number): boolean =>
   phrases.some(({ regions }) => regions.some(({ start, end }) => start < at && (end ?? Infinity) > at))
 
@@ -78,9 +79,9 @@ const finaliseAll = (state: State, limits: Limits): StateWithFinals => {
 }
 
 /**
- * Creates the policy for models whose cross-attention gives word times (AlignAtt; Papi et al., 2023). A draft continues
- * after the fixed words and fixes the words that are not at the end of the audio. After a pause that may end the
- * phrase, a full pass transcribes the audio from the last final on again.
+ * Creates the policy for models that derive word times from their cross-attention (AlignAtt; Papi et al., 2023). A
+ * draft continues after the fixed words and fixes the words that are not at the end of the audio. After a pause that
+ * may end the phrase, a full pass transcribes the audio after the last final word again.
  */
 export const attentionPolicy = (nextSegment: number): StreamingPolicy => {
   let state = initialState(nextSegment)
@@ -171,10 +172,11 @@ export const attentionPolicy = (nextSegment: number): StreamingPolicy => {
     state = {
       ...after,
       transcribedEnd: Math.max(state.transcribedEnd, pass.to),
-      // Only a draft counts as a change; a full pass covers the same audio again.
+      // Only a draft counts as a change, because a full pass covers the same audio again.
       changedAt: pass.isDraft !== true || textOf(openWords(after)) === before ? state.changedAt : pass.to,
     }
-    // Without a detector, the buffer keeps the last words together with their audio, or they would appear twice.
+    // Without a detector, the buffer keeps the last words as long as it keeps their audio. Otherwise they would appear
+    // twice.
     const quietFrom = pass.to - limits.buffer.overlap
     const isSilent = !limits.vad && openWords(state).length === 0 && quietFrom > lastWordEnd(state)
     if (isSilent) state = cutAt(state, quietFrom, state.fixed.length)

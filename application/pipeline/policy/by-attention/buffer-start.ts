@@ -15,19 +15,19 @@ export const skipSilence = (state: State, phrase: Phrase, limits: Limits): State
   const isOpen = isDoubted(state) || state.pending.length > 0 || openFixed(state).length > 0
   if (next === undefined || isOpen) return state
   const isLong = state.fixed.length === 0 || next.start - lastWordEnd(state) > HOLD_SAMPLES
-  // Keeps a region that ends shortly before, because models treat an isolated word start as noise.
+  // Keeps an earlier region that ends shortly before the speech, because models treat an isolated word start as noise.
   const isNear = ({ end }: Region): boolean => end === null || next.start - end < HOLD_SAMPLES
   const near = state.fixed.length > 0 ? next : (phrase.regions.find(isNear) ?? next)
   const start = Math.max(state.bufferStart, near.start - limits.buffer.preRoll)
   return isLong && start > state.bufferStart ? { ...cutAt(state, start, state.fixed.length), changedAt: start } : state
 }
 
-/** This much speech without any word counts as missed by the model. */
+/** If a pass returns no words for at least this much speech, the model has missed it. */
 const MISSED_SPEECH_SAMPLES = Math.round(1.2 * SAMPLE_RATE)
 
 /**
- * Restarts at speech for which a pass gave no words. A model that gets earlier text may take this text for complete.
- * The next pass therefore gets no earlier text.
+ * Restarts the buffer at speech for which a pass returned no words. Earlier text can make a model stop at once, as if
+ * the text were complete. So the next pass gets no earlier text.
  */
 export const retryMissedSpeech = (
   state: State,

@@ -19,12 +19,15 @@ export const close = (state: State, { phrases }: SegmenterState, limits: Limits)
   return finalise(all, firstOfNext === -1 ? openFixed(all).length : firstOfNext, limits)
 }
 
-/** Returns where to cut a long buffer: after the last sentence of its older part, else after a clause, else a word. */
+/**
+ * Returns where to cut a long buffer: after the last sentence of its older part, or else after a clause, or else after
+ * a word. `at`: the sample of the cut. `count`: the number of fixed words before it.
+ */
 export const cutOf = (state: State, end: number): { readonly at: number; readonly count: number } => {
   const old = state.fixed.filter((word) => sampleAt(word.end) <= end - KEPT_SAMPLES)
-  // Prefers a cut after finals, which does not split the open segment.
-  const done = old.slice(0, state.finals)
-  const older = done.length > 0 ? done : old
+  // Prefers a cut after final words, which does not split the open segment.
+  const oldFinals = old.slice(0, state.finals)
+  const older = oldFinals.length > 0 ? oldFinals : old
   const [sentence, clause] = [endsSentence, endsClause].map((isEnd) => older.findLastIndex((word) => isEnd(word)))
   const last = [sentence, clause, older.length - 1].find((index) => index !== undefined && index >= 0) ?? -1
   const [word, next] = [state.fixed[last], state.fixed[last + 1]]
@@ -34,16 +37,16 @@ export const cutOf = (state: State, end: number): { readonly at: number; readonl
   return { at: Math.max(state.bufferStart, sampleAt(cutSeconds)), count: last + 1 }
 }
 
-/** Half of the token positions of Whisper's decoders. */
+/** Half of the 448 token positions of Whisper's decoders. */
 const MAX_TOKENS = 224
 
-/** Whether the buffer has reached the audio or token limit of a pass. */
+/** Returns whether the buffer has reached the audio or token limit of a pass. */
 export const isFull = (state: State, { buffer }: Limits): boolean => {
   const length = state.transcribedEnd - state.bufferStart
   return length >= buffer.longestWithContext || (length > 2 * KEPT_SAMPLES && tokensOf(state.fixed).length > MAX_TOKENS)
 }
 
-/** Whether finals take so much of the buffer that a pass would cover little new audio. */
+/** Returns whether final words take so much of the buffer that a pass would cover little new audio. */
 export const isCrowded = (state: State, end: number, limits: Limits): boolean =>
   end > state.bufferStart + limits.buffer.longestWithContext &&
   openWords(state).length === 0 &&
@@ -55,7 +58,7 @@ export const cut = (state: State, end: number, limits: Limits): StateWithFinals 
   return { finals, state: cutAt(done, at, count) }
 }
 
-/** Whether the oldest word is due in mode `final`. Without fixed words, new audio is transcribed first. */
+/** Returns whether the oldest word is due in mode `final`. If no word is fixed, new audio is transcribed first. */
 export const isDue = (state: State, clock: number, limits: Limits): boolean => {
   if (openFixed(state).length === 0 && state.transcribedEnd < clock) return false
   const oldest = openWords(state)[0]
@@ -72,11 +75,13 @@ export const fullCaptions = (state: State, limits: Limits): number => {
   return isLong ? Math.max(1, old) : Math.min(words.length, wordsInFullCaptions(shownWords(state), limits.shape))
 }
 
-/** Without a detector: whether the phrase has ended, because passes found no new words for long enough. */
+/** Returns whether a phrase without a detector has ended, because passes found no new words for long enough. */
 export const isQuiet = (state: State, limits: Limits): boolean =>
   !limits.vad && openWords(state).length > 0 && state.transcribedEnd - state.changedAt >= limits.phraseSilence
 
-/** Returns the end of the closed phrases that fit into one pass. A busy engine transcribes them together. */
+/**
+ * Returns the end of the last closed phrase that fits into the same pass. A busy engine transcribes several at once.
+ */
 export const endOfClosed = (state: State, { phrases }: SegmenterState, limits: Limits): number =>
   phrases
     .filter(({ closedAt }) => closedAt !== null)

@@ -6,12 +6,12 @@ import { textOf } from '../words.ts'
 import { appendWords } from './words.ts'
 import type { SpokenWord } from './words.ts'
 
-/** Open words with a lower probability are not shown. */
+/** The first pending word with a lower probability, and all words after it, are not shown. */
 const MIN_SHOWN_PROBABILITY = 0.4
-/** Open words this close to the end of the audio are not shown. */
+/** The same for a pending word that ends this close to the end of the audio. */
 const HIDDEN_END_SAMPLES = Math.round(0.15 * SAMPLE_RATE)
 
-/** The state of the policy; positions in samples from the first audio. */
+/** The state of the policy. Positions are in samples from the first audio. */
 export interface State {
   /** Passes begin with this sample. */
   readonly bufferStart: number
@@ -24,9 +24,12 @@ export interface State {
   /** Words in the buffer that drafts do not transcribe again. The first `finals` of them are final. */
   readonly fixed: ReadonlyArray<SpokenWord>
   readonly finals: number
-  /** Words after the fixed ones, from the last pass. They may change. */
+  /** Words after the fixed words, from the last pass. They may change. */
   readonly pending: ReadonlyArray<SpokenWord>
-  /** `doubted`: a draft was unusable. A word: the last fixed word, with punctuation that certainly ends the phrase. */
+  /**
+   * Result of the last draft. `doubted`: the draft was unusable. A word: the last fixed word, with punctuation that
+   * certainly ends the phrase. Null in all other cases.
+   */
   readonly draft: 'doubted' | SpokenWord | null
   /** End of the draft that last changed the text. */
   readonly changedAt: number
@@ -69,7 +72,7 @@ export const shownWords = (state: State): ReadonlyArray<SpokenWord> => {
   return unlikely === -1 ? openWords(state) : openWords({ ...state, pending: state.pending.slice(0, unlikely) })
 }
 
-/** Returns the end of the last word in the buffer; without words the start of the buffer. */
+/** Returns the end of the last word in the buffer, or the start of a buffer without words. */
 export const lastWordEnd = ({ fixed, pending, bufferStart }: State): number =>
   [...fixed, ...pending].reduce((latest, { end }) => Math.max(latest, sampleAt(end)), bufferStart)
 
@@ -89,7 +92,7 @@ export const finalise = (state: State, count: number, { shape }: Limits): StateW
   return { finals, state: { ...done, segment: state.segment + finals.length, shown: '', lastFinalEnd } }
 }
 
-/** More context than any model uses. */
+/** Maximum number of context tokens. No model uses more. */
 const MAX_CONTEXT_TOKENS = 448
 
 /** Starts the buffer at `start`. Its first `count` fixed words become context. */
@@ -102,7 +105,7 @@ export const cutAt = (state: State, start: number, count: number): State => ({
   finals: Math.max(0, state.finals - count),
 })
 
-/** Drops all words without finals and starts again at `from`, without context. */
+/** Drops all words that are not final and starts again at `from`, without context. */
 export const restartAt = (state: State, from: number): State => {
   const { segment, shown, lastFinalEnd } = state
   const at = Math.max(from, state.bufferStart, sampleAt(lastFinalEnd))

@@ -7,7 +7,7 @@ import type { Limits } from '../policy-limits.ts'
 import type { Pass } from '../policy.ts'
 import type { Word } from '../words.ts'
 
-/** A word of a model with its tokens; times in seconds from the first audio. */
+/** A word of a model with its tokens. Times are in seconds from the first audio. */
 export interface SpokenWord extends Word {
   readonly tokens: ReadonlyArray<number>
   /** Number of tokens without the punctuation after the word. */
@@ -34,19 +34,19 @@ const inSpeech = <W extends Word>(word: W, regions: ReadonlyArray<Region>): W =>
   return first === undefined || last === undefined ? word : { ...word, start: first.start, end: last.end }
 }
 
-/** Whether a text is only punctuation, or the rest of a word that was fixed too early. */
+/** Returns whether a text is only punctuation, or the rest of a word that was fixed too early. */
 const continuesWord = (text: string): boolean =>
   !text.startsWith(' ') && (!UNSPACED.test(text) || /^[\p{P}\p{S}]+$/u.test(text))
 
 /** Returns the words of a pass, with times from the first audio of the session. */
 export const wordsOf = (
-  heard: ReadonlyArray<TranscribedWord>,
+  words: ReadonlyArray<TranscribedWord>,
   pass: Pass,
   regions: ReadonlyArray<Region>,
   { punctuation }: Limits,
 ): ReadonlyArray<SpokenWord> => {
   const offset = pass.from / SAMPLE_RATE
-  return heard.map(({ text, start, end, ...word }) => {
+  return words.map(({ text, start, end, ...word }) => {
     const times = { start: start + offset, end: end + offset }
     return inSpeech({ ...word, text: punctuation ? text : withoutPunctuation(text), ...times }, regions)
   })
@@ -54,7 +54,7 @@ export const wordsOf = (
 
 /** Up to this many words may have wrong times. */
 const MAX_MISPLACED_WORDS = 2
-/** A shorter word has no duration. */
+/** A shorter word counts as a word without duration. */
 const MIN_WORD_SECONDS = 0.01
 
 /**
@@ -76,7 +76,7 @@ export const newWordsAfter = (words: ReadonlyArray<SpokenWord>, from: number): R
 const confidenceOfBoth = (a: SpokenWord, b: SpokenWord): number =>
   (a.confidence ** a.spoken * b.confidence ** b.spoken) ** (1 / (a.spoken + b.spoken))
 
-/** Appends words. The first word may continue the last known word; a final word gets only punctuation. */
+/** Appends words. The first word may continue the last known word. A final word can only get punctuation. */
 export const appendWords = (
   known: ReadonlyArray<SpokenWord>,
   words: ReadonlyArray<SpokenWord>,
@@ -106,7 +106,7 @@ export const withoutEnd = (word: SpokenWord): SpokenWord => ({
   text: word.text.replace(/(?<=[\p{L}\p{M}\p{N}])[\p{P}\p{S}]+$/u, ''),
 })
 
-/** Whether a word ends a sentence. The audio may be cut after it. */
+/** Returns whether a word ends a sentence. The audio may be cut after it. */
 export const endsSentence = ({ text }: Word): boolean => /[.?!。？！…]["'”»)]*$/u.test(text)
-/** Whether a word ends a part of a sentence. The audio may be cut after it. */
+/** Returns whether a word ends a part of a sentence. The audio may be cut after it. */
 export const endsClause = ({ text }: Word): boolean => /[,;:、，；]["'”»)]*$/u.test(text)

@@ -4,10 +4,10 @@ import type { SpokenWord } from './words.ts'
 
 type Words = ReadonlyArray<SpokenWord>
 
-/** Confidence of an account at a position where it has no word. */
+/** Confidence of a transcription at a position where it has no word. */
 const NO_WORD_CONFIDENCE = 0.5
 
-/** Returns the geometric mean of the token confidences; NO_WORD_CONFIDENCE for no words. */
+/** Returns the geometric mean of the token confidences, or NO_WORD_CONFIDENCE when there are no words. */
 export const meanConfidence = (words: Words): number => {
   const tokens = words.reduce((sum, { spoken }) => sum + spoken, 0)
   if (tokens === 0) return NO_WORD_CONFIDENCE
@@ -16,7 +16,7 @@ export const meanConfidence = (words: Words): number => {
 
 const formsOf = (words: Words): ReadonlyArray<string> => words.map(({ text }) => spokenForm(text))
 
-/** Removes overlaps, because the times of the two accounts differ slightly. */
+/** Removes overlaps, because the times of the two transcriptions differ slightly. */
 const inOrder = (words: Words): Words => {
   let lastEnd = 0
   return words.map((word) => {
@@ -27,16 +27,16 @@ const inOrder = (words: Words): Words => {
 }
 
 /**
- * Combines two transcriptions of the same audio. Where they differ, takes the words with the higher confidence; equal
- * words come from `later`. The method follows ROVER (Fiscus, 1997).
+ * Combines two transcriptions of the same audio. Equal words come from `later`. Between them, the transcription with
+ * the higher confidence wins. The method follows ROVER (Fiscus, 1997).
  */
-export const combineAccounts = (earlier: Words, later: Words): Words => {
+export const combineTranscriptions = (earlier: Words, later: Words): Words => {
   const { matches } = alignWords(formsOf(earlier), formsOf(later))
   const ends = [...matches, [earlier.length, later.length] as const]
-  const surer = ends.flatMap(([k, l], n) => {
-    const [i, j] = matches[n - 1] ?? [-1, -1]
-    const [old, fresh] = [earlier.slice(i + 1, k), later.slice(j + 1, l)]
-    return [...(meanConfidence(old) > meanConfidence(fresh) ? old : fresh), ...later.slice(l, l + 1)]
+  const combined = ends.flatMap(([earlierEnd, laterEnd], n) => {
+    const [earlierMatch, laterMatch] = matches[n - 1] ?? [-1, -1]
+    const [old, fresh] = [earlier.slice(earlierMatch + 1, earlierEnd), later.slice(laterMatch + 1, laterEnd)]
+    return [...(meanConfidence(old) > meanConfidence(fresh) ? old : fresh), ...later.slice(laterEnd, laterEnd + 1)]
   })
-  return inOrder(surer)
+  return inOrder(combined)
 }
