@@ -1,5 +1,5 @@
 // Streams a WAV file (16-bit, 16 kHz, mono) to a running Stenolog in real time and prints the captions as a listener
-// sees them. Needs Node 22 or newer and nothing else.
+// sees them. It needs only Node 22 or later.
 //   node docs/examples/first-caption.mjs http://127.0.0.1:8080 USERNAME PASSWORD speech.wav
 import { readFile } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -34,12 +34,14 @@ sender.onmessage = async ({ data }) => {
   const frame = JSON.parse(data)
   if (frame.type === 'error') console.error(frame.code, frame.detail)
   if (frame.status !== 'started') return
-  const pcm = (await readFile(file)).subarray(44)
-  const tenth = 3200 // bytes of 100 ms
+  const pcm = (await readFile(file)).subarray(44) // without the header of the WAV file
+  const bytesPerMs = 32 // 16,000 samples of 2 bytes per second
+  const chunkBytes = 100 * bytesPerMs
   const begin = performance.now()
-  for (let at = 0; at < pcm.length; at += tenth) {
-    await delay(Math.max(0, begin + (at + tenth) / 32 - performance.now()))
-    sender.send(pcm.subarray(at, at + tenth))
+  for (let at = 0; at < pcm.length; at += chunkBytes) {
+    // A microphone delivers a chunk when its last sample is recorded.
+    await delay(Math.max(0, begin + (at + chunkBytes) / bytesPerMs - performance.now()))
+    sender.send(pcm.subarray(at, at + chunkBytes))
   }
   sender.send(JSON.stringify({ type: 'FINISH' }))
 }
