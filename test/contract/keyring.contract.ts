@@ -105,9 +105,9 @@ export const keyringContract = (
   })
 
   on('an envelope of another keyring does not open', async (t, keyring) => {
-    const other = await open()
-    const foreign = await sealOne(other.keyring, 'user-1', 'Alice')
-    await other.close()
+    const otherKeyring = await open()
+    const foreign = await sealOne(otherKeyring.keyring, 'user-1', 'Alice')
+    await otherKeyring.close()
     await sealOne(keyring, 'user-1', 'Bob')
     t.deepEqual(await right(keyring.open(sealedMembers([foreign]))), [
       E.left({ _tag: 'EnvelopeForeign', key: 'user-1' }),
@@ -139,9 +139,9 @@ export const keyringContract = (
   on(
     'an envelope with an unknown key is reported as missing, and the others still open',
     async (t, keyring) => {
-      const other = await open()
-      const lost = await sealOne(other.keyring, 'user-9', 'Zoe')
-      await other.close()
+      const otherKeyring = await open()
+      const lost = await sealOne(otherKeyring.keyring, 'user-9', 'Zoe')
+      await otherKeyring.close()
       const bob = await sealOne(keyring, 'user-1', 'Bob')
       t.deepEqual(keyring.missing(), [])
       const missing = E.left({ _tag: 'KeyMissing', key: 'user-9' })

@@ -32,7 +32,7 @@ timersContract('manual timers', () => {
   return { timers, pass: () => timers.advance(1) }
 })
 
-/** Sets tasks at 10 and 20 ms. The task at 10 ms sets another one 5 ms later. */
+/** Sets tasks at 10 and 20 ms. The task at 10 ms sets another task 5 ms later. */
 const scheduleThree = () => {
   const timers = createManualTimers()
   const ran: Array<string> = []

@@ -18,7 +18,7 @@ const anyStep = fc.oneof(
     arbitrary: fc.record({ act: fc.constant('start' as const), directory, name: fc.constantFrom('x', 'y') }),
   },
   { weight: 4, arbitrary: fc.record({ act: fc.constantFrom('kill', 'stop', 'freeze', 'thaw'), which }) },
-  { weight: 4, arbitrary: fc.record({ act: fc.constantFrom('well', 'cut', 'mute', 'mute-writes', 'deposed'), which }) },
+  { weight: 4, arbitrary: fc.record({ act: fc.constantFrom('open', 'cut', 'mute', 'mute-writes', 'deposed'), which }) },
   { weight: 2, arbitrary: fc.record({ act: fc.constant('elect' as const), isOn: fc.boolean() }) },
   {
     weight: 8,
@@ -40,14 +40,14 @@ const take = async (world: World, step: Step): Promise<void> => {
   if (process === undefined) return
   if (step.act === 'kill' || step.act === 'stop' || step.act === 'freeze' || step.act === 'thaw')
     await Promise.all([process[step.act](), world.pass(STEP)])
-  else process.lineIs(step.act)
+  else process.setLine(step.act)
 }
 
 const heal = async (world: World): Promise<void> => {
   world.elect(false)
-  for (const { thaw, lineIs } of world.processes) {
+  for (const { thaw, setLine } of world.processes) {
     thaw()
-    lineIs('well')
+    setLine('open')
   }
   await world.pass(3 * TTL)
 }
@@ -59,7 +59,7 @@ for (const freeze of ['machine', 'process'] as const)
         const world = createMembersWorld(freeze)
         for (const step of steps) {
           await take(world, step)
-          t.deepEqual(world.wronged, [])
+          t.deepEqual(world.wronglyLost, [])
         }
         await heal(world)
         const up = world.up()
@@ -73,7 +73,7 @@ for (const freeze of ['machine', 'process'] as const)
         world.start('d', { leases: LEASES })
         await world.pass(2 * TTL)
         t.is(world.up().length, up.length + 1)
-        t.deepEqual(world.wronged, [])
+        t.deepEqual(world.wronglyLost, [])
         for (const lease of LEASES) {
           const holders = world.processes.filter(
             (process) => process.phase() !== 'gone' && process.held(lease)?.signal.aborted === false,
@@ -164,11 +164,11 @@ test('a lease whose acquisition answer was lost is held under its token', async 
   const world = createMembersWorld()
   const first = world.start('a')
   await world.pass(TTL + 3 * STEP)
-  first.lineIs('mute-writes')
-  first.seek('reconciler')
+  first.setLine('mute-writes')
+  first.requestLease('reconciler')
   await world.pass(STEP)
   t.is(first.held('reconciler'), undefined)
-  first.lineIs('well')
+  first.setLine('open')
   await world.pass(TTL)
   t.is(first.held('reconciler')?.token, 1)
 })

@@ -72,7 +72,7 @@ test('a name belongs to its live member: a second start is refused and names the
   await world.pass(TTL)
   t.deepEqual([first.phase(), second.phase()], ['up', 'refused'])
   t.regex(
-    second.why(),
+    second.reason(),
     new RegExp(
       'the name of this process is taken by "alpha" \\(process 0 on here, since 0\\): ' +
         'stop that process, or set a different NODE_NAME',
@@ -144,14 +144,14 @@ test('a disconnected member is lost, and returns with its next heartbeat', async
   const world = createMembersWorld()
   const [first, second] = [world.start('a'), world.start('b')]
   await world.pass(TTL)
-  second.lineIs('cut')
+  second.setLine('cut')
   await world.pass(2 * TTL)
   t.deepEqual([first.lost, namesFor(first)], [[second.incarnation], ['a']])
   t.deepEqual(second.lost, [])
-  second.lineIs('well')
+  second.setLine('open')
   await world.pass(TTL)
   t.deepEqual([namesFor(first).toSorted(), second.phase(), second.lost], [['a', 'b'], 'up', []])
-  second.lineIs('cut')
+  second.setLine('cut')
   await world.pass(2 * TTL)
   t.is(first.lost.length, 2)
 })
@@ -165,17 +165,17 @@ test('no member is lost during an election, on a deposed primary or while the ob
     await world.pass(5 * TTL)
     world.elect(false)
     await world.pass(TTL)
-    first.lineIs('deposed')
+    first.setLine('deposed')
     await world.pass(5 * TTL)
     t.deepEqual([first.lost, namesFor(first)], [[], ['a', 'b']])
-    first.lineIs('well')
+    first.setLine('open')
     await world.pass(TTL)
     first.freeze()
     await world.pass(5 * TTL)
     first.thaw()
     await world.pass(TTL)
     t.deepEqual(first.lost, [])
-    t.true(world.processes.every(({ phase }) => phase() === 'up'), second.why())
+    t.true(world.processes.every(({ phase }) => phase() === 'up'), second.reason())
   }
 })
 
@@ -192,7 +192,7 @@ test('a frozen member learns on waking that another process replaced it', async 
   t.regex((await first.members().ownershipProblem()) ?? '', /has taken its place in MongoDB/)
   await world.pass(TTL / 5)
   t.deepEqual([first.phase(), second.phase()], ['replaced', 'up'])
-  t.regex(first.why(), /^the process "alpha" \(process 1 on here, since 5000\) has taken its place in MongoDB$/)
+  t.regex(first.reason(), /^the process "alpha" \(process 1 on here, since 5000\) has taken its place in MongoDB$/)
 })
 
 test('when the owner of a name changes, its checks start again', async (t) => {
@@ -214,7 +214,7 @@ test('a start without an answer from MongoDB ends with the reason', async (t) =>
   const first = world.start('here', { line: 'cut' })
   await world.pass(TTL)
   t.is(first.phase(), 'refused')
-  t.regex(first.why(), /MongoDB does not report which other processes use it: cut off/)
+  t.regex(first.reason(), /MongoDB does not report which other processes use it: cut off/)
 })
 
 test('a different LEASE_TTL is refused while a member sends heartbeats, and waits for a silent member', async (t) => {
@@ -224,7 +224,7 @@ test('a different LEASE_TTL is refused while a member sends heartbeats, and wait
   const second = world.start('b', { ttl: 3000 })
   await world.pass(TTL)
   t.is(second.phase(), 'refused')
-  t.regex(second.why(), /LEASE_TTL is 3000 ms here and 5000 ms in the process "a"/)
+  t.regex(second.reason(), /LEASE_TTL is 3000 ms here and 5000 ms in the process "a"/)
   first.kill()
   const third = world.start('c', { ttl: 3000 })
   // The start waits as long as the TTL of the killed member.

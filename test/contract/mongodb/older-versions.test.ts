@@ -29,7 +29,7 @@ test('a start waits for a silent older version and is refused while it sends hea
   await world.register.beat(old)
   await world.pass(TTL * 0.2)
   t.regex(
-    first.why(),
+    first.reason(),
     new RegExp(
       'in use by the process "old" \\(process 9 on there, since long ago\\) ' +
         'of an older version that cannot share it: stop it first',

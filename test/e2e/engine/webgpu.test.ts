@@ -1,5 +1,5 @@
 import { SWIFTSHADER } from '../../support/webgpu/swiftshader.ts'
-import { startHearing } from '../../support/webgpu/hearing.ts'
+import { startTranscriber } from '../../support/webgpu/transcriber.ts'
 import { testWith } from '../../support/running/skip-unless.ts'
 import { readWav } from '../../support/audio/wav.ts'
 
@@ -10,15 +10,15 @@ testWith(SWIFTSHADER)(
   async (t) => {
     const clips = ['simon', 'sheep'].map((name) => readWav(`test/support/fixtures/engine/${name}.wav`))
     const [cpu, gpu] = await Promise.all([
-      startHearing(t, { folder: TINY, provider: 'cpu' }),
-      startHearing(t, { folder: TINY, provider: 'webgpu' }),
+      startTranscriber(t, { folder: TINY, provider: 'cpu' }),
+      startTranscriber(t, { folder: TINY, provider: 'webgpu' }),
     ])
-    const together = await gpu.hear(...clips)
-    t.deepEqual(together.tokens, (await cpu.hear(...clips)).tokens)
-    for (const [i, clip] of clips.entries()) t.deepEqual((await gpu.hear(clip)).tokens, [together.tokens[i]])
-    const { tokens, tensors } = await gpu.callOff(...clips)
+    const together = await gpu.transcribe(...clips)
+    t.deepEqual(together.tokens, (await cpu.transcribe(...clips)).tokens)
+    for (const [i, clip] of clips.entries()) t.deepEqual((await gpu.transcribe(clip)).tokens, [together.tokens[i]])
+    const { tokens, tensors } = await gpu.cancel(...clips)
     t.deepEqual(tokens, [[], []])
-    t.true(tensors.made > 0)
-    t.is(tensors.made, tensors.disposed)
+    t.true(tensors.created > 0)
+    t.is(tensors.created, tensors.disposed)
   },
 )

@@ -6,8 +6,8 @@ import { serialTestWith } from '../../support/running/skip-unless.ts'
 import { temporaryDirectory } from '../../support/tools/temporary-directory.ts'
 import { readWav } from '../../support/audio/wav.ts'
 import { withFloatWeights } from '../../support/webgpu/float-weights.ts'
-import { startHearing } from '../../support/webgpu/hearing.ts'
-import type { Hearer } from '../../support/webgpu/hearing.ts'
+import { startTranscriber } from '../../support/webgpu/transcriber.ts'
+import type { TranscriberSettings } from '../../support/webgpu/transcriber.ts'
 import { isOfShapes, readProfiles } from '../../support/webgpu/node-profile.ts'
 import { SWIFTSHADER } from '../../support/webgpu/swiftshader.ts'
 
@@ -35,36 +35,36 @@ onGpu('ten clips give the tokens of the CPU, and four joined clips those of sepa
   const files = readdirSync(CLIPS).filter((file) => file.startsWith('known-'))
   t.is(files.length, 10)
   const clips = await Promise.all(files.map((file) => readAudioFile(join(CLIPS, file))))
-  const cpu = await startHearing(t, { folder, provider: 'cpu' })
-  const gpu = await startHearing(t, { folder, provider: 'webgpu' })
+  const cpu = await startTranscriber(t, { folder, provider: 'cpu' })
+  const gpu = await startTranscriber(t, { folder, provider: 'webgpu' })
   const alone: Array<ReadonlyArray<number>> = []
   for (const clip of clips) {
-    const { tokens, tensors } = await gpu.hear(clip)
-    t.deepEqual(tokens, (await cpu.hear(clip)).tokens)
-    t.is(tensors.made, tensors.disposed)
+    const { tokens, tensors } = await gpu.transcribe(clip)
+    t.deepEqual(tokens, (await cpu.transcribe(clip)).tokens)
+    t.is(tensors.created, tensors.disposed)
     alone.push(...tokens)
   }
-  const { tokens } = await gpu.hear(...clips.slice(0, 4))
+  const { tokens } = await gpu.transcribe(...clips.slice(0, 4))
   t.deepEqual(tokens, alone.slice(0, 4))
   t.true(tokens.flat().length > 40, 'they are sentences')
 })
 
 onGpu('a merged decoder keeps its cache on the device too', async (t) => {
   const merged = `${TINY}/onnx/decoder_model_merged.onnx`
-  const cpu = await startHearing(t, { folder: TINY, provider: 'cpu', merged })
-  const gpu = await startHearing(t, { folder: TINY, provider: 'webgpu', merged })
-  const { tokens, tensors } = await gpu.hear(simon, sheep)
-  t.deepEqual(tokens, (await cpu.hear(simon, sheep)).tokens)
-  t.true(tensors.made > 0)
-  t.is(tensors.made, tensors.disposed)
+  const cpu = await startTranscriber(t, { folder: TINY, provider: 'cpu', merged })
+  const gpu = await startTranscriber(t, { folder: TINY, provider: 'webgpu', merged })
+  const { tokens, tensors } = await gpu.transcribe(simon, sheep)
+  t.deepEqual(tokens, (await cpu.transcribe(simon, sheep)).tokens)
+  t.true(tensors.created > 0)
+  t.is(tensors.created, tensors.disposed)
 })
 
 /** The nodes of one pass. */
-const profileOf = async (t: ExecutionContext, hearer: Hearer) => {
+const profileOf = async (t: ExecutionContext, settings: TranscriberSettings) => {
   const directory = await temporaryDirectory()
   t.teardown(directory.remove)
-  const { hear } = await startHearing(t, { ...hearer, profiles: directory.path })
-  const { tokens, tensors } = await hear(sheep)
+  const { transcribe } = await startTranscriber(t, { ...settings, profiles: directory.path })
+  const { tokens, tensors } = await transcribe(sheep)
   const nodes = await readProfiles(directory.path)
   return {
     steps: tokens[0]?.length ?? 0,
@@ -89,7 +89,7 @@ onGpu('no node falls back to the CPU, and all caches stay on the device', async 
   t.true(nodes.some(({ provider, type }) => provider === 'WebGpuExecutionProvider' && type === 'MatMul'))
   // Two layers with a key and a value: of the text at each step, and once of the audio. Two encoder outputs: the pass
   // and the trial of a short window.
-  t.is(tensors.made, 4 * (steps + 1) + 4 + 2)
+  t.is(tensors.created, 4 * (steps + 1) + 4 + 2)
 
   const integers = await profileOf(t, { folder: DEMO, provider: 'webgpu' })
   t.true(
@@ -100,15 +100,15 @@ onGpu('no node falls back to the CPU, and all caches stay on the device', async 
 
 /** Returns the buffers left on the device, and the growth of the process from pass 50 to 200 in megabytes. */
 const manyPasses = async (t: ExecutionContext, disposes: boolean) => {
-  const { hear, callOff } = await startHearing(t, { folder: await floatDemo(t), provider: 'webgpu', disposes })
+  const { transcribe, cancel } = await startTranscriber(t, { folder: await floatDemo(t), provider: 'webgpu', disposes })
   let rssAt50 = 0
-  let last = await hear(sheep)
+  let last = await transcribe(sheep)
   for (let pass = 1; pass < 200; pass++) {
-    if (pass % 4 === 3) await callOff(sheep)
-    last = await hear(sheep)
+    if (pass % 4 === 3) await cancel(sheep)
+    last = await transcribe(sheep)
     if (pass === 50) rssAt50 = last.rss
   }
-  return { left: last.tensors.made - last.tensors.disposed, grownBy: (last.rss - rssAt50) / 2 ** 20 }
+  return { left: last.tensors.created - last.tensors.disposed, grownBy: (last.rss - rssAt50) / 2 ** 20 }
 }
 
 onGpu('200 passes and 50 cancelled ones leave nothing on the device and in memory, unlike the control', async (t) => {

@@ -56,21 +56,21 @@ const connected = async (database = `stenolog_test_${v7().replaceAll('-', '')}`)
   return eventually(() => connectMongo(url, { limitMs: LIMIT_MS }), { timeoutMs: 120_000 })
 }
 
-const insistent = <Port extends object>(port: Port): Port => {
+const retrying = <Port extends object>(port: Port): Port => {
   if (disturbances === undefined) throw new Error('the disturbances have not started')
-  return disturbances.insistent(port)
+  return disturbances.retrying(port)
 }
 
 documentsContract('mongodb in elections', async () => {
   const connection = await connected()
-  return { documents: insistent(createMongoDocuments(connection)), close: connection.close }
+  return { documents: retrying(createMongoDocuments(connection)), close: connection.close }
 }, test.serial)
 
 keyringContract('mongodb in elections', async () => {
   const connection = await connected()
   const masterKey = randomBytes(32)
   const keyring = await eventually(() => openMongoKeyring(connection, masterKey), { timeoutMs: 120_000 })
-  return { keyring: insistent(keyring), close: connection.close }
+  return { keyring: retrying(keyring), close: connection.close }
 }, test.serial)
 
 test.serial('acknowledged documents, checkpoints, keys and erasures survive elections', async (t) => {
@@ -86,12 +86,12 @@ test.serial('acknowledged documents, checkpoints, keys and erasures survive elec
     new Set<string>(),
   ]
   t.teardown(setup.close)
-  await right(insistent(createMongoDocuments(setup)).ensure(lives))
+  await right(retrying(createMongoDocuments(setup)).ensure(lives))
 
   const writer = async (index: number): Promise<void> => {
     const connection = await connected(database)
-    const documents = insistent(createMongoDocuments(connection))
-    const keyring = insistent(await eventually(() => openMongoKeyring(connection, masterKey), { timeoutMs: 120_000 }))
+    const documents = retrying(createMongoDocuments(connection))
+    const keyring = retrying(await eventually(() => openMongoKeyring(connection, masterKey), { timeoutMs: 120_000 }))
     for (let n = 1; (disturbances?.turns() ?? until) < until; n += 1) {
       // All writers write equal documents, so they overtake each other.
       const [id, v] = [String(n % 7), n * WRITERS + index]
@@ -120,13 +120,13 @@ test.serial('acknowledged documents, checkpoints, keys and erasures survive elec
 
   const connection = await connected(database)
   t.teardown(connection.close)
-  const documents = insistent(createMongoDocuments(connection))
+  const documents = retrying(createMongoDocuments(connection))
   for (const [id, v] of stored) {
     if (id.startsWith('writer'))
       t.is((await right(documents.checkpoint({ projection: id, collection: null }))).position, position(v), id)
     else t.like(await right(documents.get('lives', id)), { value: { v } }, id)
   }
-  const keyring = insistent(await eventually(() => openMongoKeyring(connection, masterKey), { timeoutMs: 120_000 }))
+  const keyring = retrying(await eventually(() => openMongoKeyring(connection, masterKey), { timeoutMs: 120_000 }))
   const keys = [...sealed.keys()]
   const opened = await right(keyring.open(sealedMembers([...sealed.values()])))
   const expected = keys.map((key) => (erased.has(key) ? E.left({ _tag: 'KeyErased', key }) : E.right(key)))

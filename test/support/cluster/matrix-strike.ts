@@ -11,7 +11,7 @@ import type { MatrixSession } from './matrix-session.ts'
 export interface MatrixCluster {
   readonly cluster: Cluster
   readonly all: ReadonlyArray<ClusterProcess>
-  /** The processes that clients use. Faults of API processes hit the first one. */
+  /** The processes that clients use. A fault of an API process hits the first process. */
   readonly fronts: ReadonlyArray<ClusterProcess>
   readonly workers: ReadonlyArray<ClusterProcess>
   readonly projector: ClusterProcess

@@ -1,4 +1,4 @@
-/** For `node --import`: replaces the speech engine of the service by one that transcribes numbered words. */
+/** For `node --import`: replaces the speech engine of the service by an engine that transcribes numbered words. */
 import { registerHooks } from 'node:module'
 import { pathToFileURL } from 'node:url'
 import { join } from 'node:path'

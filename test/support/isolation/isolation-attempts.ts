@@ -15,7 +15,7 @@ import koffi from 'koffi'
 
 const { searchParams } = new URL(import.meta.url)
 const target = (name: string): string => searchParams.get(name) ?? ''
-const [file, port, other, addon] = [target('file'), target('port'), target('other'), target('addon')]
+const [file, port, otherPid, addon] = [target('file'), target('port'), target('otherPid'), target('addon')]
 
 // Starts the threads of the pool before the process is confined, because FFmpeg reads on them.
 await promisify(randomBytes)(1)
@@ -96,7 +96,7 @@ const ATTEMPTS: Readonly<Record<string, () => unknown>> = {
   'Node loads a library': () => process.dlopen({ exports: {} }, addon),
   'a call signals another process of the user': () => {
     const kill = libc.func('int kill(int pid, int signal)')
-    if (kill(Number(other), 0) !== 0) throw new Error(`errno ${koffi.errno()}`)
+    if (kill(Number(otherPid), 0) !== 0) throw new Error(`errno ${koffi.errno()}`)
   },
 }
 

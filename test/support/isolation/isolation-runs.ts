@@ -40,10 +40,10 @@ export const startForbiddenPlaces = async (t: ExecutionContext, user: User) => {
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   t.teardown(() => server.close())
-  const other = spawn('sleep', ['60'], { ...user, stdio: 'ignore' })
-  t.teardown(() => other.kill())
+  const sleeper = spawn('sleep', ['60'], { ...user, stdio: 'ignore' })
+  t.teardown(() => sleeper.kill())
   const { port } = server.address() as AddressInfo
-  const places = { file, port: String(port), other: String(other.pid), addon: ADDON }
+  const places = { file, port: String(port), otherPid: String(sleeper.pid), addon: ADDON }
   return { directory, file, contacts: () => contacts, places }
 }
 

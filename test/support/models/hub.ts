@@ -183,7 +183,7 @@ export const startHub = async (
     const resolvePath = `/${id}/resolve/${COMMIT}/`
     if (pathname.startsWith(resolvePath)) return redirect(response, pathname.slice(resolvePath.length))
     if (pathname.startsWith(cachePath)) return sendFile(request, response, pathname.slice(cachePath.length), fault)
-    // Without a login the real hub does not distinguish private repositories from unknown ones.
+    // Without a login the real hub does not distinguish private repositories from unknown repositories.
     const headers = { 'x-error-code': 'RepoNotFound', 'x-error-message': 'Invalid username or password.' }
     response.writeHead(401, headers).end()
   })

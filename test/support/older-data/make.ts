@@ -132,7 +132,7 @@ const rebuiltDocuments = (): number | null => {
   }
 }
 
-/** A rebuild takes about 60 ms, so several attempts are needed to interrupt one. */
+/** A rebuild takes about 60 ms, so several attempts are needed to interrupt a rebuild. */
 const ATTEMPTS = 20
 
 /** Starts a rebuild of the list of sessions and kills the service before the new documents are in use. */

@@ -170,7 +170,7 @@ const admissionIn = async (data: ServiceData): Promise<AdmissionState> => {
   return stored.flatMap((event) => admissionOf(event) ?? []).reduce(evolve, initialState)
 }
 
-/** Starts this version on the data of the older one, checks everything, and kills it. Returns the admission state. */
+/** Starts this version on the data of the older version, checks it, and kills it. Returns the admission state. */
 export const upgradeAndCheck = async (t: ExecutionContext, older: OlderData): Promise<AdmissionState> => {
   const { data, sessions, sources } = older
   sources.repair()

@@ -18,7 +18,7 @@ const parseResult = (line: string): TestResult | undefined => {
   return { title, outcome: outcome === 'ok' ? 'passed' : 'failed' }
 }
 
-/** Wraps a command in another one, such as `unshare`. */
+/** Wraps a command in another command, such as `unshare`. */
 export type Wrap = (command: ReadonlyArray<string>) => ReadonlyArray<string>
 
 /** The command line of ava, with a fix for its reporter. */

@@ -46,7 +46,7 @@ export interface Client {
   readonly socket: (live: LiveJson, role: 'sender' | 'listener') => Promise<TestSocket>
   /** Waits until the session has this status. */
   readonly untilStatus: (live: LiveJson, status: string) => Promise<void>
-  /** Sends any request. The client's credential is added unless `headers` contain another one. */
+  /** Sends any request. The client's credential is added unless `headers` contain another credential. */
   readonly request: <Body = Json>(method: string, path: string, request?: RawRequest) => Promise<Answer<Body>>
   /** Calls the operations of openapi.json, with their types. */
   readonly api: ApiClient

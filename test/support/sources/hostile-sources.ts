@@ -44,23 +44,29 @@ const second = (uri: string): string => media(`#EXTINF:2,\nok.ts\n#EXTINF:2,\n${
 
 /** Spellings of URLs that must not be reached. Each is tried at every position of a playlist. */
 const hostileUris = (host: string, port: number): Readonly<Record<string, string>> => {
-  const at = `${host}:${port}`
+  const authority = `${host}:${port}`
   return {
-    http: `http://${at}/a.ts`, https: `https://${at}/a.ts`, tcp: `tcp://${at}/a.ts`, tcpQuery: `tcp://${at}?x=a.ts`,
-    httpproxy: `httpproxy://${at}/x.ts`,
-    tls: `tls://${at}/a.ts`, file: 'file:///etc/passwd', fileTs: 'file:///etc/passwd.ts', absolute: '/etc/passwd',
-    concat: `concat:http://${at}/a.ts|http://${at}/b.ts`, subfile: `subfile,,start,0,end,100,,:http://${at}/a.ts`,
-    gopher: `gopher://${at}/1a.ts`,
-    udp: `udp://${at}/a.ts`, rtp: `rtp://${at}/a.ts`, rtmp: `rtmp://${at}/live/a.ts`, rtsp: `rtsp://${at}/a.ts`,
-    ftp: `ftp://${at}/a.ts`,
-    cryptoPlus: `crypto+http://${at}/a.ts`, crypto: `crypto:http://${at}/a.ts`, data: 'data:video/mp2t;base64,R0FB',
-    async: `async:http://${at}/a.ts`,
-    cache: `cache:http://${at}/a.ts`, mmsh: `mmsh://${at}/a.ts`, icecast: `icecast://${at}/a.ts`, ipfs: 'ipfs://a.ts',
-    hlsPlus: `hls+http://${at}/a.m3u8`,
-    srt: `srt://${at}?a.ts`, schemeless: `//${at}/a.ts`, decimal: `http://2130706435:${port}/a.ts`,
+    http: `http://${authority}/a.ts`, https: `https://${authority}/a.ts`, tcp: `tcp://${authority}/a.ts`,
+    tcpQuery: `tcp://${authority}?x=a.ts`,
+    httpproxy: `httpproxy://${authority}/x.ts`,
+    tls: `tls://${authority}/a.ts`, file: 'file:///etc/passwd', fileTs: 'file:///etc/passwd.ts',
+    absolute: '/etc/passwd',
+    concat: `concat:http://${authority}/a.ts|http://${authority}/b.ts`,
+    subfile: `subfile,,start,0,end,100,,:http://${authority}/a.ts`,
+    gopher: `gopher://${authority}/1a.ts`,
+    udp: `udp://${authority}/a.ts`, rtp: `rtp://${authority}/a.ts`, rtmp: `rtmp://${authority}/live/a.ts`,
+    rtsp: `rtsp://${authority}/a.ts`,
+    ftp: `ftp://${authority}/a.ts`,
+    cryptoPlus: `crypto+http://${authority}/a.ts`, crypto: `crypto:http://${authority}/a.ts`,
+    data: 'data:video/mp2t;base64,R0FB',
+    async: `async:http://${authority}/a.ts`,
+    cache: `cache:http://${authority}/a.ts`, mmsh: `mmsh://${authority}/a.ts`, icecast: `icecast://${authority}/a.ts`,
+    ipfs: 'ipfs://a.ts',
+    hlsPlus: `hls+http://${authority}/a.m3u8`,
+    srt: `srt://${authority}?a.ts`, schemeless: `//${authority}/a.ts`, decimal: `http://2130706435:${port}/a.ts`,
     hex: `http://0x7f000003:${port}/a.ts`,
     mapped: `http://[::ffff:127.0.0.3]:${port}/a.ts`, dotted: `http://127.0.0.3.:${port}/a.ts`,
-    userinfo: `http://127.0.0.2@${at}/a.ts`,
+    userinfo: `http://127.0.0.2@${authority}/a.ts`,
     redirected: '/redirect/http', nested: '/second/http',
   }
 }
@@ -99,7 +105,7 @@ export interface HostileSite {
 /** A web site whose answers try to make its reader contact the forbidden host. `segment`: a playable segment. */
 export const hostileSite = ({ host, port }: ForbiddenHost, segment: Buffer): HostileSite => {
   const uris = hostileUris(host, port)
-  const at = `http://${host}:${port}`
+  const base = `http://${host}:${port}`
   const only = (uri: string): string => media(`#EXTINF:2,\n${uri}`)
   const playlists: Readonly<Record<string, (uri: string) => string>> =
     { second, only, key: keyed, map: mapped, variant, rendition }
@@ -107,16 +113,16 @@ export const hostileSite = ({ host, port }: ForbiddenHost, segment: Buffer): Hos
     'a.mpd': [
       '<?xml version="1.0"?><MPD xmlns="urn:mpeg:dash:schema:mpd:2011" type="static" mediaPresentationDuration="PT10S"',
       ' profiles="urn:mpeg:dash:profile:isoff-on-demand:2011"><Period><AdaptationSet mimeType="audio/mp4">',
-      `<Representation id="1" bandwidth="1000" codecs="mp4a.40.2"><BaseURL>${at}/a.mp4</BaseURL></Representation>`,
+      `<Representation id="1" bandwidth="1000" codecs="mp4a.40.2"><BaseURL>${base}/a.mp4</BaseURL></Representation>`,
       '</AdaptationSet></Period></MPD>',
     ].join(''),
-    'a.ffconcat': `ffconcat version 1.0\nfile '${at}/a.ts'\n`,
+    'a.ffconcat': `ffconcat version 1.0\nfile '${base}/a.ts'\n`,
     'a.sdp': `v=0\r\no=- 0 0 IN IP4 ${host}\r\ns=x\r\nc=IN IP4 ${host}\r\nt=0 0\r\n` +
       `m=audio ${port} RTP/AVP 0\r\na=rtpmap:0 PCMU/8000\r\n`,
     'a.xspf': '<?xml version="1.0"?><playlist><trackList><track>' +
-      `<location>${at}/a.ts</location></track></trackList></playlist>`,
-    'a.pls': `[playlist]\nFile1=${at}/a.ts\nNumberOfEntries=1\n`,
-    'a.late.m3u8': ` \n#EXTM3U\n#EXTINF:2,\n${at}/a.ts\n`,
+      `<location>${base}/a.ts</location></track></trackList></playlist>`,
+    'a.pls': `[playlist]\nFile1=${base}/a.ts\nNumberOfEntries=1\n`,
+    'a.late.m3u8': ` \n#EXTM3U\n#EXTINF:2,\n${base}/a.ts\n`,
   }
   const send = (response: ServerResponse, body: string | Buffer): void => {
     response.writeHead(200, { 'content-length': Buffer.byteLength(body) }).end(body)

@@ -91,11 +91,11 @@ export const tlsInFrontOf = async (
   { key, certificate }: Certificate,
 ): Promise<number> => {
   const server = createTlsServer({ key: await readFile(key), cert: await readFile(certificate) }, (socket) => {
-    const behind = connect({ host: '127.0.0.1', port })
-    for (const [one, other] of [[socket, behind], [behind, socket]] as const) {
-      one.pipe(other)
-      one.on('error', () => other.destroy())
-      one.on('close', () => other.destroy())
+    const target = connect({ host: '127.0.0.1', port })
+    for (const [from, to] of [[socket, target], [target, socket]] as const) {
+      from.pipe(to)
+      from.on('error', () => to.destroy())
+      from.on('close', () => to.destroy())
     }
   })
   server.on('tlsClientError', () => undefined)
@@ -111,7 +111,10 @@ export interface Nginx extends RealServer {
   readonly root: string
 }
 
-/** nginx with RTMP (application `live`) and HTTP. `/secret/` needs okapi and wapiti 47; `/whole/` ignores ranges. */
+/**
+ * Creates nginx with RTMP (application `live`) and HTTP. `/secret/` needs the user `okapi` with the password
+ * `wapiti 47`; `/whole/` ignores ranges.
+ */
 export const createNginx = async (t: ExecutionContext): Promise<Nginx> => {
   const { path, remove } = await temporaryDirectory()
   t.teardown(remove)
@@ -136,7 +139,10 @@ export const createNginx = async (t: ExecutionContext): Promise<Nginx> => {
   return { ...server, http, rtmp, root }
 }
 
-/** Apache's httpd. `/secret/` needs okapi and wapiti 47 (Digest). `nonceSeconds`: the lifetime of a nonce. */
+/**
+ * Creates Apache's httpd. `/secret/` needs the user `okapi` with the password `wapiti 47` (Digest). `nonceSeconds`: the
+ * lifetime of a nonce.
+ */
 export const createApache = async (t: ExecutionContext, nonceSeconds: number) => {
   const { path, remove } = await temporaryDirectory()
   t.teardown(remove)
@@ -179,11 +185,11 @@ export interface ToneSender {
 
 /** Sends numbered tones in real time with ffmpeg to `output`. Restarts ffmpeg until the test ends. */
 export const sendTones = (t: ExecutionContext, epoch: number, output: ReadonlyArray<string>, cwd = '/'): ToneSender => {
-  let over = false
+  let isStopped = false
   let child: ChildProcess | undefined
   let [begun, sent] = [0, 0]
   const send = (): void => {
-    if (over) return
+    if (isStopped) return
     begun = (Date.now() - epoch) / 1000
     const progress = ['-v', 'error', '-progress', 'pipe:1', '-stats_period', '0.1']
     const input = ['-re', '-f', 'lavfi', '-i', toneExpression(begun)]
@@ -193,12 +199,12 @@ export const sendTones = (t: ExecutionContext, epoch: number, output: ReadonlyAr
       const microseconds = [...bytes.toString().matchAll(/^out_time_us=(\d+)$/gm)].at(-1)?.[1]
       if (microseconds !== undefined) sent = begun + Number(microseconds) / 1e6
     })
-    // The server is unavailable; it may come back.
+    // ffmpeg ends when the server is unavailable. The server may start again.
     child.once('exit', () => setTimeout(send, 100))
   }
   send()
   t.teardown(() => {
-    over = true
+    isStopped = true
     child?.kill('SIGKILL')
   })
   return { sent: () => sent, begun: () => begun }

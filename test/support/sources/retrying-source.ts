@@ -48,10 +48,10 @@ export const startRetryingSource = (t: ExecutionContext, url: string): RetryingS
   return {
     samples: () => {
       const all = new Int16Array(length())
-      let at = 0
+      let offset = 0
       for (const piece of pieces) {
-        all.set(piece, at)
-        at += piece.length
+        all.set(piece, offset)
+        offset += piece.length
       }
       return all
     },

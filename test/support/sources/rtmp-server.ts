@@ -11,10 +11,10 @@ import type { StreamServer } from './stream-server.ts'
 /** Returns the bodies of the audio tags of an FLV file. */
 export const flvAudio = (flv: Buffer): ReadonlyArray<Buffer> => {
   const bodies: Array<Buffer> = []
-  for (let at = 13; at + 11 <= flv.length; ) {
-    const size = flv.readUIntBE(at + 1, 3)
-    if (flv[at] === 8) bodies.push(flv.subarray(at + 11, at + 11 + size))
-    at += 15 + size
+  for (let offset = 13; offset + 11 <= flv.length; ) {
+    const size = flv.readUIntBE(offset + 1, 3)
+    if (flv[offset] === 8) bodies.push(flv.subarray(offset + 11, offset + 11 + size))
+    offset += 15 + size
   }
   return bodies
 }
@@ -86,6 +86,7 @@ const timeInOrder = (_connection: number, message: number): number => Math.max(0
 
 interface RtmpOptions {
   readonly host?: string
+  /** The URL to which redirects lead. */
   readonly elsewhere?: string
   readonly port?: number
   readonly timeOf?: (connection: number, message: number) => number
@@ -102,7 +103,7 @@ export const serveRtmp = (
   messages: ReadonlyArray<Buffer>,
   { host = '127.0.0.1', elsewhere = '', port = 0, timeOf = timeInOrder, playing }: RtmpOptions = {},
 ): Promise<StreamServer> => {
-  const [toConnect, toPlay] = [connectAnswers(elsewhere), playAnswers(elsewhere)]
+  const [specialConnects, specialPlays] = [connectAnswers(elsewhere), playAnswers(elsewhere)]
   let plays = 0
   return listenForStream(t, 'rtmp', host, (socket, requests) => {
     const converse = async (): Promise<void> => {
@@ -114,23 +115,23 @@ export const serveRtmp = (
       for (;;) {
         const message = await received.next()
         if (message.type !== 20) continue
-        const [name, transaction = 0, about, stream] = decodeAmf(message.payload)
+        const [name, transaction = 0, details, stream] = decodeAmf(message.payload)
         if (name === 'connect') {
-          const named: unknown = about instanceof Map ? about.get('app') : ''
-          const app = typeof named === 'string' ? named : ''
+          const appName: unknown = details instanceof Map ? details.get('app') : ''
+          const app = typeof appName === 'string' ? appName : ''
           requests.push(`connect ${app}`)
           socket.write(WINDOW_AND_PING)
-          socket.write(toConnect[app] ?? command(encodeAmf(['_result', transaction, null, null])))
+          socket.write(specialConnects[app] ?? command(encodeAmf(['_result', transaction, null, null])))
         } else if (name === 'createStream') socket.write(command(encodeAmf(['_result', transaction, null, 1])))
         else if (name === 'play') {
-          const wanted = typeof stream === 'string' ? stream : ''
-          requests.push(`play ${wanted}`)
+          const streamName = typeof stream === 'string' ? stream : ''
+          requests.push(`play ${streamName}`)
           socket.write(command(statusOf('NetStream.Play.Start')))
           if (playing !== undefined) {
             playing(socket, (milliseconds, audio) => socket.write(audioAt(milliseconds, audio)))
             continue
           }
-          const special = toPlay[wanted]
+          const special = specialPlays[streamName]
           const sent = special === undefined ? messages : []
           for (const [index, audio] of sent.entries()) socket.write(audioAt(timeOf(plays, index), audio))
           plays += 1

@@ -52,14 +52,14 @@ export const aacAudio = (messages: ReadonlyArray<Buffer>): RtpAudio => {
     for (const [index, size] of headers.entries()) section.writeUInt16BE(size * 8, 2 + 2 * index)
     packets.push(rtpPacket(96, packets.length, unit * 1024, Buffer.concat([section, ...payload]), marker))
   }
-  for (let at = 0; at < units.length; at += 3) {
-    const group = units.slice(at, at + 3)
+  for (let start = 0; start < units.length; start += 3) {
+    const group = units.slice(start, start + 3)
     if (packets.length % 4 === 0 && group.length === 3) {
       const [first = Buffer.alloc(0), ...rest] = group
-      add(at, [first.length], [first.subarray(0, 50)], false)
-      add(at, [first.length], [first.subarray(50)])
-      add(at + 1, rest.map((unit) => unit.length), rest)
-    } else add(at, group.map((unit) => unit.length), group)
+      add(start, [first.length], [first.subarray(0, 50)], false)
+      add(start, [first.length], [first.subarray(50)])
+      add(start + 1, rest.map((unit) => unit.length), rest)
+    } else add(start, group.map((unit) => unit.length), group)
   }
   const lengths = 'sizeLength=13; indexLength=3; indexDeltaLength=3'
   const format = `a=fmtp:96 streamtype=5; profile-level-id=1; mode=AAC-hbr; ${lengths}; config=${config}`

@@ -9,7 +9,7 @@ export const withDatabase = (url: string, database: string): string =>
 /** An empty MongoDB for one service. */
 interface TestMongo {
   readonly url: string
-  /** Where the double keeps its data; null for a server that runs elsewhere. */
+  /** The directory of the double's data; null for a server that runs elsewhere. */
   readonly directory: string | null
   readonly dispose: () => Promise<void>
 }

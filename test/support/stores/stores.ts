@@ -18,7 +18,7 @@ interface TestStores {
 /** Starts empty stores of the kind that the environment selects. */
 export const startTestStores = async (): Promise<TestStores> => {
   if (!isOnServers) return { settings: {}, directories: [], dispose: () => Promise.resolve() }
-  // Imported only here: the clients of the servers would add a third to the load time of every file with a service.
+  // A dynamic import, because the clients of the servers add a third to the load time of each file with a service.
   const [{ startEventStoreDb }, { startTestMongo }] = [await import('./eventstoredb.ts'), await import('./mongodb.ts')]
   const keys = await temporaryDirectory()
   const keyFile = join(keys.path, 'master.key')

@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
 
-/** The pause between two polls grows from the first value to the second one. */
+/** The pause between two polls grows from the first value to the second value. */
 const [FIRST_PAUSE_MS, LONGEST_PAUSE_MS] = [20, 160]
 
 /** Polls until `check` does not throw, and returns its result. After `timeoutMs` throws the last error of `check`. */

@@ -29,7 +29,7 @@ const rewrite = (operation: Operation, graph: Graph): Rewritten | null => {
   if (operation.type === 'DequantizeLinear') return tableOf(operation, graph)
   if (operation.type !== 'MatMulInteger' && operation.type !== 'ConvInteger') return null
   const weighted = weightedOf(operation, graph)
-  if (weighted === null) throw new Error(`${operation.outputs[0]} was not quantised as others are`)
+  if (weighted === null) throw new Error(`${operation.outputs[0]} is quantised in an unknown way`)
   return floatsOf(weighted, PRODUCTS[operation.type])
 }
 

@@ -50,7 +50,7 @@ export const startGossipServers = async (
   for (const [index, node] of nodes.entries()) {
     const server = createServer((request, response) => {
       if (node.isFrozen === true || request.url !== '/gossip') return
-      const body = gossipAnswer(nodes, index, (at) => addresses[at] as Address)
+      const body = gossipAnswer(nodes, index, (member) => addresses[member] as Address)
       response.setHeader('content-type', 'application/json').end(body)
     })
     addresses.push(addressFrom(await listen(t, server)))

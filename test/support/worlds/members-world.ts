@@ -24,11 +24,11 @@ export const STEP = TTL / 50
 type Phase = 'starting' | 'up' | 'refused' | 'replaced' | 'gone'
 
 /**
- * The connection of a process to the register. `well`: requests are answered. `cut`: requests do not arrive. `mute`:
+ * The connection of a process to the register. `open`: requests are answered. `cut`: requests do not arrive. `mute`:
  * requests take effect, but the answers are lost. `mute-writes`: only the answers to writes are lost. `deposed`: reads
  * return an old state and writes do not arrive, as with a deposed primary.
  */
-type Line = 'well' | 'cut' | 'mute' | 'mute-writes' | 'deposed'
+type Line = 'open' | 'cut' | 'mute' | 'mute-writes' | 'deposed'
 
 /** The contents of both registers. */
 interface State {
@@ -46,11 +46,11 @@ interface Process {
   readonly incarnation: string
   readonly phase: () => Phase
   /** The reason why the process was refused or must end. */
-  readonly why: () => string
+  readonly reason: () => string
   readonly members: () => Members
   readonly leases: () => Leases
   /** Requests the lease and works until the lease is lost. */
-  readonly seek: (lease: string) => void
+  readonly requestLease: (lease: string) => void
   /** The lease as the process believes to hold it. */
   readonly held: (lease: string) => Held | undefined
   /** The incarnations that this process declared lost. */
@@ -59,7 +59,7 @@ interface Process {
   readonly freeze: () => void
   /** Continues the process. Its timers are late. */
   readonly thaw: () => void
-  readonly lineIs: (kind: Line) => void
+  readonly setLine: (kind: Line) => void
   /** Ends the process without notice, as SIGKILL does. */
   readonly kill: () => void
   /** Ends the process in order: it releases its leases and leaves the register, if it can reach it. */
@@ -80,25 +80,26 @@ type Freeze = 'machine' | 'process'
  * Processes that share a register of members and leases, in virtual time. A data directory runs one process at a time,
  * as its lock file ensures in the product.
  */
-export const createMembersWorld = (freezes: Freeze = 'machine') => {
+export const createMembersWorld = (freezeScope: Freeze = 'machine') => {
   const register = createMemoryMemberRegister()
   const leaseRegister = createMemoryLeaseRegister()
   const logger = createRecordingLogger()
-  /** The time of the last beat of each incarnation. Time during elections does not count. */
-  const heard = new Map<string, number>()
-  /** Processes that were declared lost although they were alive and beating. */
-  const wronged: Array<string> = []
+  /** The time of the last heartbeat of each incarnation, by `answeringTime`. */
+  const lastBeats = new Map<string, number>()
+  /** Processes that were declared lost although they sent heartbeats. */
+  const wronglyLost: Array<string> = []
   const processes: Array<Process> = []
   /** Every token of every lease, with its holder. */
   const holdings: Array<{ readonly lease: string; readonly token: number; readonly incarnation: string }> = []
   const runs = (phase: Phase): boolean => phase === 'starting' || phase === 'up'
   let now = 0
-  let answering = 0
+  /** The milliseconds of virtual time without those of elections. */
+  let answeringTime = 0
   let isElecting = false
 
   const start = (directory: string, options: Starting = {}): Process => {
     const { name = directory, ttl = TTL, leases: requested = [] } = options
-    let line = options.line ?? 'well'
+    let line = options.line ?? 'open'
     const incarnation = `run-${processes.length}`
     const timers = createManualTimers()
     let phase: Phase = 'starting'
@@ -106,47 +107,47 @@ export const createMembersWorld = (freezes: Freeze = 'machine') => {
     let frozen = 0
     let members: Members | null = null
     let leases: Leases | null = null
-    let why = ''
-    let past: State = { members: [], leases: [] }
+    let reason = ''
+    let oldState: State = { members: [], leases: [] }
     const held = new Map<string, Held>()
     const lost: Array<string> = []
 
-    const request = async <A>(make: () => Promise<Either<string, A>>): Promise<Either<string, A>> => {
+    const request = async <A>(send: () => Promise<Either<string, A>>): Promise<Either<string, A>> => {
       if (phase === 'gone') return new Promise(() => undefined)
       if (line === 'cut' || line === 'deposed' || isElecting) return E.left('cut off')
-      const outcome = await make()
+      const outcome = await send()
       return line === 'mute' || line === 'mute-writes' ? E.left('the answer is lost') : outcome
     }
-    const beating = (make: () => Promise<Either<string, boolean>>) => () => {
-      heard.set(incarnation, answering)
-      return make()
+    const withBeat = (send: () => Promise<Either<string, boolean>>) => () => {
+      lastBeats.set(incarnation, answeringTime)
+      return send()
     }
-    const reading = <A>(old: () => A, read: () => Promise<Either<string, A>>) => async () => {
+    const readFrom = <A>(old: () => A, read: () => Promise<Either<string, A>>) => async () => {
       if (phase !== 'gone' && line === 'deposed') return E.right(old())
       return phase !== 'gone' && line === 'mute-writes' && !isElecting ? read() : request(read)
     }
-    /** Records a process that was declared lost although it still beats. */
+    /** Records a process that was declared lost although it still sends heartbeats. */
     const checkLoss = ({ incarnation: other }: Entry | { readonly incarnation: string }): void => {
-      const silence = answering - (heard.get(other) ?? 0)
+      const silence = answeringTime - (lastBeats.get(other) ?? 0)
       const isAlive = processes.some((process) => process.incarnation === other && runs(process.phase()))
       if (other === incarnation || !isAlive || silence >= TTL - STEP) return
-      wronged.push(`${other} by ${incarnation} after ${silence} ms`)
+      wronglyLost.push(`${other} by ${incarnation} after ${silence} ms`)
     }
-    const removing = (seen: Entry, make: () => Promise<Either<string, boolean>>) => async () => {
-      const outcome = await make()
+    const withLossCheck = (seen: Entry, send: () => Promise<Either<string, boolean>>) => async () => {
+      const outcome = await send()
       if (E.isRight(outcome) && outcome.right && seen.state !== 'stopping') checkLoss(seen)
       return outcome
     }
     const own: MemberRegister = {
-      read: reading(() => past.members, register.read),
-      enter: (entry) => request(beating(() => register.enter(entry))),
-      replace: (seen, entry) => request(removing(seen, beating(() => register.replace(seen, entry)))),
-      remove: (seen) => request(removing(seen, () => register.remove(seen))),
-      beat: (entry) => request(beating(() => register.beat(entry))),
+      read: readFrom(() => oldState.members, register.read),
+      enter: (entry) => request(withBeat(() => register.enter(entry))),
+      replace: (seen, entry) => request(withLossCheck(seen, withBeat(() => register.replace(seen, entry)))),
+      remove: (seen) => request(withLossCheck(seen, () => register.remove(seen))),
+      beat: (entry) => request(withBeat(() => register.beat(entry))),
       leave: (entry) => request(() => register.leave(entry)),
     }
     const ownLeases: LeaseRegister = {
-      read: reading(() => past.leases, leaseRegister.read),
+      read: readFrom(() => oldState.leases, leaseRegister.read),
       take: (lease, seen, by) => request(() => leaseRegister.take(lease, seen, by)),
       release: (lease, by, token) => request(() => leaseRegister.release(lease, by, token)),
     }
@@ -161,15 +162,15 @@ export const createMembersWorld = (freezes: Freeze = 'machine') => {
           lost.push(member.incarnation)
           checkLoss(member)
         })
-        for (const lease of requested) process.seek(lease)
-        void joined.replaced.then((reason) => {
+        for (const lease of requested) process.requestLease(lease)
+        void joined.replaced.then((cause) => {
           phase = 'replaced'
-          why = reason
+          reason = cause
         })
       },
       (error: unknown) => {
         phase = 'refused'
-        why = String(error)
+        reason = String(error)
       },
     )
     const whenUp = <A>(value: A | null): A => {
@@ -179,17 +180,17 @@ export const createMembersWorld = (freezes: Freeze = 'machine') => {
     const process: Process = {
       directory, incarnation, lost,
       phase: () => phase,
-      why: () => why,
+      reason: () => reason,
       members: () => whenUp(members),
       leases: () => whenUp(leases),
-      seek: (lease) => {
-        const seeking = whenUp(leases).hold(lease, async ({ token, signal }) => {
+      requestLease: (lease) => {
+        const handle = whenUp(leases).hold(lease, async ({ token, signal }) => {
           holdings.push({ lease, token, incarnation })
           held.set(lease, { token, signal })
           await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }))
           held.delete(lease)
         })
-        seekers.push(seeking.stop)
+        stops.push(handle.stop)
       },
       held: (lease) => held.get(lease),
       advance: () => {
@@ -199,42 +200,43 @@ export const createMembersWorld = (freezes: Freeze = 'machine') => {
       },
       freeze: () => void (isFrozen = true),
       thaw: () => {
-        if (isFrozen && freezes === 'process') timers.standStill(frozen)
+        if (isFrozen && freezeScope === 'process') timers.standStill(frozen)
         isFrozen = false
         frozen = 0
       },
-      lineIs: (kind) => {
+      setLine: (kind) => {
         line = kind
         void Promise.all([register.read(), leaseRegister.read()]).then(([before, leasesBefore]) => {
-          if (E.isRight(before) && E.isRight(leasesBefore)) past = { members: before.right, leases: leasesBefore.right }
+          if (E.isRight(before) && E.isRight(leasesBefore))
+            oldState = { members: before.right, leases: leasesBefore.right }
         })
       },
       kill: () => void (phase = 'gone'),
       stop: async () => {
         if (phase === 'up' && !isFrozen) {
-          for (const end of seekers) await end()
+          for (const end of stops) await end()
           await members?.leave()
         }
         phase = 'gone'
       },
     }
-    const seekers: Array<() => Promise<void>> = []
+    const stops: Array<() => Promise<void>> = []
     processes.push(process)
     return process
   }
 
   return {
-    register, leaseRegister, processes, wronged, holdings, start,
+    register, leaseRegister, processes, wronglyLost, holdings, start,
     warnings: () => logger.lines.filter(({ level }) => level === 'warn').length,
     /** Begins or ends an election, during which no request is answered. */
-    elect: (isOn: boolean): void => void (isElecting = isOn),
+    elect: (isRunning: boolean): void => void (isElecting = isRunning),
     isTaken: (directory: string): boolean =>
       processes.some((process) => process.directory === directory && runs(process.phase())),
     up: () => processes.filter(({ phase }) => phase() === 'up'),
     pass: async (ms: number): Promise<void> => {
       for (let passed = 0; passed < ms; passed += STEP) {
         now += STEP
-        if (!isElecting) answering += STEP
+        if (!isElecting) answeringTime += STEP
         for (const { advance } of processes) advance()
         for (let turn = 0; turn < 4; turn += 1) await setImmediate()
       }

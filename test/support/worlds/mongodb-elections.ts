@@ -7,7 +7,7 @@ import type { MongoDouble } from '../doubles/mongodb/process.ts'
 
 /** Answered requests between two disturbances, so the clients always make progress. */
 const ANSWERS_BETWEEN = 8
-/** How long a deposed primary goes on when it answers no request. A real one steps down within 10 s. */
+/** The time for which a deposed primary continues when it answers no request. A real primary steps down within 10 s. */
 const DEPOSED_MS = 3000
 
 /** A source of faults for a replica set. */
@@ -107,7 +107,7 @@ export const createDisturbances = (disturbance: Disturbance) => {
   running.catch(() => undefined)
 
   /** Wraps a port: each request is repeated until the store is available, as the users of the port do. */
-  const insistent = <Port extends object>(port: Port): Port =>
+  const retrying = <Port extends object>(port: Port): Port =>
     new Proxy(port, {
       get: (target, name) => {
         const method: unknown = Reflect.get(target, name)
@@ -131,9 +131,10 @@ export const createDisturbances = (disturbance: Disturbance) => {
     })
 
   return {
-    insistent,
+    retrying,
     /** Counts an answer to a request that was sent in another way. */
     answered: (): void => void (answers += 1),
+    /** The number of faults so far. */
     turns: (): number => turns,
     /** Ends the faults and waits until all members work. Rejects when a fault did not end. */
     stop: async (): Promise<void> => {

@@ -41,7 +41,7 @@ export interface SocketFixture {
   readonly configured: (live: MemoryLive) => Promise<TestSocket>
 }
 
-/** Functions that replace those of the lifecycle in memory, and settings of the sessions. */
+/** Functions that replace functions of the lifecycle in memory, and settings of the sessions. */
 interface SessionOptions extends Partial<Pick<LiveLifecycle, 'recordSegment' | 'storedFinals' | 'resolveToken'>> {
   /** Finals that a session keeps in memory. */
   readonly keptFinals?: number

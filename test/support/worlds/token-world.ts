@@ -67,8 +67,8 @@ export const tokenCommands = (deps: TokenDeps) => {
 export const startTokenWorld = async (t: ExecutionContext, stores: Stores = {}) => {
   const { store = createMemoryEventStore(), keyring = createMemoryKeyring() } = stores
   const world = await startUserWorld(t, { ...stores, store, keyring })
-  let at: string | null = null
-  const environment: Environment = { ...world.environment, now: () => at ?? world.environment.now() }
+  let fixedTime: string | null = null
+  const environment: Environment = { ...world.environment, now: () => fixedTime ?? world.environment.now() }
   const stop = new AbortController()
   t.teardown(() => { stop.abort() })
   const { credentials, documents, projector, logger, directory: users } = world
@@ -96,7 +96,7 @@ export const startTokenWorld = async (t: ExecutionContext, stores: Stores = {}) 
     authenticateKey: authenticateKey({ tokens: directory, users, credentials, environment, uses }),
     /** Stops the wall clock at this instant. */
     setClock: (instant: string) => {
-      at = instant
+      fixedTime = instant
     },
     /** Creates a user and returns its id. */
     register: async (username: string): Promise<number> =>

@@ -41,7 +41,7 @@ export interface UserStores {
   readonly store?: EventStore
   readonly keyring?: Keyring
   readonly documents?: Documents
-  /** Default: the process is alone and holds every lease. */
+  /** Default: the leases of a single process, which holds every lease. */
   readonly leases?: Leases
 }
 

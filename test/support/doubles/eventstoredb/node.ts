@@ -24,7 +24,7 @@ export interface CallNeeds {
   readonly requiresLeader: boolean
 }
 
-/** Whether the header of a call requires the leader. */
+/** Returns whether the header of a call requires the leader. */
 export const requiresLeader = ({ metadata }: { readonly metadata: Metadata }): boolean =>
   metadata.get('requires-leader')[0] === 'true'
 

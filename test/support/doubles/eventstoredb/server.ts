@@ -60,7 +60,7 @@ export interface RunningServer {
   readonly port: number
   /** Breaks all connections. New connections are accepted. */
   readonly dropAll: () => void
-  /** Breaks all connections and refuses new ones. */
+  /** Breaks all connections and refuses new connections. */
   readonly close: () => Promise<void>
 }
 

@@ -52,7 +52,7 @@ const isExpected = ({ rows, base }: Stream, expected: ExpectedRevision): boolean
   return expected === 'no-stream' ? base >= rows.length : expected >= 0 && expected === rows.length - 1
 }
 
-/** Returns the revision of the last event of an earlier attempt with the same ids; undefined: this is the first one. */
+/** Returns the revision of the last event of an earlier attempt with the same ids; undefined: this is the first. */
 const lastOfRetry = (
   stream: Stream,
   expected: ExpectedRevision,

@@ -79,7 +79,7 @@ interface Outcome {
   readonly after: BSON.Document | null
 }
 
-/** Changes the first document that matches the filter, or inserts one. */
+/** Changes the first document that matches the filter, or inserts a document. */
 const updateOne = (call: Call, filter: BSON.Document, update: BSON.Document, upsert: boolean): Outcome => {
   checkUpdate(update)
   const [before] = select(call, filter)

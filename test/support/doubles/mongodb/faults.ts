@@ -14,7 +14,7 @@ export interface Fault {
 export type Turn =
   /** The primary steps down on request. Another member is elected after `electionMs`. */
   | { readonly turn: 'step-down'; readonly electionMs: number }
-  /** The primary is cut off from the other members, which elect another one. It still serves its clients. */
+  /** The primary is cut off from the other members, which elect another primary. It still serves its clients. */
   | { readonly turn: 'depose'; readonly electionMs: number }
   /** All cut-off members are connected again. A deposed primary steps down and rolls back. */
   | { readonly turn: 'rejoin' }
@@ -62,9 +62,9 @@ export interface State {
   readonly primary: number | null
   /** The term of the latest election. */
   readonly term: number
-  /** Members that act as primary although another one was elected. */
+  /** Members that act as primary although another member was elected. */
   readonly deposed: ReadonlyArray<number>
-  /** Each weak write once, including refused ones, except writes that may be lost. */
+  /** Each weak write once, including refused writes, except writes that may be lost. */
   readonly weakWrites: ReadonlyArray<WeakWrite>
 }
 

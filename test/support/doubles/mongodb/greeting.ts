@@ -53,6 +53,6 @@ export const greeting = (options: GreetingOptions): BSON.Document => ({
   ok: 1,
 })
 
-/** Returns whether the client knows the present state of the member. */
-export const isKnown = (seat: Seat, known: BSON.Document): boolean =>
-  processId.equals(known['processId'] as BSON.ObjectId) && Number(known['counter']) === seat.version
+/** Returns whether the client has the present state of the member. */
+export const isKnown = (seat: Seat, clientVersion: BSON.Document): boolean =>
+  processId.equals(clientVersion['processId'] as BSON.ObjectId) && Number(clientVersion['counter']) === seat.version

@@ -199,7 +199,7 @@ export const createReplicaSet = ({ storage, size, file, settle, changed }: SetOp
       review()
     },
     catchUp: (): void => turn({ turn: 'rejoin' }),
-    /** Undoes the writes without a majority, as after an election and a second one that returns this primary. */
+    /** Undoes the writes without a majority, as after two elections, of which the second returns this primary. */
     rollBack: (): void => {
       if (primary === null) return
       storage.rollBack()

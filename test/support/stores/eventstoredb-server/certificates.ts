@@ -19,23 +19,23 @@ extendedKeyUsage=serverAuth,clientAuth
 subjectAltName=IP:127.0.0.1,DNS:localhost
 `
 
-/** Creates the certificates in `folder`. Nodes trust the certificates in `folder/trusted`: that of the authority. */
+/** Creates the certificates in `folder`. The nodes trust the certificate of the authority, in `folder/trusted`. */
 export const makeCertificates = async (folder: string): Promise<Certificates> => {
-  const at = (name: string): string => join(folder, name)
+  const pathOf = (name: string): string => join(folder, name)
   const openssl = async (...args: ReadonlyArray<string>): Promise<void> => void (await run('openssl', [...args]))
-  const files = { authority: at('trusted/ca.crt'), certificate: at('node.crt'), key: at('node.key') }
-  await writeFile(at('extensions'), NODE_EXTENSIONS)
+  const files = { authority: pathOf('trusted/ca.crt'), certificate: pathOf('node.crt'), key: pathOf('node.key') }
+  await writeFile(pathOf('extensions'), NODE_EXTENSIONS)
   await openssl(
     'req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2', '-subj', '/CN=test authority',
-    '-keyout', at('ca.key'), '-out', files.authority, '-addext', 'keyUsage=critical,keyCertSign,cRLSign',
+    '-keyout', pathOf('ca.key'), '-out', files.authority, '-addext', 'keyUsage=critical,keyCertSign,cRLSign',
   )
   await openssl(
     'req', '-newkey', 'rsa:2048', '-nodes', '-subj', '/CN=eventstoredb-node',
-    '-keyout', files.key, '-out', at('node.csr'),
+    '-keyout', files.key, '-out', pathOf('node.csr'),
   )
   await openssl(
-    'x509', '-req', '-in', at('node.csr'), '-CA', files.authority, '-CAkey', at('ca.key'), '-CAcreateserial',
-    '-days', '2', '-extfile', at('extensions'), '-out', files.certificate,
+    'x509', '-req', '-in', pathOf('node.csr'), '-CA', files.authority, '-CAkey', pathOf('ca.key'), '-CAcreateserial',
+    '-days', '2', '-extfile', pathOf('extensions'), '-out', files.certificate,
   )
   return files
 }

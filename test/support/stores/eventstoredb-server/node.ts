@@ -35,7 +35,7 @@ export interface EventStoreNode {
   /** Stops the process with SIGSTOP: connections stay open, nothing is answered. */
   readonly freeze: () => void
   readonly thaw: () => void
-  /** How often the node ended on its own and was started again, as a deposed leader does. */
+  /** The number of times that the node ended on its own, as a deposed leader does, and was started again. */
   readonly restarts: () => number
 }
 
@@ -52,7 +52,7 @@ interface NodeOptions {
 
 /** Long, because a start takes minutes on a busy machine. A node that cannot start ends. */
 const START_MS = 240_000
-/** A node may end on its own this often while it starts. */
+/** The maximum number of times that a node may end on its own while it starts. */
 const MAX_ENDS = 3
 
 export const createNode = ({ program, args, port, authority, folder }: NodeOptions): EventStoreNode => {

@@ -76,12 +76,12 @@ export const startEventStoreServer = async ({
       `--trusted-root-certificates-path=${join(directory.path, 'trusted')}`,
     ]
     const gossip = [`--cluster-size=${count}`, '--discover-via-dns=false', `--gossip-seed=${others.join()}`]
-    const own = [
+    const placement = [
       '--node-ip=127.0.0.1', `--node-port=${port}`,
       '--replication-ip=127.0.0.1', `--replication-port=${ports[count + index]}`,
       `--db=${join(folder, 'db')}`, `--log=${join(folder, 'log')}`,
     ]
-    const options = [...own, ...security, ...(count === 1 ? [] : gossip), ...SMALL_SERVER, ...args]
+    const options = [...placement, ...security, ...(count === 1 ? [] : gossip), ...SMALL_SERVER, ...args]
     return createNode({ program, port, authority, folder, args: options })
   })
   const dispose = async (): Promise<void> => {

@@ -5,7 +5,7 @@ import type { Member, NodeState, ServingNode, CallNeeds } from '../node.ts'
 
 /** Delays of a cluster in milliseconds. */
 export interface Delays {
-  /** Time until a new leader is elected after the loss of the old one. */
+  /** Time until a new leader is elected after the loss of the old leader. */
   readonly electionAfterKill: number
   readonly electionAfterFreeze: number
   readonly electionAfterResign: number
@@ -66,7 +66,7 @@ export interface Cluster {
   readonly nodes: ReadonlyArray<ServingNode>
   /** The index of the leader with a quorum; null while there is none. */
   readonly leader: () => number | null
-  /** Whether the node answers clients. */
+  /** Returns whether the node answers clients. */
   readonly isServing: (index: number) => boolean
   readonly leave: (index: number, absence: Absence) => void
   /** Ends an absence. A leader that was replaced during a freeze claims to be the leader for a while, then ends. */
@@ -174,7 +174,7 @@ export const createCluster = ({ file, ports, delays, onEnd }: ClusterParts): Clu
       later(delays.forwarding, () => resolve(forwardTimeout()))
     })
   }
-  const seen = (node: NodeRecord, isAlive: boolean): Member => ({
+  const memberSeen = (node: NodeRecord, isAlive: boolean): Member => ({
     state: !isAlive && node.state === 'Leader' ? 'Unknown' : node.state,
     isAlive,
     port: ports[node.index] ?? 0,
@@ -183,10 +183,10 @@ export const createCluster = ({ file, ports, delays, onEnd }: ClusterParts): Clu
   const members = (node: NodeRecord): readonly [Member, ...ReadonlyArray<Member>] => {
     const rest = nodes
       .filter((other) => other !== node)
-      .map((other) => seen(other, other.absence === null || !other.isMissed))
+      .map((other) => memberSeen(other, other.absence === null || !other.isMissed))
     const isAlive = node.state === 'Leader'
     return [
-      seen(node, true),
+      memberSeen(node, true),
       ...(node.absence === null ? rest : node.lastSeen.map((member) => ({ ...member, isAlive }))),
     ]
   }

@@ -7,7 +7,7 @@ export interface Relay {
   /** Accepts and keeps connections, but relays nothing, as the kernel does for a stopped process. */
   readonly freeze: () => void
   readonly thaw: () => void
-  /** Breaks all connections and refuses new ones. */
+  /** Breaks all connections and refuses new connections. */
   readonly close: () => Promise<void>
   /** Accepts connections again, on the same port. */
   readonly open: () => Promise<void>

@@ -4,13 +4,14 @@ import { InferenceSession, Tensor } from 'onnxruntime-node'
 import { readWhisperDirectory } from '../../../infrastructure/onnx/whisper/whisper-directory.ts'
 import { loadWhisper } from '../../../infrastructure/onnx/whisper/whisper-runner.ts'
 import type { WhisperModel } from '../../../infrastructure/onnx/whisper/whisper-model.ts'
-import type { Heard, Hearer, Order } from './hearing.ts'
+import type { Transcribed, TranscriberSettings, TranscribeRequest } from './transcriber.ts'
 
 /** A process that transcribes clips on request. It is separate, because a driver reads its environment only once. */
-const { folder, provider, merged, disposes = true, profiles } = JSON.parse(process.argv[2] ?? '{}') as Hearer
+const settings = JSON.parse(process.argv[2] ?? '{}') as TranscriberSettings
+const { folder, provider, merged, disposes = true, profiles } = settings
 
 /** Tensors that runs created on the device, and tensors that were released. */
-const tensors = { made: 0, disposed: 0 }
+const tensors = { created: 0, disposed: 0 }
 const sessions: Array<InferenceSession> = []
 const create = InferenceSession.create.bind(InferenceSession) as (
   graph: string,
@@ -29,7 +30,7 @@ Object.assign(InferenceSession, {
     return Object.assign(session, {
       run: async (...feeds: ReadonlyArray<unknown>) => {
         const results = await run(...feeds)
-        tensors.made += Object.values(results).filter(({ location }) => location === 'gpu-buffer').length
+        tensors.created += Object.values(results).filter(({ location }) => location === 'gpu-buffer').length
         return results
       },
     })
@@ -47,21 +48,21 @@ const model: WhisperModel = directory.right
 const decoder = merged === undefined ? model.weights.decoder : ({ kind: 'merged', file: merged } as const)
 const runner = await loadWhisper({ ...model, weights: { ...model.weights, decoder } }, undefined, provider)
 
-const hear = async ({ clips, isCalledOff }: Order): Promise<Heard> => {
+const transcribe = async ({ clips, isCancelled }: TranscribeRequest): Promise<Transcribed> => {
   const tokens: Array<ReadonlyArray<number>> = clips.map(() => [])
-  const callOff = new AbortController()
-  const audios = clips.map((samples) => ({ samples, language: 'en', signal: callOff.signal }))
-  const heard = runner.decodeTogether(audios, (index, decoded) => {
+  const cancel = new AbortController()
+  const audios = clips.map((samples) => ({ samples, language: 'en', signal: cancel.signal }))
+  const transcribed = runner.decodeTogether(audios, (index, decoded) => {
     tokens[index] = decoded.tokens
   })
-  if (isCalledOff) setImmediate(() => callOff.abort())
-  await heard
+  if (isCancelled) setImmediate(() => cancel.abort())
+  await transcribed
   if (profiles !== undefined) for (const session of sessions) session.endProfiling()
   globalThis.gc?.()
   return { tokens, tensors, rss: process.memoryUsage.rss() }
 }
 
-process.on('message', (order: Order) => {
-  void hear(order).then((heard) => process.send?.(heard))
+process.on('message', (request: TranscribeRequest) => {
+  void transcribe(request).then((transcribed) => process.send?.(transcribed))
 })
 process.send?.('ready')

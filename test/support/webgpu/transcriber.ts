@@ -7,35 +7,35 @@ import { CHILD_ENVIRONMENT } from '../tools/child-environment.ts'
 import { SWIFTSHADER_ENVIRONMENT } from './swiftshader.ts'
 
 /** Settings of a transcribing process. */
-export interface Hearer {
+export interface TranscriberSettings {
   readonly folder: string
   readonly provider: Provider
   /** File of a merged decoder that replaces the folder's decoder. */
   readonly merged?: string
   /** False: tensors on the device are never released. */
   readonly disposes?: boolean
-  /** Folder for onnxruntime's profile of the first order. */
+  /** Folder for onnxruntime's profile of the first request. */
   readonly profiles?: string
 }
 
 /** Clips to transcribe in one run. */
-export interface Order {
+export interface TranscribeRequest {
   readonly clips: ReadonlyArray<Int16Array>
-  /** The clips are cancelled right after their begin. */
-  readonly isCalledOff: boolean
+  /** Whether the clips are cancelled right after the start. */
+  readonly isCancelled: boolean
 }
 
-export interface Heard {
+export interface Transcribed {
   readonly tokens: ReadonlyArray<ReadonlyArray<number>>
   /** Tensors on the device since the process began. */
-  readonly tensors: { readonly made: number, readonly disposed: number }
+  readonly tensors: { readonly created: number, readonly disposed: number }
   /** Resident memory in bytes after garbage collection. */
   readonly rss: number
 }
 
 /** Starts a separate process with a model on a provider. */
-export const startHearing = async (t: ExecutionContext, hearer: Hearer) => {
-  const child = fork(fileURLToPath(new URL('./hearing-process.ts', import.meta.url)), [JSON.stringify(hearer)], {
+export const startTranscriber = async (t: ExecutionContext, settings: TranscriberSettings) => {
+  const child = fork(fileURLToPath(new URL('./transcriber-process.ts', import.meta.url)), [JSON.stringify(settings)], {
     execArgv: ['--expose-gc'],
     env: { ...CHILD_ENVIRONMENT, ...SWIFTSHADER_ENVIRONMENT, ORT_DISABLE_TELEMETRY: '1' },
     serialization: 'advanced',
@@ -48,12 +48,12 @@ export const startHearing = async (t: ExecutionContext, hearer: Hearer) => {
     return answer
   }
   await next()
-  const order = (clips: ReadonlyArray<Int16Array>, isCalledOff: boolean): Promise<Heard> => {
-    child.send({ clips, isCalledOff } satisfies Order)
-    return next<Heard>()
+  const request = (clips: ReadonlyArray<Int16Array>, isCancelled: boolean): Promise<Transcribed> => {
+    child.send({ clips, isCancelled } satisfies TranscribeRequest)
+    return next<Transcribed>()
   }
   return {
-    hear: (...clips: ReadonlyArray<Int16Array>): Promise<Heard> => order(clips, false),
-    callOff: (...clips: ReadonlyArray<Int16Array>): Promise<Heard> => order(clips, true),
+    transcribe: (...clips: ReadonlyArray<Int16Array>): Promise<Transcribed> => request(clips, false),
+    cancel: (...clips: ReadonlyArray<Int16Array>): Promise<Transcribed> => request(clips, true),
   }
 }
