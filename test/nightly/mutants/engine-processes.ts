@@ -53,7 +53,7 @@ export const engineProcessMutants: ReadonlyArray<Mutant> = [
     file: 'infrastructure/onnx/process/pass-limits.ts',
     before: 'MARGIN * known',
     after: 'known',
-    rows: ['the limit of a pass is five times the pass of the trial'], test: PASS_LIMITS,
+    rows: ['a pass may take five times as long as the measured trial pass'], test: PASS_LIMITS,
   },
   {
     file: 'infrastructure/onnx/process/pass-limits.ts',
@@ -65,19 +65,19 @@ export const engineProcessMutants: ReadonlyArray<Mutant> = [
     file: 'infrastructure/onnx/process/width.ts',
     before: 'FIRST_RECOVERY_MS * 2 ** (kills - 1)',
     after: 'FIRST_RECOVERY_MS',
-    rows: ['the number of tasks at a time doubles after ten minutes without a kill'], test: PASS_LIMITS,
+    rows: ['the number of parallel tasks doubles ten minutes after a kill'], test: PASS_LIMITS,
   },
   {
     file: 'infrastructure/onnx/process/width.ts',
     before: 'Math.min(width, wanted)',
     after: 'wanted',
-    rows: ['a process on other hardware runs as many tasks'], test: PASS_LIMITS,
+    rows: ['a restarted process runs as many tasks as it can'], test: PASS_LIMITS,
   },
   {
     file: 'infrastructure/onnx/process/suspects.ts',
     before: 'const MANY_DEATHS = 3',
     after: 'const MANY_DEATHS = 4',
-    rows: ['and tasks in flight at three deaths'], test: SUSPECTS,
+    rows: ['and the tasks in flight at three deaths'], test: SUSPECTS,
   },
   {
     file: 'infrastructure/onnx/process/suspects.ts',

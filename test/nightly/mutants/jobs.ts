@@ -51,12 +51,12 @@ export const jobMutants: ReadonlyArray<Mutant> = [
     file: 'infrastructure/catalogue/watch-models.ts',
     before: 'now === known || !isSettled',
     after: 'now === known',
-    rows: ['a new, changed or removed model is noticed once its files are stable, and nothing else'], test: WATCH,
+    rows: ['only a new, changed or removed model starts a scan, once its files are stable'], test: WATCH,
   },
   {
     file: 'infrastructure/catalogue/watch-models.ts',
     before: '.filter((path) => !isHidden(path))',
     after: '',
-    rows: ['a new, changed or removed model is noticed once its files are stable, and nothing else'], test: WATCH,
+    rows: ['only a new, changed or removed model starts a scan, once its files are stable'], test: WATCH,
   },
 ]

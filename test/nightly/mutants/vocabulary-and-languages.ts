@@ -60,7 +60,7 @@ export const vocabularyAndLanguageMutants: ReadonlyArray<Mutant> = [
     file: SPOKEN,
     before: 'if (code === null && closedAt !== null) return true',
     after: '',
-    rows: ['a short first phrase is detected when it ends'], test: SPOKEN_TEST,
+    rows: ['the language of a short first phrase is detected'], test: SPOKEN_TEST,
   },
   {
     file: 'application/pipeline/live-pipeline.ts',
@@ -78,7 +78,7 @@ export const vocabularyAndLanguageMutants: ReadonlyArray<Mutant> = [
     file: 'application/pipeline/live-pipeline.ts',
     before: 'words = next',
     after: 'void next',
-    rows: ['a vocabulary goes with every pass, and a changed one from the next pass on'], test: VOCABULARY_TEST,
+    rows: ['every pass gets the vocabulary; a changed vocabulary applies from the next pass'], test: VOCABULARY_TEST,
   },
   {
     file: HOTWORDS,
@@ -96,7 +96,7 @@ export const vocabularyAndLanguageMutants: ReadonlyArray<Mutant> = [
     file: HOTWORDS,
     before: 'raised(unaided, bonuses.get(best) ?? 0), withoutBonus: unaided }',
     after: 'unaided, withoutBonus: unaided }',
-    rows: ['a chosen hotword is likelier by its bonus'], test: HOTWORDS_TEST,
+    rows: ['a chosen hotword has a bonus on its probability'], test: HOTWORDS_TEST,
   },
   {
     file: VOCABULARY,

@@ -24,7 +24,7 @@ const fixtureSignal = (): Float32Array => {
 const cases = JSON.parse(readFileSync('test/support/fixtures/engine/log-mel.json', 'utf8')) as ReadonlyArray<Case>
 
 for (const { melBins, hopLength, features } of cases) {
-  test(`the log-mel features are those of the reference for ${melBins} mels and hop ${hopLength}`, (t) => {
+  test(`the log-mel features equal the reference for ${melBins} mel bins and a hop of ${hopLength}`, (t) => {
     const ours = createLogMel({ samplingRate: 16000, fftSize: 400, hopLength, melBins })(fixtureSignal())
     t.is(ours.data.length, features.length)
     t.is(ours.frames, 4800 / hopLength)
@@ -36,28 +36,28 @@ for (const { melBins, hopLength, features } of cases) {
   })
 }
 
-test('the last frame of an odd number is correct', (t) => {
+test('with an odd number of frames the last frame is correct', (t) => {
   const settings = { samplingRate: 16000, fftSize: 400, hopLength: 160, melBins: 80 }
   const whole = fixtureSignal().subarray(0, 3200)
   const even = createLogMel(settings)(whole)
   const odd = createLogMel(settings)(whole.subarray(0, 3040))
   t.is(odd.frames, 19)
-  // The frames whose windows do not reach the end are the same in both.
+  // Frames whose windows end before the end of the audio are equal in both.
   const frame = ({ data, frames }: typeof odd, f: number): ReadonlyArray<number> =>
     Array.from({ length: 80 }, (_, mel) => data[mel * frames + f] ?? 0)
   t.deepEqual(frame(odd, 16), frame(even, 16))
   t.true(frame(odd, 18).every(Number.isFinite))
 })
 
-test('the last frame of an even number counts, and silence equals the reference', (t) => {
+test('with an even number of frames the last frame is correct, and silence has its known value', (t) => {
   const settings = { samplingRate: 16000, fftSize: 400, hopLength: 160, melBins: 80 }
   const loud = createLogMel(settings)(fixtureSignal().subarray(0, 3200))
   t.is(loud.frames, 20)
   const lastFrame = Array.from({ length: 80 }, (_, mel) => loud.data[mel * loud.frames + loud.frames - 1] ?? 0)
   const floor = Math.min(...loud.data)
-  t.true(lastFrame.some((value) => value > floor), 'something sounds in it')
+  t.true(lastFrame.some((value) => value > floor), 'the frame contains sound')
   const { data } = createLogMel(settings)(new Float32Array(3200))
-  // (log10(1e-10) + 4) / 4
+  // The logarithm has the floor log10(1e-10) = -10, which is scaled to (-10 + 4) / 4 = -1.5.
   t.true(data.every((value) => Math.abs(value + 1.5) < 1e-6), `${data[0]}`)
 })
 

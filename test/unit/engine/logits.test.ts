@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { applyRules, chooseToken, probabilityOf } from '../../../infrastructure/onnx/logits.ts'
 import type { LogitsRules } from '../../../infrastructure/onnx/logits.ts'
 
-// A vocabulary of 6 texts (0–5), end of text 6, no-timestamps 7 and the times 8–15.
+// The vocabulary: text tokens 0–5, end of text 6, no-timestamps 7 and timestamps 8–15.
 const END = 6
 const TIME = 8
 const RULES: LogitsRules = {
@@ -14,7 +14,7 @@ const RULES: LogitsRules = {
   timestamps: { noTimestamps: 7, begin: TIME, maxInitialIndex: 3 },
 }
 
-/** The tokens that the rules leave, when text is far likelier than time. */
+/** Returns the tokens that the rules allow when text tokens are much likelier than timestamps. */
 const allowed = (generated: ReadonlyArray<number>, rules: LogitsRules = RULES): ReadonlyArray<number> => {
   const logits = Float32Array.from({ length: 16 }, (_, token) => (token < TIME ? 20 : 0))
   applyRules(logits, generated, rules)
@@ -27,7 +27,7 @@ test('without timestamps only the suppress lists count, and the second list only
   t.deepEqual(allowed([0], rules), [0, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15])
 })
 
-test('the first token is a timestamp up to its highest index', (t) => {
+test('the first token is a timestamp of at most the highest initial index', (t) => {
   t.deepEqual(allowed([]), [8, 9, 10, 11])
   const { timestamps } = RULES
   t.deepEqual(
@@ -53,17 +53,17 @@ test('a segment is not empty, and the no-timestamps token is forbidden', (t) => 
   t.deepEqual(allowed([9, 0, 12, 13, 0]), [0, 2, 3, 4, 5, END, 14, 15])
 })
 
-test('timestamps win if they are together likelier than each text token', (t) => {
+test('only timestamps are allowed when together they are likelier than every text token', (t) => {
   const logits = Float32Array.from({ length: 16 }, (_, token) => (token < TIME ? 0 : -1))
   applyRules(logits, [8, 0], RULES)
   t.deepEqual([...logits.keys()].filter((token) => logits[token] !== -Infinity), [9, 10, 11, 12, 13, 14, 15])
-  // e^0 against 7 · e^-3: no single time and not all of them together are likelier than a text.
+  // e^0 against 7 · e^-3: all timestamps together are less likely than one text token.
   const quieter = Float32Array.from({ length: 16 }, (_, token) => (token < TIME ? 0 : -3))
   applyRules(quieter, [8, 0], RULES)
   t.is(chooseToken(quieter).token, 0)
 })
 
-test('the likeliest token is chosen with its log probability, and of equals the first', (t) => {
+test('the likeliest token is chosen with its log probability; of equally likely tokens, the first', (t) => {
   const logits = Float32Array.of(0, 1, -Infinity, 1)
   const { token, logprob } = chooseToken(logits)
   t.is(token, 1)
@@ -97,7 +97,7 @@ interface Reference {
   }>
 }
 
-test('after random beginnings, rules and choice equal the reference', (t) => {
+test('after random texts, the allowed tokens and the chosen token equal the reference', (t) => {
   const { rules, cases } = JSON.parse(readFileSync('test/support/fixtures/engine/logits.json', 'utf8')) as Reference
   for (const { generated, logits, allowed: expected, token } of cases) {
     const ours = Float32Array.from(logits)

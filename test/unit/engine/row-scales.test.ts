@@ -9,7 +9,10 @@ const FLOAT = 1
 
 const f32 = (values: ReadonlyArray<number>): Uint8Array => new Uint8Array(Float32Array.from(values).buffer)
 
-/** What a quantiser makes of one product, and of the scale and zero point of one column after another, or of all. */
+/**
+ * Returns a quantised graph with one product. `columns`: number of scales and zero points of the weights, either 1 or
+ * one for each column. `size`: bytes of weights that the graph itself contains.
+ */
 const quantised = (
   kind: 'MatMulInteger' | 'ConvInteger', shape: ReadonlyArray<number>, columns: number,
   size = shape.reduce((product, length) => product * length, 1),
@@ -39,30 +42,30 @@ const run = async (graph: Uint8Array, x: Float32Array, dimensions: ReadonlyArray
   return y?.data as Float32Array
 }
 
-/** A loud row, and one a hundred thousand times as quiet. */
+/** Two rows of input. The second row is 100,000 times quieter than the first. */
 const loudAndQuiet = Float32Array.from({ length: 2 * ROWS }, (_, i) => Math.sin(i * i) * (i < ROWS ? 1000 : 0.01))
 
 for (const columns of [1, COLUMNS])
-  test(`beside a loud row a quiet one keeps its values, where weights have ${columns} scales`, async (t) => {
+  test(`a quiet row next to a loud row keeps its values, with weights of ${columns} scales`, async (t) => {
     const graph = quantised('MatMulInteger', [ROWS, COLUMNS], columns)
     const rewritten = withRowScales(graph)
-    if (rewritten === null) return void t.fail('nothing was changed')
+    if (rewritten === null) return void t.fail('the graph was not changed')
     const [plain, changed] = [await run(graph, loudAndQuiet, [2, ROWS]), await run(rewritten, loudAndQuiet, [2, ROWS])]
     for (let column = 0; column < COLUMNS; column++) {
-      const of = (list: number) => (columns === 1 ? 0 : list)
+      const scaleIndex = columns === 1 ? 0 : column
       const weight = (row: number): number =>
-        ((((row * COLUMNS + column) * 7919) % 256) - 120 - of(column)) * ((of(column) + 1) / 1000)
+        ((((row * COLUMNS + column) * 7919) % 256) - 120 - scaleIndex) * ((scaleIndex + 1) / 1000)
       const exact = (from: number): number =>
         Array.from({ length: ROWS }, (_, row) => (loudAndQuiet[from + row] ?? 0) * weight(row)).reduce(
-          (sum, one) => sum + one,
+          (sum, product) => sum + product,
           0,
         )
-      const size = (from: number): number =>
+      const magnitude = (from: number): number =>
         Math.hypot(...Array.from({ length: ROWS }, (_, row) => (loudAndQuiet[from + row] ?? 0) * weight(row)))
-      t.is(plain[COLUMNS + column], 0, 'one scale for both leaves nothing of it')
+      t.is(plain[COLUMNS + column], 0, 'with one scale for both rows the quiet row becomes zero')
       for (const [index, from] of [[column, 0], [COLUMNS + column, ROWS]] as const)
         t.true(
-          Math.abs((changed[index] ?? NaN) - exact(from)) < 0.02 * size(from),
+          Math.abs((changed[index] ?? NaN) - exact(from)) < 0.02 * magnitude(from),
           `${changed[index]} instead of ${exact(from)}`,
         )
     }
@@ -71,7 +74,7 @@ for (const columns of [1, COLUMNS])
 test('a convolution is computed in floats', async (t) => {
   const graph = quantised('ConvInteger', [1, 1, 3], 1)
   const rewritten = withRowScales(graph)
-  if (rewritten === null) return void t.fail('nothing was changed')
+  if (rewritten === null) return void t.fail('the graph was not changed')
   const x = loudAndQuiet.slice(ROWS - 10, 2 * ROWS - 10)
   const y = await run(rewritten, x, [1, 1, ROWS])
   const weight = (i: number): number => ((i * 7919) % 256 - 120) / 1000
@@ -82,7 +85,7 @@ test('a convolution is computed in floats', async (t) => {
 test('other graphs stay unchanged, and other bytes are refused', async (t) => {
   const graph = await readFile('test/support/fixtures/engine/exact-whisper/onnx/encoder_model.onnx')
   t.is(withRowScales(graph), null)
-  t.is(withRowScales(quantised('MatMulInteger', [ROWS, COLUMNS], 1, 0)), null, 'its weights lie beside the file')
+  t.is(withRowScales(quantised('MatMulInteger', [ROWS, COLUMNS], 1, 0)), null, 'the weights are in a separate file')
   const rewritten = withRowScales(quantised('MatMulInteger', [ROWS, COLUMNS], 1))
   t.is(rewritten && withRowScales(rewritten), null)
   t.throws(() => withRowScales(graph.subarray(0, graph.length - 1000)))

@@ -20,9 +20,9 @@ test('a model with weights rewritten as signed 8-bit numbers gives exactly the s
   const graph = await encoderOf('models/demo-en', '_quantized')
   const before = Uint8Array.from(graph)
   const signed = withSignedWeights(graph)
-  t.true(graph.equals(before), 'the graph that was given is as it was')
-  if (signed === null) return void t.fail('nothing was changed')
-  // Without VNNI products of signed weights may saturate: there the graph is only known to load.
+  t.true(graph.equals(before), 'the original graph is unchanged')
+  if (signed === null) return void t.fail('the graph was not changed')
+  // Without VNNI instructions products of signed weights may saturate, so the results may differ.
   const isExact = /_vnni\b/.test(await readFile('/proc/cpuinfo', 'utf8').catch(() => ''))
   const [plain, changed] = [await encode(graph), await encode(signed)]
   t.is(changed.length, plain.length)

@@ -19,7 +19,7 @@ const open = async (folder: string): Promise<WhisperModel> => {
   return model.right
 }
 
-/** The reason why a copy of demo-en does not fit after `damage`. */
+/** Returns the reason why a copy of demo-en is refused after `damage`. */
 const reasonAfter = async (damage: (folder: string) => Promise<void>): Promise<string> => {
   const directory = await temporaryDirectory()
   try {
@@ -32,7 +32,7 @@ const reasonAfter = async (damage: (folder: string) => Promise<void>): Promise<s
   }
 }
 
-/** The beginning of a transcript; null where there is none. */
+/** Returns the prompt tokens for a language and task, or null when the model does not support them. */
 const promptOf = (
   model: WhisperModel,
   language: string,
@@ -46,13 +46,13 @@ const changed =
   }
 
 testWith(RANDOM)(
-  'every language of the API has a token in whisper-tiny-random: jv as <|jw|>, haw as it is [D51]',
+  'every language of the API has a token in whisper-tiny-random: jv as <|jw|>, haw unchanged [D51]',
   async (t) => {
     const model = await open(RANDOM)
     const tokenizer = new Tokenizer(model.tokenizer.json, model.tokenizer.config)
-    const known = abilitiesOf(model).languages
-    t.deepEqual([...known].sort(), [...LANGUAGE_ROWS.map(({ iso }) => iso), 'haw'].sort())
-    for (const iso of known) {
+    const { languages } = abilitiesOf(model)
+    t.deepEqual([...languages].sort(), [...LANGUAGE_ROWS.map(({ iso }) => iso), 'haw'].sort())
+    for (const iso of languages) {
       const prompt = promptOf(model, iso) ?? []
       const names = prompt.map((token) => tokenizer.id_to_token(token))
       t.deepEqual(names, ['<|startoftranscript|>', `<|${iso === 'jv' ? 'jw' : iso}|>`, '<|transcribe|>'])
@@ -61,8 +61,8 @@ testWith(RANDOM)(
   },
 )
 
-/** The languages of Whisper's tokens, but for those of its third version. */
-const WHISPERS = `
+/** The language codes of Whisper's tokens, without those that were added in version 3. */
+const WHISPER_CODES = `
   en zh de es ru ko fr ja pt tr pl ca nl ar sv it id hi fi vi he uk el ms cs ro da hu ta no th ur hr bg lt la mi ml cy
   sk te fa lv bn sr az sl kn et mk br eu is hy ne mn bs kk sq sw gl mr pa si km sn yo so af oc ka be tg sd gu am yi lo
   uz fo ht ps tk nn mt sa lb my bo tl mg as tt haw ln ha ba jw su
@@ -74,7 +74,7 @@ test('every language of the API has a token in a model with the tokens of Whispe
   const directory = await temporaryDirectory()
   t.teardown(directory.remove)
   await cp(DEMO, directory.path, { recursive: true })
-  const tokens = WHISPERS.map((code, n) => ({ id: code === 'en' ? 770 : 900 + n, content: `<|${code}|>` }))
+  const tokens = WHISPER_CODES.map((code, n) => ({ id: code === 'en' ? 770 : 900 + n, content: `<|${code}|>` }))
   const listed = Object.fromEntries(tokens.map(({ id, content }) => [content, id]))
   await changed('generation_config.json', (json) => ({ ...json, lang_to_id: listed }))(directory.path)
   const added = tokens.filter(({ id }) => id !== 770)
@@ -113,7 +113,7 @@ test('the model that ships has a dynamic window, steps of 0.04 s and English', a
   t.deepEqual(promptOf({ ...model, timestamps: false }, 'en'), [769, 770, 772, 776])
 })
 
-test('an English-only model is prompted with neither language nor task', async (t) => {
+test('the prompt of an English-only model contains no language and no task', async (t) => {
   const directory = await temporaryDirectory()
   await cp(DEMO, directory.path, { recursive: true })
   const makeEnglish = changed('generation_config.json', ({ lang_to_id: _languages, task_to_id: _tasks, ...rest }) => ({
@@ -150,12 +150,12 @@ test('the languages are those whose tokens the tokenizer has', async (t) => {
   t.deepEqual(
     await languagesAfter(generation({ lang_to_id: listed }), addTokens(french)),
     ['en', 'fr'],
-    'German is listed, and has no token',
+    'German is listed but has no token',
   )
   t.deepEqual(
     await languagesAfter(generation({ lang_to_id: listed }), addTokens({ ...french, id: 905 })),
     ['en'],
-    'another token than listed',
+    'the token has another id than listed',
   )
   t.deepEqual(
     await languagesAfter(generation({ lang_to_id: undefined }), addTokens(french)),
@@ -182,7 +182,7 @@ test('the languages are those whose tokens the tokenizer has', async (t) => {
   ])
 })
 
-test('a model of several languages finds them, and translates where it has the token for it', async (t) => {
+test('a multilingual model detects languages, and translates if it has the token for translation', async (t) => {
   const model = await open('test/support/fixtures/engine/exact-whisper')
   t.deepEqual(abilitiesOf(model), { languages: ['de', 'en'], findsLanguage: true, translates: true })
   const { multilingual } = model

@@ -73,7 +73,7 @@ test('a folder named like the interface or the repository activates that name', 
   t.deepEqual(active.find(({ name }) => name === 'large-v3')?.languages, ['en'])
 })
 
-test('measured memory counts while the weights are the measured ones', async (t) => {
+test('measured memory is used while the weights are unchanged since the measurement', async (t) => {
   const modelsDir = await install(t, { measured: TINY, changed: TINY, plain: TINY, '.pulling': TINY })
   const estimate = 1
   const weights = await findWeights(join(TINY, 'onnx'))
@@ -115,16 +115,16 @@ test('ids and dates stay when folders disappear and return', async (t) => {
   t.is(store.allEvents().filter(({ type }) => type === 'ModelListed').length, 9)
 })
 
-test('when two services list at once, the second one takes the ids of the first', async (t) => {
+test('when two services list models at once, the second continues after the ids of the first', async (t) => {
   const store = createMemoryEventStore()
   const modelsDir = await install(t, { first: TINY, second: TINY })
-  const other = await install(t, { third: TINY })
-  let overtaken = false
+  const otherModelsDir = await install(t, { third: TINY })
+  let isOvertaken = false
   const slow: typeof store = {
     ...store,
     append: (stream, expected, events) => async () => {
-      if (!overtaken) await openWith(other, store)
-      overtaken = true
+      if (!isOvertaken) await openWith(otherModelsDir, store)
+      isOvertaken = true
       return store.append(stream, expected, events)()
     },
   }
@@ -143,7 +143,7 @@ test('when two services list at once, the second one takes the ids of the first'
   t.is(store.allEvents().filter(({ type }) => type === 'ModelListed').length, 9)
 })
 
-test('an unsuitable folder is reported and not listed; of two equal names one counts', async (t) => {
+test('an unsuitable folder is reported and not listed; of two equal names only one is listed', async (t) => {
   const modelsDir = await install(t, { broken: TINY, tiny: TINY, 'whisper-tiny': TINY, 'demo-en': TINY })
   await rm(join(modelsDir, 'broken', 'tokenizer.json'))
   await writeFile(join(modelsDir, 'README.md'), 'not a model')

@@ -98,8 +98,8 @@ test('a value that was read before the erasure is not cached after it', async (t
 test('after thirty seconds without an answer only keys of running sessions stay in memory', async (t) => {
   const { keyring, requestedKeys, logger, reportErasures, pass, stop } = await follow(['text-7'])
   const sealed = await right(keyring.seal('text-7', plainMembers(['running'])))
-  const other = await right(keyring.seal('user-1', plainMembers(['Alice'])))
-  const open = () => right(keyring.open(sealedMembers([...sealed, ...other])))
+  const alice = await right(keyring.seal('user-1', plainMembers(['Alice'])))
+  const open = () => right(keyring.open(sealedMembers([...sealed, ...alice])))
   await pass(5000)
   reportErasures(E.left('cut off'))
   await pass(29_000)

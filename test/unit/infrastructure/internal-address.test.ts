@@ -4,16 +4,18 @@ import { advertisedAddress, parseAddress } from '../../../infrastructure/interna
 import type { Interfaces } from '../../../infrastructure/internal/address.ts'
 import { parsePath, pathOf } from '../../../infrastructure/internal/paths.ts'
 
-const lo = { address: '127.0.0.1', family: 'IPv4', internal: true } as const
-const six = { address: 'fe80::1', family: 'IPv6', internal: false } as const
-const four = { address: '10.0.0.5', family: 'IPv4', internal: false } as const
-const HERE: Interfaces = { lo: [lo], none: undefined, eth0: [six, four], eth1: [{ ...four, address: '10.1.0.5' }] }
+const loopback = { address: '127.0.0.1', family: 'IPv4', internal: true } as const
+const ipv6 = { address: 'fe80::1', family: 'IPv6', internal: false } as const
+const ipv4 = { address: '10.0.0.5', family: 'IPv4', internal: false } as const
+const HERE: Interfaces = {
+  lo: [loopback], none: undefined, eth0: [ipv6, ipv4], eth1: [{ ...ipv4, address: '10.1.0.5' }],
+}
 
 test('other processes dial INTERNAL_URL, else the host, else the first address of the machine', (t) => {
   const bound = { host: '0.0.0.0', port: 9000 }
   t.is(advertisedAddress(null, bound, HERE), '10.0.0.5:9000')
   t.is(advertisedAddress(null, { ...bound, host: '::' }, HERE), '10.0.0.5:9000')
-  t.is(advertisedAddress(null, bound, { lo: [lo] }), '127.0.0.1:9000')
+  t.is(advertisedAddress(null, bound, { lo: [loopback] }), '127.0.0.1:9000')
   t.is(advertisedAddress(null, bound, {}), '127.0.0.1:9000')
   t.is(advertisedAddress(null, { ...bound, host: '10.9.9.9' }, HERE), '10.9.9.9:9000')
   t.is(advertisedAddress(null, { ...bound, host: '::1' }, HERE), '[::1]:9000')
@@ -33,7 +35,7 @@ test('an advertised address can be dialled', (t) => {
   }))
 })
 
-test('a path contains the request', (t) => {
+test('a path parses back to its request', (t) => {
   const anyPath = fc.record({
     incarnation: fc.string({ minLength: 1, maxLength: 20 }),
     liveId: fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER }),

@@ -89,7 +89,7 @@ test('metrics are collected when they are read', async (t) => {
   t.deepEqual(
     new Set(labels),
     new Set(['longer_than', 'le', 'cause', 'outcome', 'projection', 'state', 'holder']),
-    'everybody may read them: no user, no live',
+    'metrics are public, so no label names a user or a session',
   )
   const within = (seconds: string): string | undefined =>
     lines.find((line) => line.startsWith(`stenolog_audio_to_text_seconds_bucket{le="${seconds}"}`))?.split(' ')[1]

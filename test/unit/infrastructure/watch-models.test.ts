@@ -10,7 +10,7 @@ import { temporaryDirectory } from '../../support/tools/temporary-directory.ts'
 
 const TINY = 'test/support/fixtures/engine/tiny-whisper'
 
-/** Counts the scans of the installed models. Each `look` resolves after one check of the folder. */
+/** Watches a models directory. Each `look` waits for one check and returns the number of scans so far. */
 const watching = async (t: ExecutionContext, rescan: () => Promise<void> = async () => undefined) => {
   const directory = await temporaryDirectory()
   t.teardown(directory.remove)
@@ -29,14 +29,14 @@ const watching = async (t: ExecutionContext, rescan: () => Promise<void> = async
     timers.advance(5000)
     // The watcher schedules its next check after this check has ended.
     await eventually(() => {
-      if (timers.size() === 0) throw new Error('it still looks')
+      if (timers.size() === 0) throw new Error('the check still runs')
     })
     return rescans
   }
   return { modelsDir, look, logger }
 }
 
-test('a new, changed or removed model is noticed once its files are stable, and nothing else', async (t) => {
+test('only a new, changed or removed model starts a scan, once its files are stable', async (t) => {
   const { modelsDir, look } = await watching(t)
   t.is(await look(), 0, 'the directory does not exist')
   await cp(TINY, join(modelsDir, 'tiny'), { recursive: true })
@@ -57,14 +57,14 @@ test('a new, changed or removed model is noticed once its files are stable, and 
   for (const expected of [3, 4, 4]) t.is(await look(), expected)
 })
 
-test('a failed lookup is repeated the next time', async (t) => {
-  let isAway = true
+test('a failed scan is repeated at the next check', async (t) => {
+  let isUnavailable = true
   const { modelsDir, look, logger } = await watching(t, async () => {
-    if (isAway) throw new Error('the catalogue cannot be read')
+    if (isUnavailable) throw new Error('the catalogue cannot be read')
   })
-  await mkdir(join(modelsDir, 'one'), { recursive: true })
+  await mkdir(join(modelsDir, 'model'), { recursive: true })
   for (const expected of [0, 1, 2]) t.is(await look(), expected)
   t.deepEqual(logger.lines.map(({ level }) => level), ['warn', 'warn'])
-  isAway = false
+  isUnavailable = false
   for (const expected of [3, 3]) t.is(await look(), expected)
 })

@@ -43,19 +43,20 @@ test('a phrase ends with its draft when the draft was sure of the end, without a
 test('repeated text of the prompt is dropped: words without duration, or before known words', (t) => {
   const { transcribe } = createAttentionDriver()
   transcribe(speechState(1.5, [[0]]), [ask])
-  const again = [' Ask', ' not', ' what', ' Ask'].map((text) => wordOf(text, 1.9, 1.9))
+  const repeated = [' Ask', ' not', ' what', ' Ask'].map((text) => wordOf(text, 1.9, 1.9))
   t.is(
-    transcribe(speechState(2.8, [[0, 2.6]]), [not, ...again, wordOf(' you', 2, 2.5)]).outcome.partial?.text,
+    transcribe(speechState(2.8, [[0, 2.6]]), [not, ...repeated, wordOf(' you', 2, 2.5)]).outcome.partial?.text,
     'Ask not you',
   )
 
-  const back = createAttentionDriver()
-  back.transcribe(speechState(1.5, [[0, 1.3]]), [ask, not, what])
-  const { outcome } = back.transcribe(speechState(3, [[0, 1.3], [1.7]]), [ask, not, what, wordOf(' you', 1.9, 2.2)])
+  const repeating = createAttentionDriver()
+  repeating.transcribe(speechState(1.5, [[0, 1.3]]), [ask, not, what])
+  const repeatedWords = [ask, not, what, wordOf(' you', 1.9, 2.2)]
+  const { outcome } = repeating.transcribe(speechState(3, [[0, 1.3], [1.7]]), repeatedWords)
   t.is(
     outcome.partial?.text,
     'Ask not what you',
-    'its attention went back',
+    'the model transcribed the known words again',
   )
 })
 
@@ -82,8 +83,8 @@ test('an unsure rest of a longer text is not a burst', (t) => {
 test('speech without any word is transcribed again without the previous text', (t) => {
   const { transcribe, next } = createAttentionDriver()
   transcribe(speechState(1.5, [[0, 1.3]]), [ask, not, what])
-  const deaf = transcribe(speechState(4, [[0, 1.3], [2]]), [])
-  t.deepEqual(finalTextsOf(deaf.outcome), ['Ask not what'])
+  const wordless = transcribe(speechState(4, [[0, 1.3], [2]]), [])
+  t.deepEqual(finalTextsOf(wordless.outcome), ['Ask not what'])
   const step = next(speechState(4, [[0, 1.3], [2]]))
   t.deepEqual(step.kind === 'pass' && step.pass, {
     from: samplesOf(2) - samplesOf(0.15),
@@ -92,7 +93,7 @@ test('speech without any word is transcribed again without the previous text', (
     isSpeaking: true,
     beginning: { context: [], prefix: [] },
   })
-  t.deepEqual(finalTextsOf(transcribe(speechState(4, [[0, 1.3], [2]]), []).outcome), [], 'once')
+  t.deepEqual(finalTextsOf(transcribe(speechState(4, [[0, 1.3], [2]]), []).outcome), [], 'only once')
   t.is(next(speechState(4, [[0, 1.3], [2]])).kind, 'wait')
 })
 

@@ -74,16 +74,16 @@ test('a final word never changes; text that would end it is neither shown nor re
   t.is(later.outcome.partial?.text, 'what you')
   t.deepEqual(later.pass.beginning?.prefix, tokensOf(askWord, notWord, whatWord))
 
-  const bench = createAttentionDriver({ mode: 'final', max_delay: 2 })
-  bench.transcribe(speechState(1.8, [[0]]), [askWord, notWord, whatWord])
-  t.deepEqual(finalTextsOf(bench.emit(speechState(2.3, [[0]]))), ['Ask not what'])
-  bench.transcribe(speechState(2.6, [[0]]), [wordOf('?', 1.2, 2.2), wordOf(' you', 2.3, 2.4)])
-  t.deepEqual(finalTextsOf(bench.policy.finishNow(bench.limits)), ['you'])
+  const finalMode = createAttentionDriver({ mode: 'final', max_delay: 2 })
+  finalMode.transcribe(speechState(1.8, [[0]]), [askWord, notWord, whatWord])
+  t.deepEqual(finalTextsOf(finalMode.emit(speechState(2.3, [[0]]))), ['Ask not what'])
+  finalMode.transcribe(speechState(2.6, [[0]]), [wordOf('?', 1.2, 2.2), wordOf(' you', 2.3, 2.4)])
+  t.deepEqual(finalTextsOf(finalMode.policy.finishNow(finalMode.limits)), ['you'])
 
-  const open = createAttentionDriver({ max_buffer: 1, max_delay: 1 })
-  open.transcribe(speechState(2.8, [[0]]), [askWord, notWord, whatWord])
-  t.deepEqual(finalTextsOf(open.emit(speechState(2.8, [[0]]))), ['Ask not what'])
-  const shown = open.transcribe(speechState(3.7, [[0]]), [wordOf('?', 1.2, 3.4), wordOf(' you', 3.4, 3.5)])
+  const shortBuffer = createAttentionDriver({ max_buffer: 1, max_delay: 1 })
+  shortBuffer.transcribe(speechState(2.8, [[0]]), [askWord, notWord, whatWord])
+  t.deepEqual(finalTextsOf(shortBuffer.emit(speechState(2.8, [[0]]))), ['Ask not what'])
+  const shown = shortBuffer.transcribe(speechState(3.7, [[0]]), [wordOf('?', 1.2, 3.4), wordOf(' you', 3.4, 3.5)])
   t.is(shown.outcome.partial?.text, 'you')
 })
 
@@ -227,7 +227,7 @@ test('several ended phrases are transcribed in one pass, and each becomes its ow
   t.is(step.kind === 'pass' && step.pass.from, samplesOf(30) - samplesOf(0.15))
 })
 
-test('without punctuation none is shown, and the model still continues from its own punctuation', (t) => {
+test('with punctuation off no mark is shown, but the model continues from its own punctuation', (t) => {
   const { transcribe } = createAttentionDriver({ punctuation: false })
   const end = wordOf(' what?', 0.9, 1.2)
   t.is(

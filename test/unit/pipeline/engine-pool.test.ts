@@ -20,7 +20,7 @@ const poolOf = (engines: readonly [SpeechEngine, ...ReadonlyArray<SpeechEngine>]
   const pool = createEnginePool({ engines, vrams, shareOn: share })
   const pin = (liveId: number, vram: number, model = 'base') => {
     const { engine: chosen, release } = pool.pin({ liveId, model, vram })
-    return { at: engines.indexOf(chosen), release }
+    return { index: engines.indexOf(chosen), release }
   }
   return { pool, pin }
 }
@@ -28,38 +28,38 @@ const poolOf = (engines: readonly [SpeechEngine, ...ReadonlyArray<SpeechEngine>]
 test('a session begins on the least loaded GPU and stays there until it ends', (t) => {
   const { pool, pin } = poolOf([engine(), engine(), engine()], [9000, 9000, 9000])
   const pins = [1, 2, 3, 4].map((liveId) => pin(liveId, 1000))
-  t.deepEqual(pins.map(({ at }) => at), [0, 1, 2, 0])
+  t.deepEqual(pins.map(({ index }) => index), [0, 1, 2, 0])
   t.deepEqual(pool.rooms(), [[1, 4], [2], [3]].map((sessions) => ({ vram: 9000, sessions: new Set(sessions) })))
   pins[1]?.release()
   pins[1]?.release()
-  t.is(pin(5, 1000).at, 1)
+  t.is(pin(5, 1000).index, 1)
   t.is(pool.vram, 27_000)
 })
 
 test('a session begins only on a GPU with enough memory while one exists', (t) => {
   const { pin } = poolOf([engine(), engine()], [2000, 8000])
-  t.is(pin(1, 3000).at, 1, 'the session is too large for the first GPU')
-  t.is(pin(2, 1500).at, 1, 'the larger GPU stays less loaded: 4500 of 8000 is less than 1500 of 2000')
-  t.is(pin(3, 1500).at, 0)
-  t.is(pin(4, 3500).at, 1, 'memory comes before load')
-  t.is(pin(5, 7000).at, 1, 'without enough memory anywhere, the least loaded GPU gets the session')
+  t.is(pin(1, 3000).index, 1, 'the session is too large for the first GPU')
+  t.is(pin(2, 1500).index, 1, 'the larger GPU stays less loaded: 4500 of 8000 is less than 1500 of 2000')
+  t.is(pin(3, 1500).index, 0)
+  t.is(pin(4, 3500).index, 1, 'memory comes before load')
+  t.is(pin(5, 7000).index, 1, 'without enough memory anywhere, the least loaded GPU gets the session')
   const { pin: pinSlow } = poolOf([engine({ lanes: 0.1 }), engine({ lanes: 0.1 })], [9000, 1000])
-  t.deepEqual([1, 2].map((liveId) => pinSlow(liveId, 1001).at), [0, 0], 'a GPU with too few lanes is only slow')
+  t.deepEqual([1, 2].map((liveId) => pinSlow(liveId, 1001).index), [0, 0], 'a GPU with too few lanes is only slow')
 })
 
 test('the load of a GPU is the larger of its used shares of memory and lanes', (t) => {
   const { pin } = poolOf([engine({ lanes: 1 }), engine({ lanes: 1 })], [100_000, 1000])
-  t.deepEqual([1, 2, 3].map((liveId) => pin(liveId, 10).at), [0, 1, 0])
-  t.is(pin(4, 900).at, 1, 'half a lane each: 0.91 of the memory is less than 1.5 lanes')
+  t.deepEqual([1, 2, 3].map((liveId) => pin(liveId, 10).index), [0, 1, 0])
+  t.is(pin(4, 900).index, 1, 'half a lane each: 0.91 of the memory is less than 1.5 lanes')
 })
 
 test('no session begins on a restarting engine while another one runs', (t) => {
   let pid: number | undefined
   const { pool, pin } = poolOf([{ ...engine(), pid: () => pid }, engine()], [9000, 9000])
-  t.deepEqual([1, 2].map((liveId) => pin(liveId, 1000).at), [1, 1])
+  t.deepEqual([1, 2].map((liveId) => pin(liveId, 1000).index), [1, 1])
   t.is(pool.whole.pid(), undefined)
   pid = 5
-  t.is(pin(3, 1000).at, 0)
+  t.is(pin(3, 1000).index, 0)
   t.is(pool.whole.pid(), 5)
 })
 

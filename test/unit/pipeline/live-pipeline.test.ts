@@ -74,7 +74,7 @@ test('frames respect max_chars and max_lines and together contain every word [R1
   t.is(finals.map(({ text }) => text.replaceAll(' ', '')).join(''), words.map(({ text }) => text).join(''))
 })
 
-test('without punctuation none is added [R158]', async (t) => {
+test('with punctuation off the frames have no punctuation marks [R158]', async (t) => {
   const words = spokenWords('Well, it is 3.5 metres. Or not? Yes!')
   const { frames } = await streamAudio({
     ...pace,

@@ -22,7 +22,7 @@ interface Step {
 const read = (file: URL | string): ReadonlyArray<{ readonly steps: ReadonlyArray<Step> }> =>
   JSON.parse(readFileSync(file, 'utf8')) as ReadonlyArray<{ readonly steps: ReadonlyArray<Step> }>
 
-const followsTheReference = (t: ExecutionContext, sequences: ReturnType<typeof read>): void => {
+const compareWithReference = (t: ExecutionContext, sequences: ReturnType<typeof read>): void => {
   for (const [number, { steps }] of sequences.entries()) {
     let state: Agreement = NO_AGREEMENT
     for (const [index, step] of steps.entries()) {
@@ -45,10 +45,10 @@ const followsTheReference = (t: ExecutionContext, sequences: ReturnType<typeof r
 }
 
 test('LocalAgreement commits the words of the reference implementation, on a sample of its recordings', (t) => {
-  followsTheReference(t, read(new URL('./local-agreement.sample.json', import.meta.url)))
+  compareWithReference(t, read(new URL('./local-agreement.sample.json', import.meta.url)))
 })
 
 const ALL = '../shared/research/la2/sequences.json'
 testWith(ALL)('LocalAgreement commits the words of the reference implementation, on all 200 recordings', (t) => {
-  followsTheReference(t, read(ALL))
+  compareWithReference(t, read(ALL))
 })

@@ -17,7 +17,7 @@ const whiteNoise = (amplitude: number): Int16Array => {
   })
 }
 
-/** A second each of tones from 110 Hz on, with silence between them. */
+/** Tones of one second each, from 110 Hz upwards, with one second of silence between them. */
 const tones = (): Int16Array =>
   Int16Array.from({ length: SCALE }, (_, i) => {
     const second = Math.floor(i / 16000)

@@ -95,9 +95,9 @@ test('sessions that only request finals do not block the drafts of others', asyn
   const turns = [0, 0, 0]
   const longest = [0, 0, 0]
   await Promise.all(turns.map(async (_, live) => {
-    for (let asked = 0; asked < 120_000; asked = now) {
+    for (let submittedAt = 0; submittedAt < 120_000; submittedAt = now) {
       await scheduler.transcribe(live, now + 5000, live === 0 ? draftOf('drafts') : jobOf('finals'))
-      longest[live] = Math.max(longest[live] ?? 0, now - asked)
+      longest[live] = Math.max(longest[live] ?? 0, now - submittedAt)
       turns[live] = (turns[live] ?? 0) + 1
     }
   }))

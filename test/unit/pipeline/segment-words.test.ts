@@ -50,13 +50,13 @@ test('the words of a final form its text, advance in time and lie within the fin
     fc.record({
       text,
       start: fc.double({ min: 0, max: 9, noNaN: true }),
-      long: fc.double({ min: 0, max: 2, noNaN: true }),
+      duration: fc.double({ min: 0, max: 2, noNaN: true }),
     }),
   )
   const shape = fc.record({ maxChars: fc.integer({ min: 1, max: 20 }), maxLines: fc.integer({ min: 1, max: 3 }) })
   fc.assert(
     fc.property(words, shape, fc.double({ min: 0, max: 5, noNaN: true }), (all, room, notBefore) => {
-      const spoken = all.map(({ text, start, long }) => word(text, start, start + long))
+      const spoken = all.map(({ text, start, duration }) => word(text, start, start + duration))
       for (const { words: segmentWords = [], ...segment } of finalSegments(spoken, room, 1, notBefore)) {
         t.is(segmentWords.map(({ text }) => text).join(''), segment.text)
         let last = segment.start

@@ -8,6 +8,8 @@ import { scriptedEngine } from '../../support/doubles/scripted/engine.ts'
 import type { ScriptedWord } from '../../support/doubles/scripted/script.ts'
 import { chanceOf } from '../../support/tools/seeded.ts'
 
+// Audio is settled when no later pass needs it, because all words in it are final.
+
 const RATE = 16_000
 /** Samples by which models without word times may misjudge the end of a word. */
 const END_TOLERANCE_SAMPLES = 1.5 * RATE
@@ -42,7 +44,7 @@ test('settled audio is covered by finals, and after speech all but the last mome
       const finalWords = finals.map(({ text }) => text).join(' ').split(' ').length
       const spoken = ends.filter((end) => end <= settled - (hasWordTimes ? 0 : END_TOLERANCE_SAMPLES)).length
       t.true(settled >= before && settled <= at + 1600)
-      t.true(spoken === 0 || finalWords >= spoken, `${spoken} words are settled, ${finalWords} are finalWords at ${at}`)
+      t.true(spoken === 0 || finalWords >= spoken, `${spoken} words are settled, ${finalWords} are final at ${at}`)
       moved += settled > before ? 1 : 0
       before = settled
     }

@@ -69,7 +69,7 @@ test('the end of the audio ends everything', (t) => {
   t.deepEqual(dropPhrase(state).phrases, [])
 })
 
-const ordered = (phrases: ReadonlyArray<Phrase>): boolean => {
+const areOrdered = (phrases: ReadonlyArray<Phrase>): boolean => {
   let at = 0
   return phrases.every(({ regions, closedAt }) => {
     const inOrder = regions.every(({ start, end }) => {
@@ -98,7 +98,7 @@ test('regions never overlap, and any batch size gives the same regions', (t) => 
           batch += 1
         }
         t.deepEqual(state, whole)
-        t.true(ordered(whole.phrases))
+        t.true(areOrdered(whole.phrases))
         t.is(whole.clock, frames.length * VAD_FRAME)
       },
     ),

@@ -12,7 +12,7 @@ import { scriptedEngine } from '../../support/doubles/scripted/engine.ts'
 import type { ScriptedWord } from '../../support/doubles/scripted/script.ts'
 import { eventLoopTurns } from '../../support/pipeline/pipeline-stream.ts'
 
-const sought = () => createSpokenLanguage('auto')
+const createDetection = () => createSpokenLanguage('auto')
 const span = (from: number, to: number) => ({ from: samplesOf(from), to: samplesOf(to) })
 
 test('a given language is never detected and appears in no segment', (t) => {
@@ -21,7 +21,7 @@ test('a given language is never detected and appears in no segment', (t) => {
 })
 
 test('the language is detected after 1 s of speech and each doubling, until the model is sure', (t) => {
-  const language = sought()
+  const language = createDetection()
   t.is(language.nextQuery(speechState(1.5, [[0, 0.4], [1]]), 0, null), null, '0.9 s of speech')
   t.deepEqual(language.nextQuery(speechState(1.6, [[0, 0.4], [1]]), 0, null), span(0, 1.6))
   t.false(language.applyAnswer({ code: 'de', probability: 0.4 }))
@@ -36,7 +36,7 @@ test('the language is detected after 1 s of speech and each doubling, until the 
 })
 
 test('a likely result for the first second is used, but confirmed by a second sure result', (t) => {
-  const language = sought()
+  const language = createDetection()
   language.nextQuery(speechState(1.1, [[0]]), 0, null)
   language.applyAnswer({ code: 'pl', probability: 0.9 })
   t.is(language.code(), 'pl')
@@ -45,8 +45,8 @@ test('a likely result for the first second is used, but confirmed by a second su
   t.is(language.code(), 'fr')
 })
 
-test('a short first phrase is detected when it ends', (t) => {
-  const language = sought()
+test('the language of a short first phrase is detected when the phrase ends', (t) => {
+  const language = createDetection()
   t.is(language.nextQuery(speechState(0.6, [[0.1, 0.5]]), 0, null), null)
   t.deepEqual(language.nextQuery(speechState(1.6, [[0.1, 0.5]], true), 0, null), span(0.1, 0.5))
   t.false(language.applyAnswer({ code: 'en', probability: 0.5 }))
@@ -56,7 +56,7 @@ test('a short first phrase is detected when it ends', (t) => {
 
 /** A session whose language is surely English, at its second phrase. */
 const startEnglish = () => {
-  const language = sought()
+  const language = createDetection()
   language.nextQuery(speechState(2.1, [[0]]), 0, null)
   language.applyAnswer({ code: 'en', probability: 0.9 })
   language.endPhrase(0)
@@ -80,7 +80,7 @@ test('a sure language changes only by a sure result over two seconds', (t) => {
 })
 
 test('detection uses at most eight seconds of audio and then stops', (t) => {
-  const language = sought()
+  const language = createDetection()
   t.deepEqual(language.nextQuery(speechState(30, [[0]]), 0, null), span(0, 8))
   language.applyAnswer({ code: 'en', probability: 0.1 })
   t.is(language.nextQuery(speechState(90, [[0]]), 0, null), null)

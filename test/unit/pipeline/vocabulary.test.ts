@@ -7,7 +7,7 @@ import { eventLoopTurns } from '../../support/pipeline/pipeline-stream.ts'
 const words = spokenWords('it begins at noon and it ends at one')
 const audio = scriptedAudio(words, 2)
 
-test('a vocabulary goes with every pass, and a changed one from the next pass on', async (t) => {
+test('every pass gets the vocabulary; a changed vocabulary applies from the next pass', async (t) => {
   const engine = scriptedEngine({ words, hasWordTimes: true })
   const [first, second] = [{ prompt: 'Opening hours.', hotwords: ['noon'] }, { prompt: '', hotwords: ['one'] }]
   const pipeline = pipelineOf(engine, collectEvents().events, { vocabulary: first })

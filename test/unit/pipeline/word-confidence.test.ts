@@ -4,6 +4,7 @@ import { combineTranscriptions } from '../../../application/pipeline/policy/by-a
 import { textOf } from '../../../application/pipeline/policy/words.ts'
 import { wordOf } from '../../support/pipeline/attention-driver.ts'
 
+/** An account: the words that one pass found in the audio. Two passes over the same audio give two accounts. */
 const account = fc
   .array(
     fc.record({
@@ -28,10 +29,10 @@ test('two equal accounts give the later one; each word comes from one of them, i
 })
 
 test('a word of only one account stays when the model was more sure than not', (t) => {
-  const both = wordOf(' Ask', 0, 0.4)
+  const sharedWord = wordOf(' Ask', 0, 0.4)
   const texts = [0.4, 0.6].flatMap((sure) => {
-    const more = [both, wordOf(' to', 0.5, 0.6, sure)]
-    return [textOf(combineTranscriptions([both], more)), textOf(combineTranscriptions(more, [both]))]
+    const longer = [sharedWord, wordOf(' to', 0.5, 0.6, sure)]
+    return [textOf(combineTranscriptions([sharedWord], longer)), textOf(combineTranscriptions(longer, [sharedWord]))]
   })
   t.deepEqual(texts, ['Ask', 'Ask', 'Ask to', 'Ask to'])
 })

@@ -73,25 +73,28 @@ test('word times are ordered and inside their segment, for any regions', (t) => 
   )
 })
 
-const at = (...texts: ReadonlyArray<string>): ReadonlyArray<Word> =>
+/** Words of one second each, from second 0. */
+const wordsFrom = (...texts: ReadonlyArray<string>): ReadonlyArray<Word> =>
   texts.map((text, i) => ({ text: ` ${text}`, start: i, end: i + 1 }))
 const freshTexts = (knownWords: ReadonlyArray<Word>, words: ReadonlyArray<Word>): string =>
   textOf(withKnownTimes(knownWords, words).filter(({ start }) => start > (knownWords.at(-1)?.end ?? 0) - 0.1))
 
 test('words that repeat known words take over their times, even if the model changed some', (t) => {
-  t.is(freshTexts(at('We', 'met', 'at', 'noon'), at('We', 'meet', 'at', 'noon.', 'Then', 'home')), 'Then home')
-  t.is(freshTexts(at('We', 'met', 'at', 'noon'), at('we', 'at', 'noon', 'then')), 'then')
-  t.is(freshTexts([], at('one')), 'one')
+  const knownWords = wordsFrom('We', 'met', 'at', 'noon')
+  t.is(freshTexts(knownWords, wordsFrom('We', 'meet', 'at', 'noon.', 'Then', 'home')), 'Then home')
+  t.is(freshTexts(knownWords, wordsFrom('we', 'at', 'noon', 'then')), 'then')
+  t.is(freshTexts([], wordsFrom('one')), 'one')
 })
 
 test('a word spoken twice is kept twice', (t) => {
-  t.is(freshTexts(at('nine'), at('nine', 'nine', 'eight')), 'nine eight')
-  t.is(freshTexts(at('very', 'very'), at('very', 'very', 'very', 'good')), 'very good')
+  t.is(freshTexts(wordsFrom('nine'), wordsFrom('nine', 'nine', 'eight')), 'nine eight')
+  t.is(freshTexts(wordsFrom('very', 'very'), wordsFrom('very', 'very', 'very', 'good')), 'very good')
 })
 
 test('missing known words at the front, removed by a cut, do not matter', (t) => {
-  const knownWords = at('one', 'two', 'three').map((word) => ({ ...word, start: word.start - 2, end: word.end - 2 }))
-  t.is(freshTexts(knownWords, at('three', 'four')), 'four')
+  const earlier = ({ text, start, end }: Word): Word => ({ text, start: start - 2, end: end - 2 })
+  const knownWords = wordsFrom('one', 'two', 'three').map(earlier)
+  t.is(freshTexts(knownWords, wordsFrom('three', 'four')), 'four')
   const half = [
     { text: ' oh', start: 0, end: 0.1 },
     { text: ' three', start: 0.1, end: 1 },

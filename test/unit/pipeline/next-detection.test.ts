@@ -43,8 +43,8 @@ const withWord = (state: PolicyState): PolicyState => {
   }
 }
 
-test('no step is due before the next look, for any audio until then', (t) => {
-  const seen = { looks: 0, dues: 0, longest: 0 }
+test('no step is due before the next detection, for any audio until then', (t) => {
+  const seen = { detections: 0, dues: 0, longest: 0 }
   fc.assert(
     fc.property(anyCase, ({ past, future, chosen, transcribedShare, hasPendingWord }) => {
       const limits = limitsOf({ ...DEFAULT_ENGINE_SETTINGS, ...chosen }, 30)
@@ -65,29 +65,29 @@ test('no step is due before the next look, for any audio until then', (t) => {
           ? withWord(begun)
           : begun
       if (kindAt(policy, now) !== 'wait') return
-      const look = nextDetection(
+      const detectionAt = nextDetection(
         now.phrases[0] === undefined ? policy : skipSilence(policy, now.phrases[0], limits),
         now,
         limits,
       )
-      seen.looks += 1
-      seen.longest = Math.max(seen.longest, look - now.clock)
+      seen.detections += 1
+      seen.longest = Math.max(seen.longest, detectionAt - now.clock)
       let next = now
       for (const probability of future) {
         next = foldSpeech(next, [probability], limits.phraseSilence)
-        if (next.clock >= look) {
+        if (next.clock >= detectionAt) {
           if (kindAt(policy, next) !== 'wait') seen.dues += 1
           break
         }
         // Detection runs in calls of at least four frames, so an earlier step may wait for the next call.
-        if (look > now.clock + 4 * VAD_FRAME && kindAt(policy, next) !== 'wait')
+        if (detectionAt > now.clock + 4 * VAD_FRAME && kindAt(policy, next) !== 'wait')
           throw new Error(
-            `${kindAt(policy, next)} at ${next.clock - now.clock}, but the next look is at ${look - now.clock}`,
+            `${kindAt(policy, next)} at ${next.clock - now.clock}, but detection is at ${detectionAt - now.clock}`,
           )
       }
     }),
     { numRuns: 2000 },
   )
-  t.true(seen.looks > 200 && seen.dues > 20, JSON.stringify(seen))
-  t.true(seen.longest >= 8 * VAD_FRAME, 'some looks wait for several frames')
+  t.true(seen.detections > 200 && seen.dues > 20, JSON.stringify(seen))
+  t.true(seen.longest >= 8 * VAD_FRAME, 'some detections wait for several frames')
 })

@@ -41,7 +41,7 @@ const settings = fc.record({
   max_chars: fc.integer({ min: 10, max: 80 }),
 })
 
-test('no step is due before the next look, and the repeated audio stays short', async (t) => {
+test('no step is due before the next detection, and the repeated audio stays short', async (t) => {
   const seen = { waits: 0, dues: 0, longest: 0 }
   const run = await fc.check(
     fc.asyncProperty(script, settings, async (words, chosen) => {
@@ -76,29 +76,29 @@ test('no step is due before the next look, and the repeated audio stays short', 
           if (step.kind === 'wait') break
           if (steps > 50) throw new Error('it never waits')
           if (speech.clock < announced)
-            throw new Error(`${step.kind} at ${speech.clock}, but the next look was at ${announced}`)
+            throw new Error(`${step.kind} at ${speech.clock}, but the next detection was announced for ${announced}`)
           seen.dues += 1
           await perform(step)
         }
         const { transcribedEnd, neededFrom } = policy.progress(speech)
         const kept = Math.max(transcribedEnd, speech.clock) - neededFrom
         // The whole buffer, and the silence after it until the buffer is dropped.
-        const most =
+        const limit =
           limits.buffer.longestWithContext +
           Math.max(limits.interval, limits.phraseSilence, 4 * SAMPLE_RATE) +
           SAMPLE_RATE
-        if (kept > most) throw new Error(`${kept / SAMPLE_RATE} s are kept`)
+        if (kept > limit) throw new Error(`${kept / SAMPLE_RATE} s are kept`)
         if (speech.clock < announced) continue
-        const look = policy.nextDetection(speech, limits)
+        const detectionAt = policy.nextDetection(speech, limits)
         seen.waits += 1
-        seen.longest = Math.max(seen.longest, look - speech.clock)
+        seen.longest = Math.max(seen.longest, detectionAt - speech.clock)
         // Detection runs in calls of at least four frames, so an earlier step may wait for the next call.
-        announced = look > speech.clock + 4 * VAD_FRAME ? look : 0
+        announced = detectionAt > speech.clock + 4 * VAD_FRAME ? detectionAt : 0
       }
     }),
     { numRuns: 40 },
   )
   t.is(run.failed ? `${String(run.errorInstance)}\n${fc.defaultReportMessage(run)}` : '', '')
   t.true(seen.waits > 1000 && seen.dues > 100, JSON.stringify(seen))
-  t.true(seen.longest >= 8 * VAD_FRAME, 'some looks wait for several frames')
+  t.true(seen.longest >= 8 * VAD_FRAME, 'some detections wait for several frames')
 })
