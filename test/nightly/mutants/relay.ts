@@ -8,7 +8,7 @@ const SERVE_LINKS = 'test/unit/relay/serve-links.test.ts'
 const UNREACHABLE = 'test/unit/relay/unreachable.test.ts'
 const MOVED_OFF =
   'a session with a local sender moves off a worker that is unreachable for 8 s, once a minute'
-const STAYS = 'a session with listeners only stays, and so does one whose worker becomes reachable again'
+const STAYS = 'a session with only listeners stays, and so does a session whose worker is reachable again'
 const HEARD_ONCE = 'each listener receives all finals once and in order'
 
 /** Sessions whose sockets and workers are in different processes. */
@@ -49,7 +49,7 @@ export const relayMutants: ReadonlyArray<Mutant> = [
     file: 'application/sessions/relay/listener-line.ts',
     before: 'isReadingPast || held !== null || memory',
     after: 'isReadingPast || memory',
-    rows: ['a listener that joins a silent new worker during a slow log receives everything from then on'], test: LINE,
+    rows: ['a listener that joins a silent new worker in a log outage receives everything from then on'], test: LINE,
   },
   {
     file: 'application/sessions/relay/listener-line.ts',
@@ -99,7 +99,7 @@ export const relayMutants: ReadonlyArray<Mutant> = [
     file: 'application/sessions/relay/serve-links.ts',
     before: 'if (link.buffered() <= MAX_UNREAD_BYTES) return',
     after: 'if (link.buffered() >= 0) return',
-    rows: ['a link that does not accept the lines of a session is closed; an unknown version too'], test: SERVE_LINKS,
+    rows: ['a link that accepts no frames is closed, and so is a link of an unknown version'], test: SERVE_LINKS,
   },
   {
     file: 'application/sessions/relay/serve-links.ts',
@@ -111,7 +111,7 @@ export const relayMutants: ReadonlyArray<Mutant> = [
     file: 'application/sessions/relay/reconnecting-link.ts',
     before: ' || message.term < highest',
     after: '',
-    rows: ['a worker of a lower term than a known one is ignored'], test: RELAY,
+    rows: ['a worker is ignored when its term is lower than the highest known term'], test: RELAY,
   },
   {
     file: 'application/sessions/relay/move-unreachable.ts',

@@ -105,7 +105,7 @@ export const senderMutants: ReadonlyArray<Mutant> = [
     file: 'interfaces/ws/relay/worker-senders.ts',
     before: "message.kind !== 'gone' || senders.get(message.requestId)?.served === served",
     after: 'served !== null',
-    rows: ['a sender that asks in vain and leaves removes no other sender from its place'], test: WORKER_SENDERS,
+    rows: ['a refused sender that leaves does not remove the admitted sender from its place'], test: WORKER_SENDERS,
   },
   {
     file: 'interfaces/ws/relay/worker-senders.ts',

@@ -93,7 +93,7 @@ export const termMutants: ReadonlyArray<Mutant> = [
     file: 'application/sessions/live-sessions.ts',
     before: '    leave()\n    options.checkSender(liveId)\n',
     after: '    options.checkSender(liveId)\n',
-    rows: ['late or missing answers of the store never lock, mute or double a session'], test: STALLED,
+    rows: ['despite late or missing store answers each session accepts its sender and audio'], test: STALLED,
   },
   {
     file: 'application/sessions/run-lives.ts',

@@ -36,8 +36,8 @@ const STARTS =
 const STARTERS =
   /^(application\/sessions\/|interfaces\/ws\/|interfaces\/compose\/(front|health|parts\/worker-sessions)\.ts$)/
 
-const unexpectedStarts = (of: ReturnType<typeof productSources>): ReadonlyArray<string> =>
-  of.flatMap(({ path, imports }) =>
+const unexpectedStarts = (files: ReturnType<typeof productSources>): ReadonlyArray<string> =>
+  files.flatMap(({ path, imports }) =>
     imports.filter((name) => STARTS.test(name) && !STARTERS.test(path)).map((name) => `${path} → ${name}`),
   )
 

@@ -65,8 +65,10 @@ export const rulesOf = (text: string): ReadonlyArray<Rule> =>
 
 /** Returns each citation of an unknown rule, as `path: code`. */
 export const unknownCodes = (citing: ReadonlyArray<Citing>, rules: ReadonlyArray<Rule>): ReadonlyArray<string> => {
-  const known = new Set(rules.map(({ code }) => code))
-  return citing.flatMap(({ path, codes }) => codes.filter((code) => !known.has(code)).map((code) => `${path}: ${code}`))
+  const ruleCodes = new Set(rules.map(({ code }) => code))
+  return citing.flatMap(({ path, codes }) =>
+    codes.filter((code) => !ruleCodes.has(code)).map((code) => `${path}: ${code}`),
+  )
 }
 
 const numberOf = ({ code }: Rule): number => Number(code.slice(1))
@@ -82,5 +84,5 @@ export const misplacedRules = (rules: ReadonlyArray<Rule>): ReadonlyArray<string
       before?.code.charAt(0) === code.charAt(0) && numberOf(before) > numberOf(rule) ? 'is out of order' : '',
       /^\S.{8,148}[^.]\.$/.test(sentence) ? '' : 'is not one sentence on one line',
     ]
-    return wrong.filter((what) => what !== '').map((what) => `${code} ${what}`)
+    return wrong.filter((problem) => problem !== '').map((problem) => `${code} ${problem}`)
   })

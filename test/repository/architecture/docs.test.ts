@@ -5,8 +5,9 @@ import test from 'ava'
 const PATHS = /`((?:domain|application|infrastructure|projections|interfaces|test|tools|bench|docs)\/[\w./{},*-]*)`/g
 
 const expanded = (path: string): ReadonlyArray<string> => {
-  const [, before, several, after] = /^(.*?)\{([^}]*)\}(.*)$/.exec(path) ?? []
-  return several === undefined ? [path] : several.split(',').flatMap((one) => expanded(`${before}${one}${after}`))
+  const [, before, alternatives, after] = /^(.*?)\{([^}]*)\}(.*)$/.exec(path) ?? []
+  if (alternatives === undefined) return [path]
+  return alternatives.split(',').flatMap((part) => expanded(`${before}${part}${after}`))
 }
 
 const missingIn = (text: string): ReadonlyArray<string> =>

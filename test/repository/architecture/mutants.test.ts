@@ -10,12 +10,12 @@ const TABLE = 'test/unit/cli/table.test.ts'
 const FITTING = { file: TABLE, before: "test('columns", after: '', rows: ['columns are as wide'], test: TABLE }
 
 test('a mutant whose file, line, test file or test is missing does not fit', (t) => {
-  const others = [
+  const faults = [
     { file: 'missing.ts' },
     { before: 'no such line' },
     { test: 'missing.test.ts' },
     { rows: ['no such title'] },
   ]
   t.deepEqual(misfits([FITTING]), [])
-  for (const other of others) t.is(misfits([{ ...FITTING, ...other }]).length, 1, JSON.stringify(other))
+  for (const fault of faults) t.is(misfits([{ ...FITTING, ...fault }]).length, 1, JSON.stringify(fault))
 })

@@ -11,16 +11,16 @@ test('a title names its rows in brackets at the end, ranges too', (t) => {
   t.false(namesRow('x [R55]', [5]) || namesRow('x [D58]', ['D5']) || namesRow('a duty', ['a duty that']))
 })
 
-const said = (title: string, outcome: Claim['outcome'] = 'passed'): Claim => ({ title, outcome })
+const claimOf = (title: string, outcome: Claim['outcome'] = 'passed'): Claim => ({ title, outcome })
 
 test('the state of a row follows from its tests and mutants', (t) => {
-  const alone = [said('x [R7]')]
+  const ownClaims = [claimOf('x [R7]')]
   t.is(standingOf(7, [], [[7]]), 'missing')
-  t.is(standingOf(7, [said('x [R7]', 'skipped')], [[7]]), 'missing')
-  t.is(standingOf(7, [...alone, said('y [R7 R8]', 'failed')], [[7]]), 'failed')
-  t.is(standingOf(7, [said('x [R1 to R10]')], []), 'named in passing')
-  t.is(standingOf(7, [said('x [R1 to R10]'), ...alone], []), 'claimed')
-  t.is(standingOf(7, alone, [[8], ['D58']]), 'claimed')
-  t.is(standingOf(7, alone, [[7, 8]]), 'claimed', 'a mutant of two rows defends neither')
-  t.is(standingOf(7, alone, [[7]]), 'defended')
+  t.is(standingOf(7, [claimOf('x [R7]', 'skipped')], [[7]]), 'missing')
+  t.is(standingOf(7, [...ownClaims, claimOf('y [R7 R8]', 'failed')], [[7]]), 'failed')
+  t.is(standingOf(7, [claimOf('x [R1 to R10]')], []), 'named in passing')
+  t.is(standingOf(7, [claimOf('x [R1 to R10]'), ...ownClaims], []), 'claimed')
+  t.is(standingOf(7, ownClaims, [[8], ['D58']]), 'claimed')
+  t.is(standingOf(7, ownClaims, [[7, 8]]), 'claimed', 'a mutant of two rows defends neither')
+  t.is(standingOf(7, ownClaims, [[7]]), 'defended')
 })

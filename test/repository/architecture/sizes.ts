@@ -3,9 +3,9 @@ import { dirname, join, relative } from 'node:path'
 import { Visitor, parseSync } from 'oxc-parser'
 import { LAYERS, productSources } from './imports.ts'
 
-const MOST_FILES = 15
-const MOST_MEMBERS = 12
-const MOST_PARAMETERS = 5
+const MAX_FILES = 15
+const MAX_MEMBERS = 12
+const MAX_PARAMETERS = 5
 
 /** A type or function above a limit: its file, its name or line, and its size. */
 export interface Oversize {
@@ -24,10 +24,10 @@ export const oversizeIn = (path: string, text: string): ReadonlyArray<Oversize> 
   const found: Array<Oversize> = []
   const lineOf = (start: number): string => `line ${text.slice(0, start).split('\n').length}`
   const members = (name: string, { length }: ReadonlyArray<unknown>): void => {
-    if (length > MOST_MEMBERS) found.push({ path, name, size: `${length} members` })
+    if (length > MAX_MEMBERS) found.push({ path, name, size: `${length} members` })
   }
   const parameters = ({ start, params }: Listing): void => {
-    if (params.length > MOST_PARAMETERS) found.push({ path, name: lineOf(start), size: `${params.length} parameters` })
+    if (params.length > MAX_PARAMETERS) found.push({ path, name: lineOf(start), size: `${params.length} parameters` })
   }
   new Visitor({
     TSInterfaceDeclaration: ({ id, body }) => members(id.name, body.body),
@@ -62,5 +62,5 @@ export const productFiles = (): ReadonlyArray<string> =>
 export const crowdedFolders = (paths: ReadonlyArray<string>): ReadonlyArray<string> => {
   const counts = new Map<string, number>()
   for (const path of paths) counts.set(dirname(path), (counts.get(dirname(path)) ?? 0) + 1)
-  return [...counts].filter(([, count]) => count > MOST_FILES).map(([folder, count]) => `${folder}: ${count} files`)
+  return [...counts].filter(([, count]) => count > MAX_FILES).map(([folder, count]) => `${folder}: ${count} files`)
 }

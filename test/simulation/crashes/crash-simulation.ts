@@ -46,23 +46,23 @@ export const createSimulation = (random: () => number, onAppend: (stream: string
   }
 
   const createProcess = (): SimulatedProcess => {
-    let dead = false
+    let isDead = false
     let announce: () => void = () => undefined
     const died = new Promise<void>((resolve) => { announce = resolve })
     const die = (): void => {
-      if (dead) return
-      dead = true
+      if (isDead) return
+      isDead = true
       crashes += 1
       announce()
     }
     kills.push(die)
 
-    /** Waits to be picked; never answers when the process is dead or dies at this step. */
+    /** Waits until the simulation picks this step. It never answers when the process is dead or dies at this step. */
     const step = <A>(act: () => Promise<E.Either<{ _tag: string }, A>>, hasOutcome: boolean) =>
       new Promise<E.Either<never, A>>((resolve) => {
-        if (dead) return
+        if (isDead) return
         waiting.push(() => {
-          if (dead) return
+          if (isDead) return
           const crash = random() < faults.crash
           const unavailable = random() < faults.unavailable
           const hasNoEffect = (crash || unavailable) && random() < 0.5

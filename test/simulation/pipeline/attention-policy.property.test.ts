@@ -9,7 +9,8 @@ import type { ScriptedWord } from '../../support/doubles/scripted/script.ts'
 import { streamAudio } from '../../support/pipeline/pipeline-stream.ts'
 import type { Streamed } from '../../support/pipeline/pipeline-stream.ts'
 
-const script = (unsure: number): fc.Arbitrary<ReadonlyArray<ScriptedWord>> =>
+/** Random words. `wrongPercent`: the share of the words that drafts transcribe wrongly. */
+const script = (wrongPercent: number): fc.Arbitrary<ReadonlyArray<ScriptedWord>> =>
   fc
     .array(
       fc.record({
@@ -21,8 +22,8 @@ const script = (unsure: number): fc.Arbitrary<ReadonlyArray<ScriptedWord>> =>
         ),
         stretch: fc.double({ min: 0.8, max: 1.25, noNaN: true }),
         misheard: fc.oneof(
-          { weight: 100 - unsure, arbitrary: fc.constant(false) },
-          { weight: unsure, arbitrary: fc.constant(true) },
+          { weight: 100 - wrongPercent, arbitrary: fc.constant(false) },
+          { weight: wrongPercent, arbitrary: fc.constant(true) },
         ),
       }),
       { minLength: 1, maxLength: 60 },

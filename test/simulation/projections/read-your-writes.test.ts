@@ -16,7 +16,7 @@ import { createRecordingLogger } from '../../support/doubles/loggers.ts'
 import { temporaryDirectory } from '../../support/tools/temporary-directory.ts'
 import { createTestEnvironment } from '../../support/doubles/environment.ts'
 
-test('on the embedded stores a read sees the write before it, in 1000 of 1000 rounds [R15]', async (t) => {
+test('on the embedded stores each of 1000 reads sees the write before it [R15]', async (t) => {
   const directory = await temporaryDirectory()
   const environment = createTestEnvironment()
   const store = await openSqliteEventStore({ file: join(directory.path, 'events.sqlite') })

@@ -17,39 +17,39 @@ type Listener = ReturnType<ReturnType<typeof createRelayApi>['listen']>
 const ENDED = { status: 'finished', reason: 'finish_route' } as const
 
 /** Identifies a final by its key and text. */
-const wordOf = (frame: TranscriptFrame): string => `${finalKey(frame)}: ${frame.text}`
+const idOf = (frame: TranscriptFrame): string => `${finalKey(frame)}: ${frame.text}`
 
-/** Finals that were lost and transcribed again with equal text. A listener receives each once, at its first place. */
-const repeatedIn = (words: ReadonlyArray<string>): ReadonlySet<string> =>
-  new Set(words.filter((word, place) => words.indexOf(word) !== place))
+/** Returns finals that were lost and transcribed again with equal text. A listener receives each of them only once. */
+const repeatedIn = (ids: ReadonlyArray<string>): ReadonlySet<string> =>
+  new Set(ids.filter((id, index) => ids.indexOf(id) !== index))
 
 /** Compares the finals that each listener received with the log. Returns the problems. */
 const problemsOf = (world: RelayLog, listeners: ReadonlyArray<Listener>): ReadonlyArray<string> => {
-  const said = world.said.map(wordOf)
-  const repeated = repeatedIn(said)
-  const stored = new Set(world.log.map(wordOf))
-  const words = world.log.map(wordOf).filter((word) => !repeated.has(word))
-  return listeners.flatMap(({ api, point, heard, endings, hasJoined, isClosed, owedFrom }, index) => {
+  const produced = world.produced.map(idOf)
+  const repeated = repeatedIn(produced)
+  const stored = new Set(world.log.map(idOf))
+  // Repeated finals have no single place, so their order is not checked.
+  const ordered = world.log.map(idOf).filter((id) => !repeated.has(id))
+  return listeners.flatMap(({ api, point, received, endings, hasJoined, isClosed, owedFrom }, index) => {
     const name = `listener ${index} at ${api} ${point === null ? 'from now on' : 'from the first segment'}`
-    const told = heard.map(wordOf)
-    const places = told.map((word) => words.indexOf(word)).filter((place) => place !== -1)
-    const isUntil = isClosed() || endings[0] === 'unavailable' || endings[0] === 'server_restart'
-    const since = new Set(said.slice(owedFrom()))
-    const before = new Set(said.slice(0, owedFrom()))
-    const missed = [...repeated].filter(
-      (word) => stored.has(word) && since.has(word) && !before.has(word) && !told.includes(word),
-    )
-    const owed = words.filter((word) => since.has(word))
-    const got = places.map((place) => words[place] ?? '').filter((word) => since.has(word))
+    const ids = received.map(idOf)
+    const places = ids.map((id) => ordered.indexOf(id)).filter((place) => place !== -1)
+    // A listener that left before the end may lack the last finals.
+    const hasLeft = isClosed() || endings[0] === 'unavailable' || endings[0] === 'server_restart'
+    const since = new Set(produced.slice(owedFrom()))
+    const before = new Set(produced.slice(0, owedFrom()))
+    const missed = [...repeated].filter((id) => stored.has(id) && since.has(id) && !before.has(id) && !ids.includes(id))
+    const owed = ordered.filter((id) => since.has(id))
+    const got = places.map((place) => ordered[place] ?? '').filter((id) => since.has(id))
     const faults: Array<string> = []
-    if (new Set(told).size !== told.length) faults.push(`${name} received twice: ${told.join(' | ')}`)
+    if (new Set(ids).size !== ids.length) faults.push(`${name} received twice: ${ids.join(' | ')}`)
     if (places.some((place, n) => n > 0 && place < (places[n - 1] ?? 0)))
-      faults.push(`${name} received out of order: ${told.join(' | ')}`)
-    if (JSON.stringify(got) !== JSON.stringify(isUntil ? owed.slice(0, got.length) : owed))
+      faults.push(`${name} received out of order: ${ids.join(' | ')}`)
+    if (JSON.stringify(got) !== JSON.stringify(hasLeft ? owed.slice(0, got.length) : owed))
       faults.push(`${name} received\n  ${got.join(' | ')}\ninstead of\n  ${owed.join(' | ')}`)
-    if (!isUntil && missed.length > 0)
+    if (!hasLeft && missed.length > 0)
       faults.push(`${name} never received the repeated finals ${missed.join(' | ')}`)
-    if (!isUntil && (!hasJoined() || endings.length !== 1)) faults.push(`${name} received the ends ${endings.join()}`)
+    if (!hasLeft && (!hasJoined() || endings.length !== 1)) faults.push(`${name} received the ends ${endings.join()}`)
     return faults
   })
 }
@@ -64,13 +64,13 @@ interface Processes {
   readonly apis: ReadonlyArray<ReturnType<typeof createRelayApi>>
 }
 
-/** Once all links work again, the newest final must arrive at once, before the end of the session. */
+/** Returns the listeners that have not received the newest final. With working links it must arrive immediately. */
 const withoutNewest = (
   newest: TranscriptFrame | undefined,
   listeners: ReadonlyArray<Listener>,
 ): ReadonlyArray<string> =>
-  listeners.flatMap(({ api, heard, endings, hasJoined, isClosed }, index) => {
-    const hasNewest = newest === undefined || heard.some((frame) => wordOf(frame) === wordOf(newest))
+  listeners.flatMap(({ api, received, endings, hasJoined, isClosed }, index) => {
+    const hasNewest = newest === undefined || received.some((frame) => idOf(frame) === idOf(newest))
     return hasNewest || isClosed() || !hasJoined() || endings.length > 0
       ? []
       : [`listener ${index} at ${api} does not receive the newest final`]
@@ -83,8 +83,8 @@ const recoverAndEnd = async (
   listeners: ReadonlyArray<Listener>,
   random: () => number,
 ): Promise<ReadonlyArray<string>> => {
-  world.store.isAway = false
-  world.speech.isSame = false
+  world.store.isUnavailable = false
+  world.speech.hasSameText = false
   for (const pair of PAIRS) {
     world.network.mend(...pair)
     world.network.delay(...pair, 0)
@@ -164,8 +164,8 @@ export const runRelay = async ({ seed, actions }: Schedule) => {
       for (const name of frozen) world.network.thaw(name)
       frozen.clear()
     }],
-    [2, () => { world.store.isAway = !world.store.isAway }],
-    [2, () => { world.speech.isSame = !world.speech.isSame }],
+    [2, () => { world.store.isUnavailable = !world.store.isUnavailable }],
+    [2, () => { world.speech.hasSameText = !world.speech.hasSameText }],
     [3, () => { world.network.delay(...pick(PAIRS), pick([0, 0, 50, 300])) }],
     [20, () => world.timers.advance(random() * 800)],
     [10, () => world.turns(Math.floor(random() * 12))],
@@ -184,7 +184,7 @@ export const runRelay = async ({ seed, actions }: Schedule) => {
 
   for (const name of frozen) world.network.thaw(name)
   const problems = await recoverAndEnd(world, { workers, apis }, listeners, random)
-  await Promise.all(listeners.map(({ coming }) => coming))
+  await Promise.all(listeners.map(({ joining }) => joining))
 
   const allProblems = [...problems, ...problemsOf(world, listeners)]
   for (const { remote } of apis) remote.close()

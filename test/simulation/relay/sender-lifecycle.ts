@@ -8,9 +8,9 @@ import type { SegmentFinalised } from '../../../domain/transcript/events.ts'
 
 export const UNAVAILABLE = E.left({ _tag: 'StoreUnavailable', reason: 'simulated' } as const)
 
-/** The state of the log for one session. `isAway`: the store does not answer. */
+/** The state of the log for one session. `isUnavailable`: the store does not answer. */
 export interface SimulatedStore {
-  isAway: boolean
+  isUnavailable: boolean
   /** The highest term that has fenced the log. */
   fence: number
   status: 'pending' | 'active' | 'finished'
@@ -29,7 +29,7 @@ export const turn = (): Promise<void> => new Promise((resolve) => void setImmedi
 
 /** Creates the lifecycle of a worker on the simulated store. Writes of a term below the fence are refused. */
 export const createSimulatedLifecycle = ({ log, store, admission, onEnd }: LifecycleDeps) => {
-  const pointOf = () => {
+  const resumePoint = () => {
     const last = log.at(-1)
     return {
       sampleOffset: Math.ceil((last?.end ?? 0) * SAMPLE_RATE),
@@ -41,7 +41,7 @@ export const createSimulatedLifecycle = ({ log, store, admission, onEnd }: Lifec
   const lifecycleOf = (worker: { readonly name: string; readonly incarnation: string }): LiveLifecycle => {
     const write = (term: number, act: () => void) => async () => {
       await turn()
-      if (store.isAway) return UNAVAILABLE
+      if (store.isUnavailable) return UNAVAILABLE
       if (store.fence > term) return E.left({ _tag: 'Superseded' } as const)
       act()
       return E.right(undefined)
@@ -50,14 +50,14 @@ export const createSimulatedLifecycle = ({ log, store, admission, onEnd }: Lifec
       resolveToken: () => () => Promise.reject(new Error('the simulation has no tokens')),
       attachSender: (liveId) => async () => {
         await turn()
-        if (store.isAway) return UNAVAILABLE
+        if (store.isUnavailable) return UNAVAILABLE
         if (store.status === 'finished') return E.left({ _tag: 'LiveOver' } as const)
         const term = ownTerm({ admission, worker }, liveId)
         if (term === null || store.fence > term) return E.left({ _tag: 'Superseded' } as const)
         store.fence = term
         store.epoch += 1
         return E.right({
-          point: pointOf(),
+          point: resumePoint(),
           live: {
             epoch: store.epoch,
             term,
@@ -92,7 +92,7 @@ export const createSimulatedLifecycle = ({ log, store, admission, onEnd }: Lifec
       },
       endLive: (_, { term, cause }) => async () => {
         await turn()
-        if (store.isAway) return UNAVAILABLE
+        if (store.isUnavailable) return UNAVAILABLE
         if (store.fence > term) return E.left({ _tag: 'Superseded' } as const)
         if (store.status !== 'finished') {
           store.status = 'finished'

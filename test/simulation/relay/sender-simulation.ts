@@ -24,14 +24,14 @@ export const runSenderSchedule = async ({ random, words: count, troubles, speed 
   world.place('a')
   const client = world.createApi('api').connect()
   await world.pass(500)
-  await client.coming
+  await client.joining
   client.send(CONFIG)
   const samples = Math.round(SAMPLE_RATE * (0.02 + random() * 0.2))
   const frames = framesOf(scriptedAudio(words, 1), samples)
   const framesPerStep = (speed * STEP_MS * SAMPLE_RATE) / 1000 / samples
   const steps = Math.ceil(frames.length / framesPerStep)
   let [sent, isFinished, done] = [0, false, 0]
-  const happened: Array<string> = []
+  const troubleLog: Array<string> = []
 
   const elsewhere = (): string => {
     const others = names.filter((name) => name !== world.placedOn())
@@ -42,7 +42,7 @@ export const runSenderSchedule = async ({ random, words: count, troubles, speed 
     const at = world.placedOn() ?? 'a'
     const chance = random()
     done += 1
-    happened.push(`${done}: ${chance.toFixed(2)} at ${sent}`)
+    troubleLog.push(`${done}: ${chance.toFixed(2)} at ${sent}`)
     if (chance < 0.25) return world.network.breakLinks('api', at)
     if (chance < 0.5) return world.place(elsewhere())
     if (chance < 0.75) {
@@ -57,8 +57,8 @@ export const runSenderSchedule = async ({ random, words: count, troubles, speed 
       world.timers.after(500 + random() * 6000, () => world.network.mend('api', at))
       return
     }
-    world.store.isAway = true
-    world.timers.after(random() * 4000, () => { world.store.isAway = false })
+    world.store.isUnavailable = true
+    world.timers.after(random() * 4000, () => { world.store.isUnavailable = false })
   }
 
   for (let step = 0; step < 20 * steps + 600 && !client.isGone(); step += 1) {
@@ -81,7 +81,7 @@ export const runSenderSchedule = async ({ random, words: count, troubles, speed 
     received: client.finals.join(' '),
     spoken: textOf(words),
     ending: client.ending(),
-    troubles: happened,
+    troubles: troubleLog,
     frames: client.received,
     times: world.log.map(({ start, end }) => [start, end] as const),
     terms: world.store.fence,

@@ -53,7 +53,7 @@ export const createSenderWorld = ({
   const network = createMemoryLinks({ timers })
   const environment = { random: () => 0.5, monotonic: timers.monotonic }
   const log: Array<SegmentFinalised['data']> = []
-  const store: SimulatedStore = { isAway: false, fence: 1, status: 'pending', epoch: 0 }
+  const store: SimulatedStore = { isUnavailable: false, fence: 1, status: 'pending', epoch: 0 }
   const ends: Array<EndCause> = []
   const apis: Array<{ readonly remote: RemoteLives }> = []
   let workers: Array<ReturnType<typeof createWorker>> = []
@@ -61,7 +61,7 @@ export const createSenderWorld = ({
   let admission: AdmissionState = initialState
   let ids = 0
 
-  const refresh = async () => (store.isAway ? UNAVAILABLE : E.right(admission))
+  const refresh = async () => (store.isUnavailable ? UNAVAILABLE : E.right(admission))
   const view = { state: () => admission, refresh }
 
   const onEnd = (cause: EndCause): void => {
@@ -110,7 +110,7 @@ export const createSenderWorld = ({
         logger,
       }),
       takeOver: (_, term) => async () => {
-        if (store.isAway) return UNAVAILABLE
+        if (store.isUnavailable) return UNAVAILABLE
         if (store.fence > term) return E.left({ _tag: 'Superseded' })
         store.fence = term
         return E.right({ state: { status: 'active' } })

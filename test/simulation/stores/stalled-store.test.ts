@@ -11,7 +11,7 @@ import { me, startWorker, stores, typesOf } from '../../unit/application/one-wor
 import { createStalledWorld } from './stalled-store.ts'
 import { requestOf } from '../../support/worlds/write-side.ts'
 
-test('late or missing answers of the store never lock, mute or double a session', async (t) => {
+test('despite late or missing store answers each session accepts its sender and audio, and exists once', async (t) => {
   const world = await createStalledWorld(chanceOf(t).random('stall'), stores())
   t.teardown(world.close)
   const { open, created } = await world.round('create', Number(process.env['STENOLOG_TEST_SESSIONS'] ?? 500))

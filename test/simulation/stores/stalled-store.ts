@@ -61,10 +61,10 @@ const stalling = (store: EventStore, timers: Timers, random: () => number, isSta
     append: (...args) => async () => {
       if (!isStalled()) return await store.append(...args)()
       const delay = 500 + random() * 2500
-      const isMade = random() > 0.1
-      const making = isMade ? wait(delay).then(() => store.append(...args)()) : null
+      const isAppended = random() > 0.1
+      const appended = isAppended ? wait(delay).then(() => store.append(...args)()) : null
       const kind = random()
-      if (making !== null && delay < ANSWER_MS && kind > 0.5) return await making
+      if (appended !== null && delay < ANSWER_MS && kind > 0.5) return await appended
       await wait(kind > 0.4 ? ANSWER_MS : random() * 100)
       return E.left(UNAVAILABLE)
     },

@@ -60,7 +60,7 @@ export const createSimulatedWorkers = (seed: number) => {
         { name, incarnation: environment.instance },
         { roles: ['worker'], version: '1', speaks: { log: 1, relay: 1 } },
       ),
-      ownershipProblem: async () => (chance(0.3) ? 'its beats are not acknowledged' : null),
+      ownershipProblem: async () => (chance(0.3) ? 'its heartbeats are not acknowledged' : null),
     }
     const worker = await createWorker({
       ...process,
@@ -101,7 +101,8 @@ export const createSimulatedWorkers = (seed: number) => {
     begin(by.worker.admission.send({ command, commandId: v7(), correlationId: 'c', actor: 'service' })())
 
   const speak = ({ worker }: Running): void => {
-    const pipeline = pick(worker.pipelines.all.filter((one) => !one.isAborted() && one.finishes.length === 0))
+    const isRunning = (candidate: ScriptedPipeline) => !candidate.isAborted() && candidate.finishes.length === 0
+    const pipeline = pick(worker.pipelines.all.filter(isRunning))
     if (pipeline === undefined) return
     const segment = nextSegments.get(pipeline) ?? pipeline.nextSegment
     nextSegments.set(pipeline, segment + 1)

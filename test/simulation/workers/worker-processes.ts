@@ -50,18 +50,18 @@ export const createWorkerProcesses = (random: () => number, onAppend: (stream: s
   const settle = (): Promise<void> => new Promise((resolve) => { setImmediate(resolve) })
 
   const createProcess = (): SimulatedWorkerProcess => {
-    let [frozen, dead] = [false, false]
-    const isHeld = (): boolean => frozen
+    let [isFrozen, isDead] = [false, false]
+    const isHeld = (): boolean => isFrozen
     const step = <A>(act: () => Promise<A>): Promise<A> =>
       new Promise((resolve, reject) => {
-        if (!dead)
+        if (!isDead)
           steps.push({
             isHeld,
             run: () =>
               void (
-                dead ||
+                isDead ||
                 act().then((answer) => {
-                  if (!dead) resolve(answer)
+                  if (!isDead) resolve(answer)
                 }, reject)
               ),
           })
@@ -74,9 +74,9 @@ export const createWorkerProcesses = (random: () => number, onAppend: (stream: s
           late.push(write)
           return E.left(UNAVAILABLE)
         }
-        const made = await write()
+        const appended = await write()
         if (chance < faults.late + faults.doubled) late.push(write)
-        return chance > 1 - faults.lost ? E.left(UNAVAILABLE) : made
+        return chance > 1 - faults.lost ? E.left(UNAVAILABLE) : appended
       })
     return {
       store: {
@@ -93,20 +93,20 @@ export const createWorkerProcesses = (random: () => number, onAppend: (stream: s
       },
       timers: {
         after: (ms, task) => {
-          const entry = { due: clock + ms, isHeld, run: () => { if (!dead) task() } }
+          const entry = { due: clock + ms, isHeld, run: () => { if (!isDead) task() } }
           timers.push(entry)
           return () => { timers = timers.filter((timer) => timer !== entry) }
         },
       },
-      freeze: (isFrozen) => { frozen = isFrozen },
-      kill: () => { dead = true },
-      isFrozen: () => frozen,
-      isDead: () => dead,
+      freeze: (frozen) => { isFrozen = frozen },
+      kill: () => { isDead = true },
+      isFrozen: () => isFrozen,
+      isDead: () => isDead,
     }
   }
 
   /** Runs a late append. */
-  const landLate = async (): Promise<void> => {
+  const runLateAppend = async (): Promise<void> => {
     const write = pick(late)
     late = late.filter((append) => append !== write)
     await write?.()
@@ -134,7 +134,7 @@ export const createWorkerProcesses = (random: () => number, onAppend: (stream: s
     next: async (): Promise<boolean> => {
       await settle()
       const free = steps.filter(({ isHeld }) => !isHeld())
-      if (late.length > 0 && (free.length === 0 || random() < 0.1)) await landLate()
+      if (late.length > 0 && (free.length === 0 || random() < 0.1)) await runLateAppend()
       else if (free.length === 0) return false
       else {
         const chosen = pick(free)

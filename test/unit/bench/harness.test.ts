@@ -32,7 +32,7 @@ const scripted = (ours: ReadonlyArray<Round>, peers: ReadonlyArray<Round>, chose
   return { benchmark, calls }
 }
 
-test('the two sides alternate who starts, after a warm-up that does not count', async (t) => {
+test('the two sides take turns in running first, after a warm-up that does not count', async (t) => {
   const { benchmark, calls } = scripted([9, 1, 1, 1].map((s) => round(s, s)), [9, 2, 4, 8].map((s) => round(s, s)))
   const figure = await measure(benchmark)
   t.deepEqual(calls, ['ours', 'peers', 'ours', 'peers', 'peers', 'ours', 'ours', 'peers', 'close'])
@@ -50,7 +50,7 @@ test('the ratio uses the time that the benchmark names; both times are reported'
   })
 })
 
-test('without CPU times the ratio uses wall time and says so', async (t) => {
+test('without CPU times the ratio uses wall time, and the result names this basis', async (t) => {
   const [ours, peers] = [[1, 1, 1, 1].map((s) => round(s, null)), [1, 2, 2, 2].map((s) => round(s, 1))]
   t.like(await measure(scripted(ours, peers, { basis: 'cpu' }).benchmark), { basis: 'wall', ratio: 2, cpu_ratio: null })
 })

@@ -7,7 +7,7 @@ import { screensOf, spokenWords, takenBack, wordDelays } from '../../../bench/sp
 import { tokensOf } from '../../../bench/speech/words.ts'
 
 const wordsOf = (text: string, language = 'en'): string => tokensOf(text, language).map(({ word }) => word).join(' ')
-const errorsOf = (said: string, text: string, language = 'en') => compareTexts(said, text, language).errors
+const errorsOf = (spoken: string, text: string, language = 'en') => compareTexts(spoken, text, language).errors
 
 test('words are compared without case and punctuation, English numbers as digits', (t) => {
   t.is(wordsOf('“The cat’s” ill-disposed; MR. Cat’s'), "the cat's ill disposed mr cat's")
@@ -42,15 +42,15 @@ test('a false sentence end is counted, also after a wrong word; the end of the t
 })
 
 test('differences at segment borders are reported by kind', (t) => {
-  const faults = (said: string, segments: ReadonlyArray<string>) => {
-    const found = borderFaults(compareTexts(said, segments.join(' '), 'en'), segments, 'en', null)
+  const faults = (spoken: string, segments: ReadonlyArray<string>) => {
+    const found = borderFaults(compareTexts(spoken, segments.join(' '), 'en'), segments, 'en', null)
     return found.map(({ kind, words }) => `${kind} ${words}`)
   }
   t.deepEqual(faults('the cat sat on the mat', ['the cat sat', 'on the mat']), [])
   t.deepEqual(faults('the cat sat on the mat', ['the cat sat', 'cat sat on the mat']), ['doubled 2'])
-  const again = ['he sat on the mat and', 'slept he sat on the mat and purred']
+  const repeated = ['he sat on the mat and', 'slept he sat on the mat and purred']
   t.deepEqual(
-    faults('he sat on the mat and purred', again),
+    faults('he sat on the mat and purred', repeated),
     ['doubled 7'],
     'the doubled word is not next to the border',
   )
@@ -65,9 +65,9 @@ test('differences at segment borders are reported by kind', (t) => {
 
 test('a difference at a border is reported next to the offline result of the same model', (t) => {
   const [right, torn] = ['the cat sat on the mat', ['the cat sad', 'on the mat']]
-  const causes = (offline: string | null, said = right, segments = torn) => {
-    const reference = offline === null ? null : compareTexts(said, offline, 'en')
-    const live = compareTexts(said, segments.join(' '), 'en')
+  const causes = (offline: string | null, spoken = right, segments = torn) => {
+    const reference = offline === null ? null : compareTexts(spoken, offline, 'en')
+    const live = compareTexts(spoken, segments.join(' '), 'en')
     return borderFaults(live, segments, 'en', reference).map(({ cause }) => cause)
   }
   t.deepEqual(causes(null), ['unknown'])
@@ -96,7 +96,7 @@ test('a word is shown when a screen first contains it, and settled when it never
   t.deepEqual(settled, [0.5, 2, 0.5, 1, 1])
 })
 
-test('a word that vanishes or changes is taken back; a word that leaves the caption only from that screen on', (t) => {
+test('a word that vanishes or changes is taken back; in captions, a word that scrolls out too', (t) => {
   const scrolled = frame(3, 'the cat sat down', false, 'sat\ndown')
   const frames = [frame(1, 'the bat'), frame(2, 'the cat sat'), scrolled, frame(4, 'the cat sat', true)]
   t.deepEqual(takenBack(screensOf(frames, 'en', 'text')), { shown: 5, taken: 2 })

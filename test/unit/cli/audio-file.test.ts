@@ -1,7 +1,7 @@
 import test from 'ava'
 import { readAudioFile } from '../../../interfaces/cli/streaming/audio-file.ts'
 
-test('reads a FLAC file as 16 kHz mono', async (t) => {
+test('a FLAC file is read as 16 kHz mono', async (t) => {
   const samples = await readAudioFile('interfaces/cli/streaming/demo/sample.flac')
   t.is(Math.round(samples.length / 16000), 55)
   t.true(samples.some((sample) => Math.abs(sample) > 10_000))

@@ -33,7 +33,7 @@ test('lines that arrive after a reconnect appear in their place', (t) => {
   t.deepEqual([texts(captions), captions.cursor], [['one', 'two', 'three'], 3])
 })
 
-test('without segment numbers, text is placed by its start time, and a translation or the end settles it', (t) => {
+test('without segment numbers, text is ordered by its start time and completed by a translation or the end', (t) => {
   const captions = after(
     ...[frame(1, 'on'), frame(1, 'one'), frame(2, 'two'), frame(2, 'dos', { type: 'translation', language: 'es' }),
       frame(3, 'thr')].map(unnumbered),

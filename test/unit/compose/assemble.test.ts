@@ -73,12 +73,12 @@ test.serial(
     t.teardown(() => occupant.close())
     await once(occupant, 'listening')
     const { port } = occupant.address() as AddressInfo
-    const settingsAt = (where: number) =>
+    const settingsAt = (servicePort: number) =>
       right(
         readSettings({
           STENOLOG_DATA_DIR: directory.path,
           STENOLOG_HOST: '127.0.0.1',
-          STENOLOG_PORT: String(where),
+          STENOLOG_PORT: String(servicePort),
           STENOLOG_LOG_LEVEL: 'silent',
         }),
       )

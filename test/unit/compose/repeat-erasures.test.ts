@@ -5,16 +5,16 @@ import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
 import { ERASURES_FILE, repeatErasures } from '../../../interfaces/compose/repeat-erasures.ts'
 
-test('an unreadable entry of the list of erasures is left to the next start, all others are repeated', async (t) => {
+test('an unreadable erasure in the list is left to the next start; all other erasures are repeated', async (t) => {
   const directory = await mkdtemp(join(tmpdir(), 'stenolog-erase-again-'))
   t.teardown(() => rm(directory, { recursive: true, force: true }))
   const file = join(directory, ERASURES_FILE)
   await writeFile(file, JSON.stringify(['user-1', 'user-2', 'live-3', 'text-3', 'live-4']))
-  let hurt: ReadonlyArray<string> = ['user-2', 'live-4']
+  let damaged: ReadonlyArray<string> = ['user-2', 'live-4']
   const done: string[] = []
   const deleting = (kind: string) => async (id: number) => {
     done.push(`${kind}-${id}`)
-    return hurt.includes(`${kind}-${id}`)
+    return damaged.includes(`${kind}-${id}`)
       ? E.left({ _tag: 'LogCorrupted', reason: 'a flipped bit' } as const)
       : E.right(undefined)
   }
@@ -26,7 +26,7 @@ test('an unreadable entry of the list of erasures is left to the next start, all
   await repeatErasures(directory, deps)
   t.deepEqual(done, ['user-1', 'user-2', 'live-3', 'live-4'])
   t.deepEqual(JSON.parse(await readFile(file, 'utf8')), ['user-2', 'live-4'])
-  hurt = []
+  damaged = []
   await repeatErasures(directory, deps)
   t.deepEqual(done.slice(4), ['user-2', 'live-4'])
   await t.throwsAsync(readFile(file), { code: 'ENOENT' })

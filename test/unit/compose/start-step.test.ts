@@ -4,23 +4,23 @@ import { orThrow } from '../../../domain/shared/or-throw.ts'
 import { runStartStep, runStartWork, runStartStepUnlessDamaged } from '../../../interfaces/compose/start-step.ts'
 import { immediateTimers } from '../../support/doubles/immediate-timers.ts'
 
-const AWAY = E.left({ _tag: 'StoreUnavailable', reason: 'no answer in 800 ms' } as const)
+const UNAVAILABLE = E.left({ _tag: 'StoreUnavailable', reason: 'no answer in 800 ms' } as const)
 
 /** A task that returns the given answers in order and then repeats the last answer. */
 const createTask = (...answers: ReadonlyArray<E.Either<{ readonly _tag: string }, string>>) => {
   let calls = 0
-  const task = async () => answers[Math.min(calls++, answers.length - 1)] ?? AWAY
+  const task = async () => answers[Math.min(calls++, answers.length - 1)] ?? UNAVAILABLE
   return { task, calls: () => calls }
 }
 
 test('a slow store is queried again at the start', async (t) => {
-  const { task, calls } = createTask(AWAY, AWAY, E.right('there'))
+  const { task, calls } = createTask(UNAVAILABLE, UNAVAILABLE, E.right('there'))
   t.is(await runStartStep('read the head', task, immediateTimers), 'there')
   t.is(calls(), 3)
 })
 
 test('a slow store does not end a step that rejects with its error; any other defect does', async (t) => {
-  const { task, calls } = createTask(AWAY, AWAY, E.right('there'))
+  const { task, calls } = createTask(UNAVAILABLE, UNAVAILABLE, E.right('there'))
   t.is(
     await runStartWork('list', async () => orThrow(await task(), 'the list cannot be read'), immediateTimers),
     'there',
@@ -33,7 +33,7 @@ test('a slow store does not end a step that rejects with its error; any other de
 })
 
 test('an unavailable store ends the start with the name of the step', async (t) => {
-  const { task } = createTask(AWAY)
+  const { task } = createTask(UNAVAILABLE)
   await t.throwsAsync(runStartStep('read the head', task, immediateTimers), {
     message: 'could not read the head: no answer in 800 ms',
   })

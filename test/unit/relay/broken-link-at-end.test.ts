@@ -14,12 +14,12 @@ test('a sender whose link breaks after its last audio receives all its text and 
   await world.pass(1000)
   client.send(CONFIG)
   await world.pass(100)
-  world.store.isAway = true
+  world.store.isUnavailable = true
   client.send(...framesOf(scriptedAudio(words, 1)), FINISH)
   await world.pass(100)
   world.network.breakLinks('api', 'a')
   await world.pass(1500)
-  world.store.isAway = false
+  world.store.isUnavailable = false
   await world.pass(5000)
   t.is(client.finals.join(' '), textOf(words))
   t.is(client.ending(), '1000')

@@ -14,24 +14,27 @@ import { LIVE } from './relay-log.ts'
 import type { RelayLog } from './relay-log.ts'
 import type { RelayWorker } from './relay-worker.ts'
 
-/** A process with sockets. `own` is its worker when it also runs sessions. */
+/**
+ * A process with sockets. `own` is its worker when it also runs sessions. `unreachable` is called for a session whose
+ * worker does not answer.
+ */
 export const createRelayApi = (
   world: RelayLog,
   name: string,
   own: RelayWorker | null = null,
   unreachable: (liveId: number) => void = () => undefined,
 ) => {
-  const { timers, logger, network, said, members, environment, storedFinals } = world
+  const { timers, logger, network, produced, members, environment, storedFinals } = world
   const self = own?.self ?? { name, incarnation: `run of ${name}` }
   const view = world.viewOf()
-  const where = createPlacements({ admission: view, members: { self, all: () => members } })
-  const outside = network.linksOf(name)
+  const placements = createPlacements({ admission: view, members: { self, all: () => members } })
+  const networkLinks = network.linksOf(name)
   const links =
-    own === null ? outside : withLocalWorker(outside, { incarnation: self.incarnation, handler: own.served })
+    own === null ? networkLinks : withLocalWorker(networkLinks, { incarnation: self.incarnation, handler: own.served })
   const recent = createRecentFinals(timers)
   const bus = createLiveBus({ logger })
   const remote = createRemoteLives({
-    links, placements: where, environment, timers, logger, storedFinals, recent, bus, unreachable,
+    links, placements, environment, timers, logger, storedFinals, recent, bus, unreachable,
   })
   const sessions = routedSessions({
     remote, storedFinals,
@@ -41,7 +44,7 @@ export const createRelayApi = (
 
   /** Connects a listener in the same steps as a socket. */
   const listen = (point: ResumePoint | null) => {
-    const heard: Array<TranscriptFrame> = []
+    const received: Array<TranscriptFrame> = []
     const endings: Array<string> = []
     let [hasJoined, isClosed, owedFrom] = [false, false, 0]
     const connection: Connection = {
@@ -50,7 +53,7 @@ export const createRelayApi = (
         const { type: kind, ...line } = JSON.parse(text) as Omit<TranscriptFrame, 'kind'> & {
           readonly type: TranscriptFrame['kind']
         }
-        if (line.final) heard.push({ kind, ...line })
+        if (line.final) received.push({ kind, ...line })
         taken?.()
       },
       end: ({ reason, close }) => void endings.push(reason === '' ? String(close) : reason),
@@ -66,10 +69,10 @@ export const createRelayApi = (
       if (ahead.size > 0) member.sentAhead = new Set(ahead)
       hasJoined = true
       // The past text is unknown while both the worker and the log are unavailable.
-      owedFrom = remote.isUnknown(LIVE) ? Infinity : said.length
+      owedFrom = remote.isUnknown(LIVE) ? Infinity : produced.length
       if (hub.join(LIVE, member) !== undefined) endings.push('1000')
     }
-    const coming = (async () => {
+    const joining = (async () => {
       await sessions.ready?.(LIVE)
       if (point === null) return join(new Set())
       const missed = await sessions.missed(LIVE, point)()
@@ -77,10 +80,10 @@ export const createRelayApi = (
       await catchUp({ missed: missed.right, connection, encode: hub.encode, join, isClosed: () => isClosed, logger })
     })()
     return {
-      api: name, point, heard, endings, coming,
+      api: name, point, received, endings, joining,
       hasJoined: () => hasJoined,
       isClosed: () => isClosed,
-      /** Index of the first final in `said` that this listener must receive. */
+      /** Index of the first final in `produced` that this listener must receive. */
       owedFrom: () => (point === null ? owedFrom : 0),
       leave: () => {
         isClosed = true
@@ -90,7 +93,7 @@ export const createRelayApi = (
   }
 
   return {
-    name, remote, links, where, listen,
+    name, remote, links, placements, listen,
     /** Does the work of `follow-ends.ts` after a move in the log. */
     observeMoves: (): void => {
       view.look()

@@ -11,7 +11,7 @@ import { createRecordingLogger } from '../../support/doubles/loggers.ts'
 
 export const LIVE = 1
 const PAGE = 3
-export const AWAY = E.left({ _tag: 'StoreUnavailable', reason: 'away' } as const)
+export const UNAVAILABLE = E.left({ _tag: 'StoreUnavailable', reason: 'the log does not answer' } as const)
 
 export const turn = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve))
 
@@ -26,15 +26,15 @@ export const createRelayLog = (random: () => number) => {
   const environment = { random, monotonic: timers.monotonic }
   const log: Array<StoredFinal> = []
   /** All finals that workers produced, stored or not. */
-  const said: Array<TranscriptFrame> = []
-  const store = { isAway: false, fence: 1 }
-  /** True when the next worker produces the same text as the previous worker for repeated audio. */
-  const speech = { isSame: false }
+  const produced: Array<TranscriptFrame> = []
+  const store = { isUnavailable: false, fence: 1 }
+  /** `hasSameText`: the next worker transcribes repeated audio to the same text as the previous worker. */
+  const speech = { hasSameText: false }
   let admission: AdmissionState = initialState
   const members: Array<Member> = []
 
   const storedFinals: StoredFinals = (_, point) => async () => {
-    if (store.isAway) return AWAY
+    if (store.isUnavailable) return UNAVAILABLE
     const search = createBackwardSearch(point)
     log.toReversed().some(search.found)
     const wanted = search.wanted()
@@ -42,7 +42,7 @@ export const createRelayLog = (random: () => number) => {
     return E.right({
       wanted,
       next: async () => {
-        if (store.isAway) return AWAY
+        if (store.isUnavailable) return UNAVAILABLE
         if (isAtEnd) {
           isAtEnd = false
           return E.right(null)
@@ -62,7 +62,7 @@ export const createRelayLog = (random: () => number) => {
     return {
       state: () => seen,
       refresh: async () => {
-        if (store.isAway) return AWAY
+        if (store.isUnavailable) return UNAVAILABLE
         seen = admission
         return E.right(seen)
       },
@@ -75,7 +75,7 @@ export const createRelayLog = (random: () => number) => {
     logger,
     network,
     log,
-    said,
+    produced,
     store,
     speech,
     members,

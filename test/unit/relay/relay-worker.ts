@@ -10,7 +10,7 @@ import { NO_SENDERS } from '../../../application/sessions/relay/link-senders.ts'
 import type { LinkSenders } from '../../../application/sessions/relay/link-senders.ts'
 import { serveLinks } from '../../../application/sessions/relay/serve-links.ts'
 import type { ServeLinksDeps } from '../../../application/sessions/relay/serve-links.ts'
-import { AWAY, LIVE, turn } from './relay-log.ts'
+import { UNAVAILABLE, LIVE, turn } from './relay-log.ts'
 import type { RelayLog } from './relay-log.ts'
 
 /** A final that is not sent yet or not stored yet. */
@@ -29,7 +29,7 @@ interface Run {
 
 /** A process that runs the session while its view of admission places the session here. */
 export const createRelayWorker = (world: RelayLog, name: string, senders: LinkSenders = NO_SENDERS) => {
-  const { timers, logger, network, log, said, store, speech, members } = world
+  const { timers, logger, network, log, produced, store, speech, members } = world
   const self = { name, incarnation: `run of ${name}` }
   const view = world.viewOf()
   const bus = createLiveBus({ logger })
@@ -38,7 +38,7 @@ export const createRelayWorker = (world: RelayLog, name: string, senders: LinkSe
   const worker = { ...self }
 
   const frameOf = (segment: number, term: number): TranscriptFrame => {
-    const text = speech.isSame ? String(segment) : `${segment} in term ${term}`
+    const text = speech.hasSameText ? String(segment) : `${segment} in term ${term}`
     return { kind: 'transcription', segment, final: true, start: segment, end: segment + 1, text, language: 'en' }
   }
 
@@ -49,8 +49,8 @@ export const createRelayWorker = (world: RelayLog, name: string, senders: LinkSe
     bus.publish(LIVE, { kind: 'moved' })
   }
 
-  const append = ({ frame, added }: PendingFinal, term: number): 'stored' | 'away' | 'superseded' => {
-    if (store.isAway) return 'away'
+  const append = ({ frame, added }: PendingFinal, term: number): 'stored' | 'unavailable' | 'superseded' => {
+    if (store.isUnavailable) return 'unavailable'
     if (store.fence > term) return 'superseded'
     log.push({ ...frame, term })
     added.stored()
@@ -58,7 +58,7 @@ export const createRelayWorker = (world: RelayLog, name: string, senders: LinkSe
   }
 
   const fence = (term: number): ReturnType<ServeLinksDeps['takeOver']> => async () => {
-    if (store.isAway) return AWAY
+    if (store.isUnavailable) return UNAVAILABLE
     await turn()
     if (store.fence > term) return E.left({ _tag: 'Superseded' } as const)
     store.fence = term
@@ -94,13 +94,13 @@ export const createRelayWorker = (world: RelayLog, name: string, senders: LinkSe
     bus.publish(LIVE, frame)
   }
 
-  /** What waited for the store is stored, in order. */
-  const catchUpWithStore = (): void => {
+  /** Stores the finals that waited for the store, in order. */
+  const storePending = (): void => {
     if (run === null) return
     const waiting = [...run.unstored]
     for (const first of waiting) {
       const outcome = append(first, run.term)
-      if (outcome === 'away') return
+      if (outcome === 'unavailable') return
       if (outcome === 'superseded') return drop()
       run.unstored.shift()
     }
@@ -130,7 +130,7 @@ export const createRelayWorker = (world: RelayLog, name: string, senders: LinkSe
      */
     speak: (isDelayed: boolean, translatesBack: number): void => {
       sendPending()
-      catchUpWithStore()
+      storePending()
       if (run === null) return
       bus.publish(LIVE, { ...frameOf(run.next, run.term), final: false })
       const translated = {
@@ -142,18 +142,18 @@ export const createRelayWorker = (world: RelayLog, name: string, senders: LinkSe
       const isTranslation = translatesBack > 0 && translated.segment > 0 && isNew && run.unstored.length === 0
       const frame = isTranslation ? translated : frameOf(run.next, run.term)
       if (!isTranslation) run.next += 1
-      said.push(frame)
+      produced.push(frame)
       const final = { frame, added: run.finals.add(frame) }
-      const outcome = run.unstored.length > 0 ? 'away' : append(final, run.term)
+      const outcome = run.unstored.length > 0 ? 'unavailable' : append(final, run.term)
       if (outcome === 'superseded') return drop()
-      if (outcome === 'away') run.unstored.push(final)
+      if (outcome === 'unavailable') run.unstored.push(final)
       run.unsent = final
       // A final that waits for the store is sent without the answer of the store.
-      if (!isDelayed || outcome === 'away') sendPending()
+      if (!isDelayed || outcome === 'unavailable') sendPending()
     },
     flush: (): void => {
       sendPending()
-      catchUpWithStore()
+      storePending()
     },
     end: (cause: LiveEnd['cause']): void => {
       sendPending()

@@ -12,7 +12,7 @@ import { startRelay } from './started-relay.ts'
 
 const FINISHED = { status: 'finished', reason: 'finish_route' } as const
 
-test('all listeners of a session share one link, from the first listener to shortly after the last', async (t) => {
+test('all listeners of a session share one link, until shortly after the last listener has left', async (t) => {
   const { world, api } = await startRelay()
   t.deepEqual(world.network.standing(), [])
   const listeners = [api.listen(null), api.listen(null), api.listen({ kind: 'after', segment: 0 })]
@@ -29,14 +29,14 @@ test('all listeners of a session share one link, from the first listener to shor
 test('a listener whose position is still in memory costs no read of the log', async (t) => {
   const { world, a, api } = await startRelay()
   for (let n = 0; n < 5; n += 1) a.speak(false, 0)
-  world.store.isAway = true
+  world.store.isUnavailable = true
   const listener = api.listen({ kind: 'after', segment: 2 })
   await world.pass(500)
-  t.deepEqual(listener.heard.map(({ segment }) => segment), [3, 4, 5])
+  t.deepEqual(listener.received.map(({ segment }) => segment), [3, 4, 5])
   a.speak(false, 0)
   await world.turns()
   t.deepEqual(
-    listener.heard.map(({ segment }) => segment),
+    listener.received.map(({ segment }) => segment),
     [3, 4, 5, 6],
     'a final is sent although the store does not answer',
   )
@@ -54,7 +54,7 @@ test('listeners follow a moved session to its next worker without closing a sock
   await world.pass(2000)
   b.speak(false, 0)
   await world.turns()
-  t.deepEqual(listener.heard.map(({ text }) => text), ['1 in term 1', '2 in term 2'])
+  t.deepEqual(listener.received.map(({ text }) => text), ['1 in term 1', '2 in term 2'])
   t.deepEqual(listener.endings, [])
   t.deepEqual(world.network.standing(), [['p', 'b', LIVE]])
 })
@@ -68,11 +68,11 @@ test('a late translation by the next worker arrives, although the log holds noth
   await b.settle()
   api.observeMoves()
   // A listener joins while the memory holds only a final that never reaches the log.
-  world.store.isAway = true
+  world.store.isUnavailable = true
   b.speak(false, 0)
   const listener = api.listen(null)
   await world.pass(500)
-  world.store.isAway = false
+  world.store.isUnavailable = false
   // The next worker stores a late translation of an earlier segment, and no link sends it.
   world.network.cut('p', 'a')
   world.place('a')
@@ -85,19 +85,19 @@ test('a late translation by the next worker arrives, although the log holds noth
   await world.turns()
   // The translation arrives in its place.
   t.deepEqual(
-    listener.heard.map(({ kind, text }) => `${kind} ${text}`),
+    listener.received.map(({ kind, text }) => `${kind} ${text}`),
     ['translation 2 in term 3', 'transcription 3 in term 3'],
   )
 })
 
 test('text that the next worker repeats is sent once, also to listeners that join in between', async (t) => {
   const { world, a, b, api } = await startRelay()
-  world.speech.isSame = true
-  world.store.isAway = true
+  world.speech.hasSameText = true
+  world.store.isUnavailable = true
   a.speak(false, 0)
   const listener = api.listen({ kind: 'after', segment: 0 })
   await world.pass(500)
-  world.store.isAway = false
+  world.store.isUnavailable = false
   world.place('b')
   await a.settle()
   await b.settle()
@@ -106,7 +106,7 @@ test('text that the next worker repeats is sent once, also to listeners that joi
   b.speak(false, 0)
   await world.turns()
   t.deepEqual(
-    listener.heard.map(({ text }) => text),
+    listener.received.map(({ text }) => text),
     ['1', '2'],
   )
 })
@@ -121,7 +121,7 @@ test('the end of a session waits for a silent worker, for at most 2 s', async (t
   await world.pass(1900)
   t.deepEqual(listener.endings, [])
   await world.pass(200)
-  t.deepEqual(listener.heard.map(({ segment }) => segment), [1], 'stored text comes first')
+  t.deepEqual(listener.received.map(({ segment }) => segment), [1], 'stored text comes first')
   t.deepEqual(listener.endings, ['1000'])
   a.end(FINISHED)
   world.network.mend('p', 'a')
@@ -129,7 +129,7 @@ test('the end of a session waits for a silent worker, for at most 2 s', async (t
   t.deepEqual(listener.endings, ['1000'])
 })
 
-test('senders and listeners of a process share one link: replies and lines come in one order', async (t) => {
+test('senders and listeners of a process share one link, so replies and frames arrive in order', async (t) => {
   const steps: Array<string> = []
   let toSender: (message: FromWorker) => void = () => undefined
   const { world, a, api } = await startRelay({
@@ -174,7 +174,7 @@ test('senders and listeners of a process share one link: replies and lines come 
   release()
 })
 
-test('a process reaches its own worker without a copy', async (t) => {
+test('a process receives the frames of its own worker without a copy', async (t) => {
   const world = createRelayLog(createRandom('relay'))
   const a = createRelayWorker(world, 'a')
   world.join(a)
@@ -185,11 +185,11 @@ test('a process reaches its own worker without a copy', async (t) => {
   api.remote.bus.subscribe(LIVE, (signal) => signals.push(signal))
   await world.turns()
   a.speak(false, 0)
-  t.is(signals[1], world.said[0], 'the same object arrives in the same turn')
+  t.is(signals[1], world.produced[0], 'the same object arrives in the same turn')
   t.deepEqual(world.network.standing(), [])
 })
 
-test('a worker of a lower term than a known one is ignored', (t) => {
+test('a worker is ignored when its term is lower than the highest known term', (t) => {
   const world = createRelayLog(createRandom('relay'))
   const peer = { name: 'a', incarnation: 'run of a', address: 'a:1' }
   const events: Array<LinkEvents> = []

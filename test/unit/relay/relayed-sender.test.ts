@@ -43,7 +43,7 @@ const startAdmitted = () => {
   return { timers, sent, endings, counts, onLink, linkUp, connection, incoming: sender.serve(connection) }
 }
 
-const ADMITTED_ANOTHER: Extract<FromWorker, { readonly kind: 'admitted' }> = { kind: 'admitted', requestId: 'another' }
+const ANOTHER_ADMITTED: Extract<FromWorker, { readonly kind: 'admitted' }> = { kind: 'admitted', requestId: 'another' }
 
 test('a returning sender is refused when another sender of its process gets the place', (t) => {
   const { timers, endings, counts, onLink, linkUp } = startAdmitted()
@@ -51,14 +51,14 @@ test('a returning sender is refused when another sender of its process gets the 
   linkUp()
   // At first the worker cannot decide.
   onLink.message({ kind: 'refused', requestId: 'own', why: 'unavailable' })
-  onLink.message(ADMITTED_ANOTHER)
+  onLink.message(ANOTHER_ADMITTED)
   t.deepEqual(endings, ['sender_already_connected'])
   t.is(counts.left, 1)
   timers.advance(60_000)
   t.deepEqual(endings, ['sender_already_connected'])
 })
 
-test('a sender waits for the next worker while its process runs: after a standstill it continues to wait', (t) => {
+test('a sender waits a limited time for the next worker; a standstill of the process does not count', (t) => {
   const { timers, sent, endings, onLink, linkUp, incoming } = startAdmitted()
   incoming.binary(new Uint8Array(640))
   onLink.linkDown('broken')
@@ -78,7 +78,7 @@ test('a sender that left releases its link when another sender has the place', (
   incoming.binary(new Uint8Array(640))
   incoming.closed(true)
   t.is(counts.left, 0, 'its audio is still processed')
-  onLink.message(ADMITTED_ANOTHER)
+  onLink.message(ANOTHER_ADMITTED)
   t.is(counts.left, 1)
   t.deepEqual(endings, [])
 })

@@ -30,7 +30,7 @@ export const createRemoteClient = ({ hub, place, shared, liveId }: RemoteClientO
   let refusal: string | null = null
   let incoming: Incoming | null = null
 
-  /** Takes the next frame that the process reads now. */
+  /** Removes and returns the next frame, or undefined while the process does not read. */
   const next = (): Frame | undefined => (isPaused || isGone || incoming === null ? undefined : waiting.splice(0, 1)[0])
 
   const flush = (): void => {
@@ -76,7 +76,7 @@ export const createRemoteClient = ({ hub, place, shared, liveId }: RemoteClientO
   }
   const member = { role: 'sender' as const, connection }
 
-  const coming = place(liveId).then((placed) => {
+  const joining = place(liveId).then((placed) => {
     if (E.isLeft(placed)) {
       refusal = placed.left
       return
@@ -87,7 +87,7 @@ export const createRemoteClient = ({ hub, place, shared, liveId }: RemoteClientO
   })
 
   return {
-    coming, received, finals,
+    joining, received, finals,
     send: (...frames: ReadonlyArray<Frame>): void => {
       waiting = [...waiting, ...frames]
       flush()

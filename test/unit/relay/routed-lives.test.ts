@@ -23,7 +23,7 @@ test('an end is requested from the worker that runs the session; null when no wo
     position: 'p7',
   })
   const end = endAnywhere({
-    placements: api.where, logger: silentLogger,
+    placements: api.placements, logger: silentLogger,
     links: { end: async (to, message) => {
       t.is(to.name, 'a')
       requests.push(message)
@@ -33,12 +33,12 @@ test('an end is requested from the worker that runs the session; null when no wo
   const request = { cause: FINISHED, origin: ORIGIN, limitMs: 2000 }
   t.deepEqual(await end(LIVE, request), { position: 'p7' as never })
   t.deepEqual(requests, [{ liveId: LIVE, end: request }])
-  for (const other of [
+  for (const reply of [
     E.right(null),
-    E.left({ _tag: 'Unreachable', reason: 'away' } as const),
+    E.left({ _tag: 'Unreachable', reason: 'no answer' } as const),
     E.right({ position: 7 }),
   ]) {
-    answer = other
+    answer = reply
     t.is(await end(LIVE, request), null)
   }
   world.release()
@@ -53,7 +53,7 @@ test('the state of a session on another worker is answered from local knowledge'
   const fromSockets = runsAnywhere({
     runs: null,
     remote: api.remote,
-    placements: api.where,
+    placements: api.placements,
     self: { name: 'p', incarnation: 'run of p' },
   })
   t.deepEqual(
@@ -63,7 +63,7 @@ test('the state of a session on another worker is answered from local knowledge'
   const fromWorker = runsAnywhere({
     runs: { ...NO_RUNS, audioSeconds: () => 3 },
     remote: api.remote,
-    placements: api.where,
+    placements: api.placements,
     self: a.self,
   })
   t.deepEqual([fromWorker.audioSeconds(LIVE), fromWorker.isElsewhere(LIVE)], [3, false])

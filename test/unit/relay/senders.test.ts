@@ -60,19 +60,19 @@ test('after 15 s without a worker the socket closes with 1012, and TAKEOVER_GRAC
   t.deepEqual(world.ends, [{ status: 'finished', reason: 'sender_closed' }])
 })
 
-test('a sent final that is not in the log when its worker dies is sent again by the next worker', async (t) => {
+test('a sent final that is not in the log when its worker dies is sent returned by the next worker', async (t) => {
   const words = numberedWords(14)
   const { world, api } = startWorld(t, { words })
   const client = await connectConfigured(world, api)
   const frames = framesOf(scriptedAudio(words, 1))
   await speak(world, client, frames.slice(0, 30))
-  world.store.isAway = true
+  world.store.isUnavailable = true
   await speak(world, client, frames.slice(30))
   await world.pass(3000)
   t.true(client.finals.join(' ').includes('w7'), 'the final is sent although it is not stored')
   t.is(textOf(world.log), '')
   world.network.kill('a')
-  world.store.isAway = false
+  world.store.isUnavailable = false
   world.place('b')
   await world.pass(2000)
   client.send(FINISH)
@@ -80,20 +80,20 @@ test('a sent final that is not in the log when its worker dies is sent again by 
   t.is(textOf(world.log), textOf(words))
 })
 
-test('of two senders the first admitted one has the place; the other is closed with 4409', async (t) => {
+test('the sender that a worker admits first has the place; another sender is closed with 4409', async (t) => {
   const { world, api } = startWorld(t, { createPipeline: createScriptedPipelines().create })
   const first = await connectConfigured(world, api)
   first.send(ONE_SECOND)
   world.network.kill('a')
   world.network.cut('api', 'b')
   world.place('b')
-  const other = world.createApi('other').connect()
+  const second = world.createApi('other').connect()
   await world.pass(2000)
-  t.is(other.refusal(), null)
+  t.is(second.refusal(), null)
   world.network.mend('api', 'b')
   await world.pass(3000)
   t.is(first.ending(), 'sender_already_connected')
-  t.is(other.ending(), null)
+  t.is(second.ending(), null)
   const third = world.createApi('third').connect()
   await world.pass(1000)
   t.is(third.refusal(), 'already_connected')
@@ -107,12 +107,12 @@ test('a client with a broken socket may continue within RECONNECT_GRACE, then th
   await speak(world, client, frames.slice(0, 40))
   client.leave(false)
   await world.pass(5000)
-  const again = world.createApi('other').connect()
+  const returned = world.createApi('other').connect()
   await world.pass(1000)
-  await again.coming
-  again.send(CONFIG)
-  await speak(world, again, frames.slice(40))
-  again.send(FINISH)
+  await returned.joining
+  returned.send(CONFIG)
+  await speak(world, returned, frames.slice(40))
+  returned.send(FINISH)
   await world.pass(3000)
   t.is(textOf(world.log), textOf(words))
   const graceless = startWorld(t, { createPipeline: createScriptedPipelines().create })
@@ -131,11 +131,11 @@ test('after the death of a process with sockets, its senders may return on any p
   await speak(world, await connectConfigured(world, api), frames.slice(0, 40))
   world.network.kill('api')
   await world.pass(20_000)
-  const again = world.createApi('other').connect()
+  const returned = world.createApi('other').connect()
   await world.pass(1000)
-  again.send(CONFIG)
-  await speak(world, again, frames.slice(40))
-  again.send(FINISH)
+  returned.send(CONFIG)
+  await speak(world, returned, frames.slice(40))
+  returned.send(FINISH)
   await world.pass(3000)
   t.is(textOf(world.log), textOf(words))
 })

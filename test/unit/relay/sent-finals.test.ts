@@ -9,6 +9,8 @@ const translation = (segment: number): TranscriptFrame => ({
   kind: 'translation',
   language: 'es',
 })
+// A stored final is due when the listeners of a process must still receive it. Older finals are past.
+
 const inTerm = (term: number) => (): number => term
 
 test('without past text in the log, a late translation is due when it follows a new segment', (t) => {
@@ -19,7 +21,7 @@ test('without past text in the log, a late translation is due when it follows a 
   t.deepEqual(sentFinals.unsent(stored, inTerm(1)), [final(5, 'again'), translation(4), final(6, 'new')])
 })
 
-test('everything that a worker of a later term stored is due; text of an earlier term is past', (t) => {
+test('all finals that a worker of a later term stored are due; finals of an earlier term are past', (t) => {
   const sentFinals = createSentFinals()
   sentFinals.begin([final(5, 'lost'), final(6, 'lost')], 2, true)
   const [past, late, again] = [translation(3), translation(4), final(5, 'lost')]
@@ -32,7 +34,7 @@ test('everything that a worker of a later term stored is due; text of an earlier
   t.true(sentFinals.has(again))
 })
 
-test('within its own term the past ends with the last sent line', (t) => {
+test('within one term the past ends with the last sent final', (t) => {
   const sentFinals = createSentFinals()
   sentFinals.begin([final(4, 'past'), final(5, 'past')], 1, true)
   const stored = [final(4, 'past'), translation(3), final(5, 'past'), translation(4), final(6, 'new')]
@@ -44,5 +46,5 @@ test('the log is read from far enough back to find late translations of sent tex
   sentFinals.begin([final(250, 'past')], 1, true)
   t.is(sentFinals.readFromSegment(), 50)
   for (let segment = 251; segment < 500; segment += 1) sentFinals.add(final(segment, 'new'))
-  t.is(sentFinals.readFromSegment(), 299, '200 finals')
+  t.is(sentFinals.readFromSegment(), 299, 'always 200 segments back')
 })

@@ -16,12 +16,12 @@ const startServing = (placed: { worker: string; term: number }, buffered = () =>
   world.join({ self }, { self: { name: 'b', incarnation: 'run of b' } })
   for (let term = 0; term < placed.term; term += 1) world.place(placed.worker)
   const view = world.viewOf()
-  const taken: Array<number> = []
+  const takenOverTerms: Array<number> = []
   const served = serveLinks({
     admission: view, worker: self, bus, recent: createRecentFinals(world.timers), logger: silentLogger,
     runs: { termOf: () => null, audioSeconds: () => null },
     takeOver: (_, term) => async () => {
-      taken.push(term)
+      takenOverTerms.push(term)
       return E.right({ state: { status: 'active' } })
     },
     endByWorker: (_, { cause }) => (cause.status === 'error' ? null : Promise.resolve({ position: null })),
@@ -41,7 +41,7 @@ const startServing = (placed: { worker: string; term: number }, buffered = () =>
     })
     return { sent, link, receive: (message: ToWorker) => opened.message(message) }
   }
-  return { world, bus, served, taken, view, open }
+  return { world, bus, served, takenOverTerms, view, open }
 }
 
 const HELLO = { kind: 'hello', relay: 1, term: 1, listens: true } as const
@@ -51,7 +51,7 @@ test('a worker serves a moved session after its fence, and names the worker of o
   const link = own.open()
   link.receive({ ...HELLO, term: 3 })
   await own.world.turns()
-  t.deepEqual(own.taken, [3])
+  t.deepEqual(own.takenOverTerms, [3])
   t.deepEqual(link.sent, [
     { kind: 'here', term: 3, status: 'active' },
     { kind: 'recent', finals: [], isWhole: false, dropped: [] },
@@ -69,16 +69,16 @@ test('a worker serves a moved session after its fence, and names the worker of o
 })
 
 test('a worker that does not know the requested term reads admission first', async (t) => {
-  const { world, open, taken } = startServing({ worker: 'a', term: 1 })
+  const { world, open, takenOverTerms } = startServing({ worker: 'a', term: 1 })
   world.place('a')
   const link = open()
   link.receive({ ...HELLO, term: 2 })
   await world.turns()
   t.deepEqual(link.sent[0], { kind: 'here', term: 2, status: 'active' })
-  t.deepEqual(taken, [2])
+  t.deepEqual(takenOverTerms, [2])
 })
 
-test('a link that does not accept the lines of a session is closed; an unknown version too', async (t) => {
+test('a link that accepts no frames is closed, and so is a link of an unknown version', async (t) => {
   let buffered = 0
   const { world, bus, open } = startServing({ worker: 'a', term: 1 }, () => buffered)
   const [link, foreign] = [open(), open()]

@@ -24,7 +24,7 @@ export const connectConfigured = async (
 ): Promise<RemoteClient> => {
   const client = api.connect()
   await world.pass(1000)
-  await client.coming
+  await client.joining
   client.send(CONFIG)
   await world.pass(100)
   return client

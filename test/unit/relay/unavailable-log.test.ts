@@ -13,20 +13,20 @@ const moveDuringOutage = async (hasEarlyListener: boolean) => {
   await a.settle()
   await b.settle()
   api.observeMoves()
-  world.store.isAway = true
+  world.store.isUnavailable = true
   return { ...started, listener: earlyListeners[0] ?? api.listen(null) }
 }
 
-test('a listener that joins a silent new worker during a slow log receives everything from then on', async (t) => {
+test('a listener that joins a silent new worker in a log outage receives everything from then on', async (t) => {
   const { world, b, listener } = await moveDuringOutage(false)
   // The process waits this long for the worker, then reads the log itself.
   await world.pass(1500)
-  world.store.isAway = false
+  world.store.isUnavailable = false
   await world.pass(2000)
   b.speak(false, 0)
   await world.turns()
   t.deepEqual(
-    listener.heard.map(({ text }) => text),
+    listener.received.map(({ text }) => text),
     ['2 in term 2'],
   )
 })
@@ -36,9 +36,9 @@ test('messages of a worker during a log outage reach a listener before the end',
   await world.pass(500)
   b.speak(false, 0)
   await world.turns()
-  t.deepEqual(listener.heard.map(({ text }) => text), ['1 in term 1'], 'text that may lie in between must come first')
+  t.deepEqual(listener.received.map(({ text }) => text), ['1 in term 1'], 'the log may contain text that comes first')
   api.remote.ended(LIVE, { status: 'finished', reason: 'finish_route' })
   await world.pass(10_000)
-  t.deepEqual(listener.heard.map(({ text }) => text), ['1 in term 1', '2 in term 2'])
+  t.deepEqual(listener.received.map(({ text }) => text), ['1 in term 1', '2 in term 2'])
   t.deepEqual(listener.endings, ['1000'])
 })

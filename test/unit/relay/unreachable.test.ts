@@ -60,7 +60,7 @@ test('a session with a local sender moves off a worker that is unreachable for 8
   t.is(sent.length, 2, 'the session still runs on the same worker')
 })
 
-test('a session with listeners only stays, and so does one whose worker becomes reachable again', async (t) => {
+test('a session with only listeners stays, and so does a session whose worker is reachable again', async (t) => {
   const { world, api, sent } = await startWorkersAndSockets()
   api.listen(null)
   await world.pass(500)

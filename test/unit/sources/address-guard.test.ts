@@ -83,7 +83,7 @@ test('AUDIO_URL_ALLOW_CIDRS allows exactly the listed networks', (t) => {
     t.false(guard.allows(address, 80), address)
 })
 
-test('this service is never a source, by any of its addresses and whatever is allowed [S1]', (t) => {
+test('no address of this service is ever a source, whatever networks are allowed [S1]', (t) => {
   const guard = createAddressGuard({ allow: ['0.0.0.0/0', '::/0'], ownPort: 8080 })
   const own = Object.values(networkInterfaces()).flatMap((addresses) => (addresses ?? []).map(({ address }) => address))
   for (const address of [
@@ -156,7 +156,7 @@ test('AUDIO_URL_ALLOW_CIDRS can allow local networks, but never this service', (
   for (const address of ['8.8.4.4', '2600:1f18::5']) t.false(guard.allows(address, 8080), address)
 })
 
-test('all addresses of a lookup must be allowed; a literal is never looked up [S2]', async (t) => {
+test('all addresses of a lookup must be allowed; an IP address is never looked up [S2]', async (t) => {
   const resolved: string[] = []
   const answers: Record<string, ReadonlyArray<{ address: string; family: number }>> = {
     'good.example': [{ address: '2606:4700::1111', family: 6 }, { address: '1.1.1.1', family: 4 }],

@@ -104,7 +104,7 @@ test('an unavailable or false index is a failure with a code, after few requests
     ['a box of no length', withIndex(box('free', [], 3), indexOf()), {}, 'no_index', 1],
     ['boxes without end', withIndex(...Array.from({ length: 100 }, () => box('free'))), {}, 'no_index', 16],
     ['a packed index', withIndex(box('moov', box('cmov', Buffer.from('zlib')))), {}, 'no_index', 1],
-    ['a box that is larger than its own', withIndex(box('moov', box('trak', [], 100))), {}, 'no_index', 1],
+    ['a box that is larger than its parent', withIndex(box('moov', box('trak', [], 100))), {}, 'no_index', 1],
     ['an offset beyond 32 bits', withIndex(indexOf(table('stco', 0xfffffff0))), {}, 'no_index', 1],
     [
       'a table that is too short',

@@ -31,7 +31,7 @@ const attempt = async (url: string) => {
   return { end, seconds: bytes / 32_000 }
 }
 
-withFfmpeg('rtmp: the whole stream is received, and its end is not permanent', async (t) => {
+withFfmpeg('rtmp: the whole stream is received, and its end counts as an interruption', async (t) => {
   const flv = await readFile(join(await packageSample(t, 'flv', SECONDS), 'audio.flv'))
   const server = await serveRtmp(t, flvAudio(flv))
   const { end, seconds } = await attempt(server.url('app/instance/room/ok?key=1'))
@@ -41,7 +41,7 @@ withFfmpeg('rtmp: the whole stream is received, and its end is not permanent', a
 })
 
 withFfmpeg(
-  'rtsp: whole and fragmented AAC is received with Digest; its goodbye is not permanent',
+  'rtsp: whole and fragmented AAC is received with Digest; its end counts as an interruption',
   async (t) => {
     const flv = await readFile(join(await packageSample(t, 'flv', SECONDS), 'audio.flv'))
     const server = await serveRtsp(t, aacAudio(flvAudio(flv)))
@@ -70,10 +70,10 @@ test('rtsp: samples are received with Basic; wrong or missing credentials are re
   t.is(bytes.length, 13 + 50 * (11 + 1 + 160 + 4))
   // The TEARDOWN of the previous session may still arrive, so it does not count.
   const requestCount = (): number => server.requests.filter((line) => !line.startsWith('TEARDOWN')).length
-  for (const [path, who] of [['basic', ''], ['basic', 'x:y@'], ['digest', 'okapi:y@']] as const) {
+  for (const [path, credentials] of [['basic', ''], ['basic', 'x:y@'], ['digest', 'okapi:y@']] as const) {
     const before = requestCount()
-    t.is((await pullOnce(server.url(path).replace('://', `://${who}`))).code, 'rtsp_401')
-    t.is(requestCount() - before, who === '' ? 1 : 2)
+    t.is((await pullOnce(server.url(path).replace('://', `://${credentials}`))).code, 'rtsp_401')
+    t.is(requestCount() - before, credentials === '' ? 1 : 2)
   }
 })
 
@@ -84,14 +84,14 @@ withFfmpeg(
     const { port, url, stop } = await serveRtmp(t, messages)
     await stop()
     t.is((await pullOnce(url('app/ok'))).code, 'unreachable')
-    let knocks = 0
+    let checks = 0
     const note: Note = (step) => {
-      if (step === 'check') knocks += 1
-      if (step === 'check' && knocks === 2) void serveRtmp(t, messages, { port })
+      if (step === 'check') checks += 1
+      if (step === 'check' && checks === 2) void serveRtmp(t, messages, { port })
     }
-    const again = await pullOnce(url('app/ok'), { brokeOff: true, note })
-    t.is(again.code, 'stream_over')
-    t.true(again.bytes.length > 1000 && knocks >= 2, `${knocks} knocks`)
+    const result = await pullOnce(url('app/ok'), { brokeOff: true, note })
+    t.is(result.code, 'stream_over')
+    t.true(result.bytes.length > 1000 && checks >= 2, `${checks} checks`)
   },
 )
 
@@ -162,10 +162,10 @@ test('misbehaving RTSP servers end the attempt with a code; redirects are checke
     t.is(await codeOf(path), code, path)
   t.is(server.requests.filter((line) => line.endsWith('/loop')).length, 4)
   // Credentials for one server are not sent to another server.
-  const other = await serveRtsp(t, pcmuAudio(1))
+  const otherServer = await serveRtsp(t, pcmuAudio(1))
   for (const [next, code] of [
     [server, 'stream_over'],
-    [other, 'rtsp_401'],
+    [otherServer, 'rtsp_401'],
   ] as const)
     t.is(
       (

@@ -18,16 +18,16 @@ test('pieces leave the pipe as they entered it, for any chunk size', (t) => {
   const piece = fc.record({ samples: fc.integer({ min: 1, max: 300 }), time })
   fc.assert(fc.property(fc.array(piece, { maxLength: 30 }), fc.integer({ min: 1, max: 999 }), (pieces, step) => {
     const sent = pieces.map(({ samples, time }, index) => ({ pcm: pcmOf(samples, index + 1), time }))
-    const got = readAll(Buffer.concat(sent.map(pieceOf)), step)
-    t.deepEqual(Buffer.concat(got.map(({ pcm }) => pcm)), Buffer.concat(sent.map(({ pcm }) => pcm)))
+    const received = readAll(Buffer.concat(sent.map(pieceOf)), step)
+    t.deepEqual(Buffer.concat(received.map(({ pcm }) => pcm)), Buffer.concat(sent.map(({ pcm }) => pcm)))
   }))
 })
 
 test('consecutive pieces are merged; a jump in time begins a new piece', (t) => {
   const times = [[RATE, 7], [320, 8.001], [5, null], [10, 9]] as const
   const sent = times.map(([samples, time]) => pieceOf({ pcm: pcmOf(samples), time }))
-  const got = readAll(Buffer.concat(sent), 1 << 20)
-  t.deepEqual(got.map(({ pcm, time }) => [pcm.length / 2, time]), [[RATE + 325, 7], [10, 9]])
+  const received = readAll(Buffer.concat(sent), 1 << 20)
+  t.deepEqual(received.map(({ pcm, time }) => [pcm.length / 2, time]), [[RATE + 325, 7], [10, 9]])
 })
 
 test('data that is not audio is refused before it is buffered [S8]', (t) => {
