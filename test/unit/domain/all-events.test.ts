@@ -57,7 +57,7 @@ test('every event that the domain defines is listed', async (t) => {
 })
 
 for (const { file, type, plain, stored, optional = [] } of golden) {
-  test(`${file}: the plain form decodes to itself, with nothing added or unstorable`, (t) => {
+  test(`${file}: the plain form decodes to itself, with nothing added or removed`, (t) => {
     t.deepEqual(definition(type).codec.decode(plain), E.right(plain))
   })
 

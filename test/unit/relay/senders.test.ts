@@ -60,7 +60,7 @@ test('after 15 s without a worker the socket closes with 1012, and TAKEOVER_GRAC
   t.deepEqual(world.ends, [{ status: 'finished', reason: 'sender_closed' }])
 })
 
-test('a sent final that is not in the log when its worker dies is sent returned by the next worker', async (t) => {
+test('a sent final that is not in the log when its worker dies is sent again by the next worker', async (t) => {
   const words = numberedWords(14)
   const { world, api } = startWorld(t, { words })
   const client = await connectConfigured(world, api)
