@@ -30,8 +30,8 @@ export interface LinksWorld {
 }
 
 export const WORKER: Self = { name: 'worker-1', incarnation: '0f6b6a2e-8a43-4f0e-8d59-0d7c2f3b6a11' }
-/** An earlier incarnation of the worker: the same name, but no running process. */
-export const NOBODY: Self = { name: 'worker-1', incarnation: '11111111-8a43-4f0e-8d59-0d7c2f3b6a11' }
+/** The same worker after a restart, with another incarnation. */
+export const RESTARTED_WORKER: Self = { name: 'worker-1', incarnation: '11111111-8a43-4f0e-8d59-0d7c2f3b6a11' }
 
 /** The messages that one end of a link received, and the reasons why it closed. */
 interface Received<A> {

@@ -9,7 +9,7 @@ import type {
 import type { Timers } from '../../application/ports/timers.ts'
 import {
   WORKER,
-  NOBODY,
+  RESTARTED_WORKER,
   createWorker,
   HELLO,
   HERE,
@@ -145,11 +145,12 @@ export const liveLinksContract = (name: string, openWorld: (timers: Timers) => P
   on('another incarnation refuses a link and a request to end a session', async (t, { serve, links }) => {
     const worker = createWorker()
     const { peer } = await serve(WORKER, worker.handler)
-    const near = open(links, { ...peer, incarnation: NOBODY.incarnation })
+    const otherPeer = { ...peer, incarnation: RESTARTED_WORKER.incarnation }
+    const near = open(links, otherPeer)
     near.link.send(HELLO)
     await until(t, () => near.ends.length > 0)
     t.regex(near.ends[0] ?? '', /has restarted/)
-    const ended = await links.end({ ...peer, incarnation: NOBODY.incarnation }, { liveId: 7, end: {} }, 60_000)
+    const ended = await links.end(otherPeer, { liveId: 7, end: {} }, 60_000)
     t.regex(E.isLeft(ended) ? ended.left.reason : '', /has restarted/)
     await turns()
     t.is(near.ends.length, 1)
@@ -193,7 +194,7 @@ export const liveLinksContract = (name: string, openWorld: (timers: Timers) => P
     await until(t, () => near.ends.length === 1 && worker.first().ends.length === 1)
 
     const second = createWorker((_, link) => link.send(HERE))
-    const next = await serve(NOBODY, second.handler)
+    const next = await serve(RESTARTED_WORKER, second.handler)
     const other = open(links, next.peer)
     other.link.send(HELLO)
     await until(t, () => other.messages.length === 1)
