@@ -1,5 +1,5 @@
 import { toInstant } from '../../../domain/shared/instants.ts'
-import { EXAMPLE_TIME, ID, JSON_SWITCH, SESSION, WHOLE_NUMBER, WHOLE_NUMBER_FROM_1 } from './command.ts'
+import { EXAMPLE_TIME, ID, JSON_SWITCH, QUOTA, SESSION, WHOLE_NUMBER, WHOLE_NUMBER_FROM_1 } from './command.ts'
 import type { Command } from './command.ts'
 
 const DATA_DIRECTORY = 'Works on the data directory STENOLOG_DATA_DIR. The service may run or be stopped.'
@@ -13,9 +13,9 @@ export const USERS = {
     DATA_DIRECTORY,
     'A new password ends all logins of the user. A deactivated user cannot use the service, and their open sessions '
       + 'end; deactivate deletes no data. The last active administrator cannot be demoted, deactivated or deleted.',
-    'delete cannot be undone. It destroys the encryption keys of the user and of their sessions. Their personal data '
-      + 'can then no longer be read, even from a backup. export prints all stored data of a user as JSON, without '
-      + 'secrets.',
+    'delete cannot be undone. It destroys the encryption keys of the user and of their sessions, so nobody can read '
+      + 'their personal data. An earlier backup still contains the keys: delete such backups after a while.',
+    'export prints all stored data of a user as JSON, without secrets.',
   ],
   forms: [
     { words: 'list', options: ['json'] },
@@ -29,9 +29,9 @@ export const USERS = {
   ],
   arguments: { NAME: { meaning: 'a user name' } },
   options: {
-    'max-sessions': { value: 'N', meaning: 'maximum number of open sessions', rule: WHOLE_NUMBER },
+    'max-sessions': { value: 'N', meaning: 'maximum number of open sessions', rule: QUOTA },
     'max-translations': {
-      value: 'N', meaning: 'maximum number of target languages of each session', rule: WHOLE_NUMBER,
+      value: 'N', meaning: 'maximum number of target languages of each session', rule: QUOTA,
     },
     permission: {
       value: 'PERMISSION', isRepeatable: true,
@@ -56,7 +56,7 @@ export const LIVES = {
   purpose: 'list and finish the sessions of all users',
   about: [
     `${DATA_DIRECTORY} list shows the newest sessions first, without tokens and texts. `
-      + 'The audit log records each use of list and finish.',
+      + 'The event log records each use of list and finish.',
     'The column lag shows how many seconds the text of a running session is behind its audio.',
   ],
   forms: [

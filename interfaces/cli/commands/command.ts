@@ -67,6 +67,11 @@ export const partsOf = ({ words }: Form) => {
 
 export const WHOLE_NUMBER: Rule = { test: (text) => /^\d{1,15}$/.test(text), expected: 'a whole number' }
 
+/** The service accepts the same numbers. */
+export const QUOTA: Rule = {
+  test: (text) => WHOLE_NUMBER.test(text) && Number(text) <= 1e6, expected: 'a whole number up to 1000000',
+}
+
 export const WHOLE_NUMBER_FROM_1: Rule = {
   test: (text) => /^[1-9]\d{0,14}$/.test(text), expected: 'a whole number from 1',
 }
