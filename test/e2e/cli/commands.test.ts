@@ -89,7 +89,10 @@ const WRONG = [
     '--expires should be a time such as 2027-01-31T00:00:00Z, not "foo".',
   ],
   [USERS, ['create', 'ada', 'bob'], 'stenolog users create does not accept the argument "bob".'],
-  [USERS, ['change', 'ada', '--max-sessions', '1.5'], '--max-sessions should be a whole number up to 1000000, not "1.5".'],
+  [
+    USERS, ['change', 'ada', '--max-sessions', '1.5'],
+    '--max-sessions should be a whole number up to 1000000, not "1.5".',
+  ],
 ] as const
 
 for (const [command, args, message] of WRONG)
