@@ -152,7 +152,7 @@ export const admissionMutants: ReadonlyArray<Mutant> = [
     file: 'application/admission/admission-snapshots.ts',
     before: 'return (await newestOf(EARLIER_SNAPSHOT_STREAM)) ?? null',
     after: 'return null',
-    rows: ['a log of an older version continues under the name local'], test: UPGRADE,
+    rows: ['continues the log of an older version'], test: UPGRADE,
   },
   {
     file: 'application/admission/send-with-retries.ts',
