@@ -55,7 +55,7 @@ export async function* inBatches(
       if (waiting.length > 0 && (await Promise.race([next, idle()])) === IDLE) yield* take()
       const message = await next
       if (E.isLeft(message) || message.right.done === true) {
-        // Messages before an error still count, so a subscription that breaks again and again makes progress.
+        // Messages before an error still count, so a subscription that fails repeatedly makes progress.
         yield* take()
         if (E.isLeft(message)) throw message.left
         return

@@ -23,9 +23,9 @@ interface Stores {
 }
 
 interface Range {
-  /** Exclusive. */
+  /** The fold starts after this checkpoint. */
   readonly from: Checkpoint
-  /** Inclusive. Must not be after the end of the log. */
+  /** The last position to fold. It must not be after the end of the log. */
   readonly to: Position
   readonly signal: AbortSignal
   /** Maximum number of events in one step. Default: BATCH_SIZE. */
@@ -119,17 +119,17 @@ interface Cursor {
 
 /** Opens a cursor. It and `advance` reject when the documents cannot be read. */
 const openCursor = async ({ documents, collection }: ReadableCollection): Promise<Cursor> => {
-  let [page, at]: [ReadonlyArray<ScannedDocument>, number] = [[], 0]
+  let [page, index]: [ReadonlyArray<ScannedDocument>, number] = [[], 0]
   const load = async (after: string | null): Promise<void> => {
     page = orThrow(await documents.scan(collection, after, SCAN_SIZE)())
-    at = 0
+    index = 0
   }
   await load(null)
   return {
-    current: () => page[at] ?? null,
+    current: () => page[index] ?? null,
     advance: () => {
-      at += 1
-      return at < page.length || page.length < SCAN_SIZE ? null : load(page.at(-1)?.id ?? null)
+      index += 1
+      return index < page.length || page.length < SCAN_SIZE ? null : load(page.at(-1)?.id ?? null)
     },
   }
 }

@@ -30,7 +30,7 @@ export interface PullerEvents {
   /** The next samples (s16le, 16 kHz, mono). `time`: seconds of the media clock at the first sample. Null: unknown. */
   readonly audio: (samples: Int16Array, time: number | null) => void
   /** All audio up to this HLS media sequence is delivered, or the source begins after it. */
-  readonly heard: (mediaSequence: number) => void
+  readonly delivered: (mediaSequence: number) => void
   /** Maximum duration of the segments of this HLS source, as its playlist declares it. */
   readonly targetDuration: (seconds: number) => void
   /** Called once for each `pull`, after all its audio. */

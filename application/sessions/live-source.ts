@@ -37,7 +37,7 @@ export interface LiveSourceOptions {
   /** `lost`: samples of the source that are missing before `samples`. */
   readonly audio: (samples: Int16Array, lost: number) => void
   /** The audio so far contains this whole HLS segment. */
-  readonly heard: (mediaSequence: number) => void
+  readonly delivered: (mediaSequence: number) => void
   /** Seconds of audio that wait to be transcribed. */
   readonly backlogSeconds: () => number
   /** The source has ended regularly. */
@@ -143,9 +143,9 @@ export const startLiveSource = (options: LiveSourceOptions): LiveSource => {
       began: () => { if (!hasEnded && isPulling) watch() },
       stretch: (continuity) => { clock = startStretch(clock, continuity, now()) },
       audio: (samples, time) => { if (!hasEnded) take(samples, time) },
-      heard: (sequence) => {
+      delivered: (sequence) => {
         mediaSequence = sequence
-        if (!hasEnded) options.heard(sequence)
+        if (!hasEnded) options.delivered(sequence)
       },
       targetDuration: (seconds) => {
         silenceLimitMs = Math.max(SILENCE_LIMIT_MS, SILENCE_LIMIT_SEGMENTS * seconds * 1000)

@@ -90,7 +90,7 @@ export const withSource = ({ running, ...options }: SourcedLiveOptions): Sourced
           record(sampleOffset, mediaSequence)
         },
         audio: running.push,
-        heard: (mediaSequence) => {
+        delivered: (mediaSequence) => {
           options.sequences.record(mediaSequence, running.receivedSamples())
           if (isPlaceKnown) return
           isPlaceKnown = true

@@ -58,7 +58,7 @@ const MEMORY_FACTOR = 2.5
 /** Estimates the megabytes that a model needs by the bytes of its files; at least 1. */
 export const vramOf = (bytes: number): number => Math.max(1, Math.ceil((bytes * MEMORY_FACTOR) / 1e6))
 
-/** Parameters in millions. */
+/** Millions of parameters of the large models. */
 const LARGE = { encoder: 636, decoder: 907 }
 const PARAMETERS: Readonly<
   Record<(typeof INTERFACE_MODELS)[number], { readonly encoder: number; readonly decoder: number }>

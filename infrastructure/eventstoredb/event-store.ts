@@ -9,7 +9,7 @@ import { channelsOver, loadCertificates } from './nodes/channel.ts'
 import { parseConnection, type Connection } from './connection.ts'
 import { resolveWithin } from './nodes/addresses.ts'
 import { createDiscovery } from './nodes/discovery.ts'
-import { createAskNode } from './nodes/gossip.ts'
+import { createQueryNode } from './nodes/gossip.ts'
 import { reasonOf } from './failures.ts'
 import { followLeader, type Leader } from './leader.ts'
 import { agreeOnMark } from './mark/log-format.ts'
@@ -23,6 +23,8 @@ import { createSubscriptions } from './subscriptions.ts'
 
 /** Time for a cluster to elect a leader at start. An election after a frozen leader takes nine seconds. */
 const START_MS = 12_000
+/** Pause between two attempts at start. */
+const START_RETRY_MS = 100
 
 interface Options {
   /** Connection string in the form of the setting EVENTSTORE_URL. */
@@ -53,7 +55,7 @@ const connect = async (connection: Connection, { limits, timeouts, logger }: Con
     const { hosts, discovers } = connection
     const discovery = createDiscovery({
       hosts, discovers, timers: systemTimers,
-      ask: createAskNode(certificates, limits.usual), resolve: resolveWithin(limits.usual),
+      query: createQueryNode(certificates, limits.usual), resolve: resolveWithin(limits.usual),
     })
     const open = channelsOver(connection, certificates)
     // A new leader gets the usual timeouts, even if the previous leader was silent.
@@ -92,7 +94,7 @@ export const openEventStoreDb = async (options: Options): Promise<EventStoreDb> 
   let agreed = await tryAgreement()
   while (E.isLeft(agreed)) {
     if (starting.aborted) return refuse(`cannot connect to the event store: ${agreed.left.reason}`)
-    await setTimeout(100)
+    await setTimeout(START_RETRY_MS)
     agreed = await tryAgreement()
   }
   const { refusal, revision } = agreed.right

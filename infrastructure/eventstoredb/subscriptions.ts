@@ -155,9 +155,9 @@ export const createSubscriptions = ({ connected, timeouts, head }: SubscriptionP
       const feed = openFeed({ client, lost, confirmationMs: timeouts.confirmation, prefixes }, point)
       try {
         await untilConfirmed(feed, signal)
-        const again = signal.aborted ? point : await resumePoint()
-        if (isSamePoint(point, again)) return feed
-        point = again
+        const pointNow = signal.aborted ? point : await resumePoint()
+        if (isSamePoint(point, pointNow)) return feed
+        point = pointNow
       } catch (error) {
         feed.end()
         throw error

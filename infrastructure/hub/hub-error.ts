@@ -2,7 +2,7 @@
 export class HubError extends Error {
   /** Whether a retry may succeed. */
   readonly isTemporary: boolean
-  /** Milliseconds that the hub asked to wait; null: it did not say. */
+  /** Milliseconds to wait before a retry, from the hub's answer; null: the answer contains no time. */
   readonly waitMs: number | null
   /** The HTTP status; null without a response. */
   readonly status: number | null

@@ -5,11 +5,11 @@ import { HubError } from './hub-error.ts'
 export type Wait = (milliseconds: number) => Promise<void>
 
 const MAX_ATTEMPTS = 6
-/** Milliseconds. */
+/** Pauses between attempts in milliseconds. */
 const BACK_OFF = { first: 1000, longest: 30_000 }
 
 /**
- * Retries after temporary errors, with back-off or after the time that the hub asks for. Fails after six attempts in a
+ * Retries after temporary errors, with back-off or after the time in the hub's answer. Fails after six attempts in a
  * row without progress. `madeProgress`: whether the last attempt received data.
  */
 export const withRetries = async <A>(

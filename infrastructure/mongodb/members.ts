@@ -137,9 +137,9 @@ export const joinMembers = async (
 
   const whyReplaced = async (): Promise<string> => {
     const entries = await register.read()
-    const other = E.isRight(entries) ? entries.right.find(({ name }) => name === own.name) : undefined
-    if (other === undefined) return 'its entry in the collection of members in MongoDB is missing'
-    return `the process ${describeClaim(other)} has taken its place in MongoDB`
+    const successor = E.isRight(entries) ? entries.right.find(({ name }) => name === own.name) : undefined
+    if (successor === undefined) return 'its entry in the collection of members in MongoDB is missing'
+    return `the process ${describeClaim(successor)} has taken its place in MongoDB`
   }
 
   /** Returns whether our entry still exists. Left: MongoDB did not answer. */

@@ -86,8 +86,8 @@ export const createLoadedModels = <R extends { readonly release: () => Promise<v
       if (!isOutOfMemory(error) && !isDeviceLost(error)) throw error
       for (const stale of isDeviceLost(error) ? [...loaded.keys()] : [model]) await forget(stale)
     }
-    const again = await load(model, folder)
-    return E.isLeft(again) ? again : E.right(await run(again.right))
+    const reloaded = await load(model, folder)
+    return E.isLeft(reloaded) ? reloaded : E.right(await run(reloaded.right))
   }
 
   return { load, use, unload: forget }

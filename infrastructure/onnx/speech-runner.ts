@@ -63,14 +63,14 @@ interface Family {
   readonly findWeights: (folder: string, provider: Provider) => Promise<Either<string, Weights>>
 }
 
-/** Speech models that one kind of runner runs. */
+/** A family of speech models, which have the same kind of runner. */
 export interface SpeechFamily extends Family {
   readonly kind: 'speech'
   /** Left: the problem with the folder. */
   readonly read: (folder: string, provider: Provider) => Promise<Either<string, SpeechModel>>
 }
 
-/** Translators. They run in a separate process. */
+/** A family of translators. They run in a separate process. */
 export interface TranslatorFamily extends Family {
   readonly kind: 'translation'
 }

@@ -131,7 +131,7 @@ const build = async (deps: RebuildDeps): Promise<Rebuilt> => {
       const { position } = orThrow(await documents.checkpoint(modelOf(staged))())
       if (position === BEGINNING && reached.position !== BEGINNING) return
       if (await isStaged(deps)) orThrow(done)
-      throw new Error(`the rebuilt documents could not be put in place: ${done.left.reason}`)
+      throw new Error(`the rebuilt documents could not replace the old ones: ${done.left.reason}`)
     })
     await retrying(() => notes.write({ code, state: 'ended', place: '' }))
   }
@@ -158,9 +158,9 @@ const build = async (deps: RebuildDeps): Promise<Rebuilt> => {
 }
 
 /**
- * Rebuilds a read model next to the one in use (blue/green): folds the log into staged documents, compares, and puts
- * them in place. It continues an interrupted rebuild and waits while stores are unavailable. Any other error ends it
- * and leaves the read model in use unchanged. Left: the reason.
+ * Rebuilds a read model next to the read model in use (blue/green). It folds the log into staged documents, compares
+ * both, and replaces the read model in use. It continues an interrupted rebuild and waits while stores are unavailable.
+ * Any other error ends it and leaves the read model in use unchanged. Left: the reason.
  */
 export const rebuildReadModel = async (deps: RebuildDeps): Promise<Either<string, Rebuilt>> => {
   try {

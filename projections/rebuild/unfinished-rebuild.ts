@@ -34,7 +34,7 @@ export const discardStaged = async ({ documents, projection, code }: Omit<Rebuil
   orThrow(await documents.discard(modelOf(stagedOf(projection)))())
 }
 
-/** True when rebuilt documents exist that have not replaced the ones in use. */
+/** Whether staged documents exist, which have not replaced the documents in use. */
 export const isStaged = async (stores: Pick<RebuildStores, 'documents' | 'projection'>): Promise<boolean> => {
   const { documents, projection } = stores
   const staged = stagedOf(projection)

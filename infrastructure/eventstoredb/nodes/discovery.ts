@@ -2,19 +2,19 @@ import type { Timers } from '../../../application/ports/timers.ts'
 import { atMost } from '../../../application/waiting.ts'
 import type { Address } from '../connection.ts'
 import { textOf, unique, type Resolve } from './addresses.ts'
-import type { AskNode, Gossip } from './gossip.ts'
+import type { QueryNode, Gossip } from './gossip.ts'
 
 /** A node that may be the leader. */
 export interface Candidate {
   readonly address: Address
-  /** The epoch (number of an election) in which the node says that it leads; null: it was not asked. */
+  /** The epoch (number of an election) in which the node says that it leads; null: it was not queried. */
   readonly epoch: number | null
 }
 
 export interface Discovery {
   /** Returns the nodes that may lead now, the most likely one first. Never rejects. */
   readonly candidates: () => Promise<ReadonlyArray<Candidate>>
-  /** Adds a node that another node named as the leader. The next search asks it, too. */
+  /** Adds a node that another node named as the leader. The next search queries it, too. */
   readonly addNode: (named: Address) => void
 }
 
@@ -23,7 +23,7 @@ interface Parts {
   readonly hosts: ReadonlyArray<Address>
   /** Whether the first host is a DNS name whose IP addresses are the nodes. */
   readonly discovers: boolean
-  readonly ask: AskNode
+  readonly query: QueryNode
   readonly resolve: Resolve
   readonly timers: Timers
 }
@@ -32,11 +32,11 @@ interface Parts {
 const WAIT_MS = 400
 
 /**
- * Finds the leader of a cluster by asking every node about itself. The nodes' reports about each other are wrong during
- * an election: they still name the leader that fell silent. If several nodes claim to lead, the highest epoch
+ * Finds the leader of a cluster by querying every node about itself. The nodes' reports about each other are wrong
+ * during an election: they still name the leader that fell silent. If several nodes claim to lead, the highest epoch
  * wins, because a leader that was deposed while it was frozen claims its old epoch for a moment.
  */
-export const createDiscovery = ({ hosts, discovers, ask, resolve, timers }: Parts): Discovery => {
+export const createDiscovery = ({ hosts, discovers, query, resolve, timers }: Parts): Discovery => {
   /** Nodes that the last answers named. */
   let named: ReadonlyArray<Address> = []
   /** The last resolved addresses, for times when DNS is unavailable. */
@@ -60,16 +60,16 @@ export const createDiscovery = ({ hosts, discovers, ask, resolve, timers }: Part
     return [...resolved, first]
   }
 
-  const askAndKeep = async (address: Address): Promise<void> => {
-    const gossip = await ask(address)
+  const queryAndKeep = async (address: Address): Promise<void> => {
+    const gossip = await query(address)
     if (gossip !== null) answers.set(textOf(address), { address, gossip })
     pending.delete(textOf(address))
   }
   /** Does not repeat a pending request. Its late answer counts in the next search; the probe then checks the node. */
-  const askOnce = (address: Address): Promise<void> => {
-    const asking = pending.get(textOf(address)) ?? askAndKeep(address)
-    pending.set(textOf(address), asking)
-    return asking
+  const queryOnce = (address: Address): Promise<void> => {
+    const querying = pending.get(textOf(address)) ?? queryAndKeep(address)
+    pending.set(textOf(address), querying)
+    return querying
   }
 
   return {
@@ -80,7 +80,7 @@ export const createDiscovery = ({ hosts, discovers, ask, resolve, timers }: Part
       // A single host needs no search until it names other nodes.
       if (isSingle && named.length === 0) return configured
       const nodes = unique([...(await seeds()), ...named])
-      await atMost(timers, WAIT_MS, Promise.all(nodes.map(askOnce)))
+      await atMost(timers, WAIT_MS, Promise.all(nodes.map(queryOnce)))
       const received = [...answers.values()]
       answers = new Map()
       if (received.length === 0) return isSingle ? configured : []

@@ -11,12 +11,12 @@ import { startTimeout } from '../call-timeouts.ts'
 export interface Gossip {
   /** The epoch (number of an election) in which the node leads; null: it does not lead. */
   readonly leadsIn: number | null
-  /** Addresses of the nodes of the cluster, to be asked themselves. */
+  /** Addresses of the nodes of the cluster. Each node must be queried itself. */
   readonly named: ReadonlyArray<Address>
 }
 
-/** Asks one node. Null: no valid answer. Never rejects. */
-export type AskNode = (address: Address) => Promise<Gossip | null>
+/** Queries one node. Null: no valid answer. Never rejects. */
+export type QueryNode = (address: Address) => Promise<Gossip | null>
 
 /** Certificates of the connection; null: a server without TLS. */
 export type Certificates = { readonly ca?: Buffer; readonly cert?: Buffer; readonly key?: Buffer } | null
@@ -63,13 +63,13 @@ const bodyOf = async (response: IncomingMessage): Promise<string> => {
 }
 
 /**
- * Creates a function that asks a node over HTTP, because the gRPC answer does not contain the epoch. The request has no
- * credentials, so a false node that another node named cannot learn them.
+ * Creates a function that queries a node over HTTP, because the gRPC answer does not contain the epoch. The request has
+ * no credentials, so a false node that another node named cannot learn them.
  */
-export const createAskNode = (
+export const createQueryNode = (
   certificates: Certificates,
   limitMs: number,
-): AskNode => async ({ host, port, alias }) => {
+): QueryNode => async ({ host, port, alias }) => {
   const target = { host, port, path: '/gossip', headers: { accept: 'application/json' }, agent: false }
   const names = alias === undefined ? [host] : [host, alias]
   /** A node that was found by its IP address may have a certificate for the DNS name. */

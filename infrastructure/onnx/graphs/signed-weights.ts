@@ -95,9 +95,9 @@ const unsignedWeights = (bytes: Uint8Array, graph: ReadonlyArray<Field>): Readon
       namesIn(bytes, fieldsOf(bytes, field), VALUE.NAME).forEach(use)
   }
   return inputs.flatMap(([, weight = '', , zero = ''], i) => {
-    const both = [initializers.get(weight), initializers.get(zero)].filter((found) => found !== undefined)
-    const fits = both.length === 2 && both.every(({ type }) => type === ELEMENT.UINT8) && both[0]?.raw !== undefined
-    return types[i] === 'MatMulInteger' && fits && uses.get(weight) === 1 && uses.get(zero) === 1 ? both : []
+    const found = [initializers.get(weight), initializers.get(zero)].filter((constant) => constant !== undefined)
+    const fits = found.length === 2 && found.every(({ type }) => type === ELEMENT.UINT8) && found[0]?.raw !== undefined
+    return types[i] === 'MatMulInteger' && fits && uses.get(weight) === 1 && uses.get(zero) === 1 ? found : []
   })
 }
 

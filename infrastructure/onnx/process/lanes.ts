@@ -44,11 +44,11 @@ export const createLanes = (options: {
       if (failedOnGpu.has(model) || !(await isForGpu(folderOf(task), provider))) return cpu.run(task, onBegin, signal)
       const outcome = await gpu.run(task, onBegin, signal)
       if (E.isRight(outcome) || signal?.aborted === true) return outcome
-      const again = await cpu.run(task, onBegin, signal)
-      if (E.isLeft(again)) return again
+      const outcomeOnCpu = await cpu.run(task, onBegin, signal)
+      if (E.isLeft(outcomeOnCpu)) return outcomeOnCpu
       failedOnGpu.add(model)
       warn(`${provider} failed at ${model}, the CPU takes over: ${outcome.left.reason.replaceAll('\n', ' ')}`)
-      return again
+      return outcomeOnCpu
     },
   }
 }

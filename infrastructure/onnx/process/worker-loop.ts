@@ -9,7 +9,7 @@ const NEVER = new AbortController().signal
 /** Performs a task. `signal` is aborted when its outcome is not needed any more. */
 type Perform = (task: Task, signal: AbortSignal) => Promise<Outcome>
 
-/** Performs several tasks of one model at once and reports each outcome. Tasks without an outcome then run alone. */
+/** Performs several tasks of one model at once and reports each outcome. The other tasks then run separately. */
 export type Together = (
   tasks: ReadonlyArray<Task>,
   onOutcome: (index: number, outcome: Outcome) => void,
@@ -23,7 +23,7 @@ interface Abilities {
 
 /**
  * Runs the message loop of a worker thread. A single task gets its outcome; several tasks get their outcomes in any
- * order, each with the place of its task. If joined tasks throw, each task without an outcome runs alone.
+ * order, each with the place of its task. If joined tasks throw, each task without an outcome runs separately.
  */
 export const serveTasks = (
   perform: Perform,

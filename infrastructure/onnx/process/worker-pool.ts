@@ -62,7 +62,7 @@ interface Keep {
 
 /** A session that pauses finds its model loaded, and memory without a reservation is soon free. */
 const KEEP: Keep = { further: 60_000, only: 600_000 }
-/** Checks within `keep.further`. */
+/** Number of checks for unused copies within the time `keep.further`. */
 const CHECKS_PER_PERIOD = 6
 
 /**
@@ -133,11 +133,11 @@ export const createWorkerPool = (options: {
   /** Returns the job and the waiting jobs of its model that fit in one batch. */
   const batchOf = (job: Job): readonly [Job, ...ReadonlyArray<Job>] => {
     const model = modelOf(job.task)
-    const most = batches.get(model ?? '') ?? batch
-    if (most === 1 || job.task.kind !== 'transcribe') return [job]
+    const maxBatch = batches.get(model ?? '') ?? batch
+    if (maxBatch === 1 || job.task.kind !== 'transcribe') return [job]
     const others = queue.filter((other) =>
       other !== job && other.task.kind === 'transcribe' && modelOf(other.task) === model)
-    return [job, ...others.slice(0, most - 1)]
+    return [job, ...others.slice(0, maxBatch - 1)]
   }
 
   const assign = (member: Member, [first, ...others]: readonly [Job, ...ReadonlyArray<Job>]): void => {

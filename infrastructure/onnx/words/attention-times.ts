@@ -52,9 +52,9 @@ const stepsThrough = (costs: Float32Array, tokens: number, frames: number): Uint
   for (let token = 1; token <= tokens; token++) {
     const sums = new Float64Array(width).fill(Infinity)
     for (let frame = 1; frame <= frames; frame++) {
-      const [both, down, right] = [before[frame - 1] ?? 0, before[frame] ?? 0, sums[frame - 1] ?? 0]
-      const least = Math.min(both, down, right)
-      if (both > least || both === down || both === right)
+      const [diagonal, down, right] = [before[frame - 1] ?? 0, before[frame] ?? 0, sums[frame - 1] ?? 0]
+      const least = Math.min(diagonal, down, right)
+      if (diagonal > least || diagonal === down || diagonal === right)
         steps[token * width + frame] = down < right ? NEXT_TOKEN : NEXT_FRAME
       sums[frame] = least + (costs[(token - 1) * frames + frame - 1] ?? 0)
     }

@@ -7,9 +7,9 @@ export const loopLength = (tokens: ReadonlyArray<number>): number => {
   for (let length = 1; length <= LONGEST_LOOP; length += 1) {
     const extra = length * ((LOOPS[length - 1] ?? LOOPS.at(-1) ?? 0) - 1)
     if (tokens.length < extra + length) return 0
-    let same = 0
-    while (same < extra && tokens[tokens.length - 1 - same] === tokens[tokens.length - 1 - same - length]) same += 1
-    if (same === extra) return extra
+    let equal = 0
+    while (equal < extra && tokens[tokens.length - 1 - equal] === tokens[tokens.length - 1 - equal - length]) equal += 1
+    if (equal === extra) return extra
   }
   return 0
 }

@@ -208,6 +208,7 @@ export async function* followHls(
       }
     }
     if (current.ended) return cursor.end()
+    // Half the target duration (RFC 8216, 6.3.4), but between 0.5 s and 5 s.
     const reloadMs = Math.max(500, Math.min(current.targetDuration, 10) * 500)
     await delay(reloadMs, undefined, { signal }).catch(() => undefined)
     if (signal.aborted) return

@@ -35,7 +35,7 @@ const createFeeder = (send: (frame: Buffer) => Promise<void>, kind: Pick<Decoder
     const delivered = fed.findLast(({ end }) => end <= until)
     if (delivered === undefined) return
     fed = fed.filter(({ end }) => end > until)
-    await send(messageFrame({ kind: 'heard', mediaSequence: delivered.mediaSequence }))
+    await send(messageFrame({ kind: 'delivered', mediaSequence: delivered.mediaSequence }))
   }
 
   const start = (): Decoder =>

@@ -25,8 +25,8 @@ const dispatch = (events: PullerEvents, message: PullerMessage): void => {
       return events.began()
     case 'stretch':
       return events.stretch(message.continuity)
-    case 'heard':
-      return events.heard(message.mediaSequence)
+    case 'delivered':
+      return events.delivered(message.mediaSequence)
     case 'target':
       return events.targetDuration(message.seconds)
     case 'ended':

@@ -17,7 +17,7 @@ export type PullerMessage =
   /** The following audio belongs to a new stretch. */
   | { readonly kind: 'stretch'; readonly continuity: Continuity }
   /** All audio up to the end of this HLS segment has been sent. */
-  | { readonly kind: 'heard'; readonly mediaSequence: number }
+  | { readonly kind: 'delivered'; readonly mediaSequence: number }
   /** The target duration of the HLS playlist. */
   | { readonly kind: 'target'; readonly seconds: number }
   | { readonly kind: 'ended'; readonly end: PullEnd }

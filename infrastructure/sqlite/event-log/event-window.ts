@@ -2,7 +2,7 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { EVENT_COLUMNS, verified, type EventRow, type VerifiedRow } from './event-row.ts'
 
 const MAX_ROWS = 500
-/** Rows that one query examines, so a stretch without matches does not block the thread. */
+/** Maximum number of rows that one query examines, so a stretch without matches does not block the thread. */
 const MAX_EXAMINED = 5000
 
 /** The result of one query of the log. */

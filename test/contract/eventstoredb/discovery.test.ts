@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import type { Address } from '../../../infrastructure/eventstoredb/connection.ts'
 import { textOf } from '../../../infrastructure/eventstoredb/nodes/addresses.ts'
 import { createDiscovery, type Discovery } from '../../../infrastructure/eventstoredb/nodes/discovery.ts'
-import { createAskNode, type AskNode } from '../../../infrastructure/eventstoredb/nodes/gossip.ts'
+import { createQueryNode, type QueryNode } from '../../../infrastructure/eventstoredb/nodes/gossip.ts'
 import {
   resolveNothing, createGossipCluster, startGossipServers, waitForAll, type EventStoreDbNode,
 } from '../../support/worlds/eventstoredb-gossip.ts'
@@ -25,11 +25,12 @@ test('a node is trusted only about itself; other nodes supply only its address',
     { state: 'Leader', epoch: 5, hearsay: 'Leader' },
   )
   const [frozen, follower, leader] = nodes as [Address, Address, Address]
-  const ask: AskNode = (address) => createAskNode(null, address.port === frozen.port ? SHORT_MS : LONG_MS)(address)
+  const query: QueryNode = (address) =>
+    createQueryNode(null, address.port === frozen.port ? SHORT_MS : LONG_MS)(address)
   const discovery = createDiscovery({
     hosts: [frozen, follower],
     discovers: false,
-    ask,
+    query,
     resolve: resolveNothing,
     timers: waitForAll,
   })
@@ -95,11 +96,11 @@ const CLUSTERS: ReadonlyArray<readonly [string, ReadonlyArray<EventStoreDbNode>,
 ]
 for (const [name, nodes, leader] of CLUSTERS)
   test(`discovery finds the leader of the cluster: ${name}`, async (t) => {
-    const { ask, addressOf } = createGossipCluster(...nodes)
+    const { query, addressOf } = createGossipCluster(...nodes)
     const discovery = createDiscovery({
       hosts: [addressOf(0)],
       discovers: true,
-      ask,
+      query,
       resolve: resolveNothing,
       timers: waitForAll,
     })
@@ -124,9 +125,9 @@ test('the chosen node says that it leads, and no other node leads in a later epo
     isReadOnlyReplica: fc.constantFrom(false, false, false, true),
   })
   await fc.assert(fc.asyncProperty(fc.array(node, { minLength: 1, maxLength: 5 }), fc.nat(4), async (nodes, seed) => {
-    const { ask, addressOf } = createGossipCluster(...nodes)
+    const { query, addressOf } = createGossipCluster(...nodes)
     const hosts = [addressOf(seed % nodes.length), addressOf(nodes.length)]
-    const discovery = createDiscovery({ hosts, discovers: false, ask, resolve: resolveNothing, timers: waitForAll })
+    const discovery = createDiscovery({ hosts, discovers: false, query, resolve: resolveNothing, timers: waitForAll })
     await discovery.candidates()
     const [chosen] = await discovery.candidates()
     const leading = nodes.filter((node) => node.state === 'Leader' && !node.isFrozen && !node.isReadOnlyReplica)
@@ -139,19 +140,19 @@ test('the chosen node says that it leads, and no other node leads in a later epo
 })
 
 test('a search does not wait for a silent node, and the next search uses its late answer', async (t) => {
-  const { ask, addressOf } = createGossipCluster({ state: 'Leader', epoch: 4 }, { state: 'Leader', epoch: 7 })
+  const { query, addressOf } = createGossipCluster({ state: 'Leader', epoch: 4 }, { state: 'Leader', epoch: 7 })
   const silence = Promise.withResolvers<void>()
   let requests = 0
-  const slow: AskNode = async (address) => {
-    if (textOf(address) === textOf(addressOf(0))) return await ask(address)
+  const slow: QueryNode = async (address) => {
+    if (textOf(address) === textOf(addressOf(0))) return await query(address)
     requests += 1
     await silence.promise
-    return await ask(address)
+    return await query(address)
   }
   const discovery = createDiscovery({
     hosts: [addressOf(0), addressOf(1)],
     discovers: false,
-    ask: slow,
+    query: slow,
     resolve: resolveNothing,
     timers: immediateTimers,
   })
@@ -166,16 +167,18 @@ test('a search does not wait for a silent node, and the next search uses its lat
 })
 
 test('a single host is used without a request until a node names another leader', async (t) => {
-  const { nodes, ask, addressOf } = createGossipCluster({ state: 'Follower', epoch: 1 }, { state: 'Leader', epoch: 1 })
+  const { nodes, query, addressOf } = createGossipCluster(
+    { state: 'Follower', epoch: 1 }, { state: 'Leader', epoch: 1 },
+  )
   const askedNodes: string[] = []
   const discovery = createDiscovery({
     hosts: [addressOf(0)],
     discovers: false,
     resolve: resolveNothing,
     timers: waitForAll,
-    ask: async (address) => {
+    query: async (address) => {
       askedNodes.push(textOf(address))
-      return await ask(address)
+      return await query(address)
     },
   })
   t.deepEqual(await discovery.candidates(), [{ address: addressOf(0), epoch: null }])
@@ -191,7 +194,7 @@ test('a single host is used without a request until a node names another leader'
 })
 
 test('+discover queries all addresses of the name, and keeps the old ones while DNS is unavailable', async (t) => {
-  const { nodes, ask } = createGossipCluster(
+  const { nodes, query } = createGossipCluster(
     { state: 'Follower', epoch: 1 },
     { state: 'Leader', epoch: 1 },
     { state: 'Follower', epoch: 1 },
@@ -204,9 +207,9 @@ test('+discover queries all addresses of the name, and keeps the old ones while 
     timers: waitForAll,
     resolve: async (name) => (name === 'cluster.example' ? await addresses() : []),
     // These nodes name no other node, so only DNS leads to them.
-    ask: async (address) => {
+    query: async (address) => {
       askedNodes.push(`${textOf(address)} ${address.alias}`)
-      const answer = await ask({ ...address, host: address.host.replace('10.', 'node') })
+      const answer = await query({ ...address, host: address.host.replace('10.', 'node') })
       return answer === null ? null : { ...answer, named: [] }
     },
   })

@@ -26,7 +26,7 @@ const startLeader = (
   const discovery = createDiscovery({
     hosts,
     discovers: false,
-    ask: cluster.ask,
+    query: cluster.query,
     resolve: resolveNothing,
     timers: waitForAll,
   })

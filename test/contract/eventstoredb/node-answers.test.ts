@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import test from 'ava'
 import type { Address } from '../../../infrastructure/eventstoredb/connection.ts'
-import { createAskNode, type Certificates } from '../../../infrastructure/eventstoredb/nodes/gossip.ts'
+import { createQueryNode, type Certificates } from '../../../infrastructure/eventstoredb/nodes/gossip.ts'
 import { addressFrom, gossipAnswer, type EventStoreDbNode } from '../../support/worlds/eventstoredb-gossip.ts'
 import { listen } from '../../support/tools/listen.ts'
 import { testWith } from '../../support/running/skip-unless.ts'
@@ -21,19 +21,19 @@ const [LONG_MS, SHORT_MS] = [60_000, 50]
 test('an unreadable, broken, endless or missing answer counts as no answer', async (t) => {
   for (const body of ['{}', 'no JSON', '{"members":3}', `{"members":[],"more":"${'x'.repeat(2 * 1024 * 1024)}"}`]) {
     const server = createServer((_, response) => response.end(body))
-    t.is(await createAskNode(null, LONG_MS)(addressFrom(await listen(t, server))), null, body.slice(0, 20))
+    t.is(await createQueryNode(null, LONG_MS)(addressFrom(await listen(t, server))), null, body.slice(0, 20))
   }
   const broken = createServer((_, response) => {
     response.writeHead(200, { 'content-length': 100 }).write('{"members":')
     response.destroy()
   })
-  t.is(await createAskNode(null, LONG_MS)(addressFrom(await listen(t, broken))), null)
+  t.is(await createQueryNode(null, LONG_MS)(addressFrom(await listen(t, broken))), null)
   // Like a frozen process: the kernel accepts the connection, but no process reads from it.
   const frozen = createTcpServer()
   await new Promise<void>((resolve) => frozen.listen(0, '127.0.0.1', resolve))
   t.teardown(() => void frozen.close())
-  t.is(await createAskNode(null, SHORT_MS)({ host: '127.0.0.1', port: (frozen.address() as AddressInfo).port }), null)
-  t.is(await createAskNode(null, LONG_MS)({ host: '127.0.0.1', port: 1 }), null)
+  t.is(await createQueryNode(null, SHORT_MS)({ host: '127.0.0.1', port: (frozen.address() as AddressInfo).port }), null)
+  t.is(await createQueryNode(null, LONG_MS)({ host: '127.0.0.1', port: 1 }), null)
 })
 
 testWith(OPENSSL)('a node needs a trusted certificate for its address or for the host name', async (t) => {
@@ -73,7 +73,7 @@ testWith(OPENSSL)('a node needs a trusted certificate for its address or for the
   const [first, second] = [await serve(numbered), await serve(named)]
   const own = { cert: client.cert, key: client.key }
   const leadsIn = async (certificates: Certificates, address: Address) =>
-    (await createAskNode(certificates, LONG_MS)(address))?.leadsIn ?? null
+    (await createQueryNode(certificates, LONG_MS)(address))?.leadsIn ?? null
   t.is(await leadsIn({ ...own, ca: numbered.cert }, first), 1)
   t.is(await leadsIn({ ...own, ca: named.cert }, first), null, 'signed by another authority')
   t.is(await leadsIn({ ca: numbered.cert }, first), null, 'without the certificate that the server requires')

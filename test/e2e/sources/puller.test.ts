@@ -27,7 +27,8 @@ for (const [packaging, file] of kinds)
     t.deepEqual(await pulling.pull({ url: server.url(file) }), COMPLETE)
     t.true(Math.abs(pulling.seconds() - SECONDS) < 0.2, `${pulling.seconds()} s`)
     // The start is reported before the first segment is complete.
-    t.deepEqual([pulling.heard[0], pulling.heard.at(-1)], file === 'index.m3u8' ? [-1, 3] : [undefined, undefined])
+    const firstAndLast = [pulling.delivered[0], pulling.delivered.at(-1)]
+    t.deepEqual(firstAndLast, file === 'index.m3u8' ? [-1, 3] : [undefined, undefined])
   })
 
 const USER = `${SECRET.user}:${encodeURIComponent(SECRET.password)}@`

@@ -172,7 +172,7 @@ test('a promotion is not repeated, and an empty collection never replaces the do
     return E.left({ _tag: 'DocumentsUnavailable', reason: 'no answer' })
   }
   const outcome = await rebuild({ ...world, documents: { ...world.documents, promote: torn } })
-  t.regex(E.isLeft(outcome) ? outcome.left : '', /could not be put in place: no answer/)
+  t.regex(E.isLeft(outcome) ? outcome.left : '', /could not replace the old ones: no answer/)
   t.like(right(await rebuild(world)), { resumed: false, events: EVENTS })
   await assertRebuilt(t, world)
 })

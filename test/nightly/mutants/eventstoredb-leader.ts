@@ -86,8 +86,8 @@ export const eventStoreDbLeaderMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'infrastructure/eventstoredb/nodes/discovery.ts',
-    before: 'await atMost(timers, WAIT_MS, Promise.all(nodes.map(askOnce)))',
-    after: 'await Promise.all(nodes.map(askOnce))',
+    before: 'await atMost(timers, WAIT_MS, Promise.all(nodes.map(queryOnce)))',
+    after: 'await Promise.all(nodes.map(queryOnce))',
     rows: ['a search does not wait for a silent node, and the next search uses its late answer'],
     test: EVENTSTOREDB_DISCOVERY,
   },

@@ -132,7 +132,7 @@ export const eventStoreDbMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'infrastructure/eventstoredb/subscriptions.ts',
-    before: 'if (isSamePoint(point, again)) return feed',
+    before: 'if (isSamePoint(point, pointNow)) return feed',
     after: 'if (again !== null) return feed',
     rows: ['a scavenge between the backward read and the subscription loses nothing'], test: EVENTSTOREDB_RESUMES,
   },

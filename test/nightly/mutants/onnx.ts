@@ -186,8 +186,8 @@ export const onnxMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'infrastructure/onnx/process/lanes.ts',
-    before: 'const again = await cpu.run(task, onBegin, signal)',
-    after: 'const again = outcome',
+    before: 'const outcomeOnCpu = await cpu.run(task, onBegin, signal)',
+    after: 'const outcomeOnCpu = outcome',
     rows: ['if a GPU lacks memory, the CPU runs the model until its next load'],
     test: 'test/e2e/engine/lanes.test.ts',
   },

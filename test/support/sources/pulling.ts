@@ -13,7 +13,7 @@ export interface Pulling {
   readonly puller: Puller
   readonly seconds: () => number
   /** The HLS media sequences up to which all audio was delivered, in order. */
-  readonly heard: ReadonlyArray<number>
+  readonly delivered: ReadonlyArray<number>
   readonly ends: ReadonlyArray<PullEnd>
   readonly deaths: ReadonlyArray<string>
   /** Pulls a source. Resolves to the end of the attempt, or to the reason why the process died. */
@@ -27,13 +27,13 @@ export const startPulling = (
   ownPort: number | null = null,
 ): Pulling => {
   let samples = 0
-  const [heard, ends, deaths]: [number[], PullEnd[], string[]] = [[], [], []]
+  const [delivered, ends, deaths]: [number[], PullEnd[], string[]] = [[], [], []]
   let settle: (end: PullEnd | string) => void = () => undefined
   const puller = createPullers({ rules: () => ({ allow, ownPort }), isolation: ISOLATED })({
     began: () => undefined,
     stretch: () => undefined,
     audio: (pcm) => { samples += pcm.length },
-    heard: (sequence) => heard.push(sequence),
+    delivered: (sequence) => delivered.push(sequence),
     targetDuration: () => undefined,
     ended: (end) => {
       ends.push(end)
@@ -48,7 +48,7 @@ export const startPulling = (
   return {
     puller,
     seconds: () => samples / 16_000,
-    heard,
+    delivered,
     ends,
     deaths,
     pull: ({ url, mediaSequence = null }) =>

@@ -38,7 +38,7 @@ export const startRetryingSource = (t: ExecutionContext, url: string): RetryingS
       lost += missing
       pieces.push(new Int16Array(missing), samples)
     },
-    heard: () => undefined,
+    delivered: () => undefined,
     backlogSeconds: () => 0,
     completed: () => void ends.push('completed'),
     failed: (code) => void ends.push(code),

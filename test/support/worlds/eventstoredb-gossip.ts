@@ -2,7 +2,7 @@ import { createServer } from 'node:http'
 import type { ExecutionContext } from 'ava'
 import type { Timers } from '../../../application/ports/timers.ts'
 import type { Address } from '../../../infrastructure/eventstoredb/connection.ts'
-import { readGossip, type AskNode } from '../../../infrastructure/eventstoredb/nodes/gossip.ts'
+import { readGossip, type QueryNode } from '../../../infrastructure/eventstoredb/nodes/gossip.ts'
 import { listen } from '../tools/listen.ts'
 
 export interface EventStoreDbNode {
@@ -33,12 +33,12 @@ export const gossipAnswer = (
 /** Creates a cluster that answers without a network. */
 export const createGossipCluster = (...nodes: ReadonlyArray<EventStoreDbNode>) => {
   const addressOf = (index: number): Address => ({ host: `node${index}`, port: 2113 })
-  const ask: AskNode = async ({ host }) => {
+  const query: QueryNode = async ({ host }) => {
     const index = Number(host.slice(4))
     const node = nodes[index]
     return node === undefined || node.isFrozen === true ? null : readGossip(gossipAnswer(nodes, index, addressOf))
   }
-  return { nodes, addressOf, ask }
+  return { nodes, addressOf, query }
 }
 
 /** Starts one HTTP server per node on 127.0.0.1. They end with the test. */

@@ -161,7 +161,7 @@ test('without audio for 10 s, or three segments, the process is replaced and con
   const first = pullers.latest()
   first.events.targetDuration(6)
   first.events.audio(AUDIO, null)
-  first.events.heard(41)
+  first.events.delivered(41)
   timers.advance(17_999)
   t.false(first.stopped, 'three segments of 6 s')
   timers.advance(1)
@@ -233,7 +233,7 @@ test('each final records the position of its HLS source, for a restart after a k
   const second = new Int16Array(16_000)
   for (const sequence of [40, 41, 42]) {
     events.audio(second, null)
-    events.heard(sequence)
+    events.delivered(sequence)
   }
   // These finals end after 0.5, 2.5 and 3.5 s.
   for (const number of [1, 3, 4]) await pipelines.of(live.id).final(number, 'words')
@@ -244,7 +244,7 @@ test('the start position in a playlist is recorded immediately, for a takeover b
   const { live, pullers } = await autoStarted(t)
   const { events } = pullers.latest()
   events.audio(AUDIO, null)
-  for (const sequence of [-1, 0, 1]) events.heard(sequence)
+  for (const sequence of [-1, 0, 1]) events.delivered(sequence)
   await eventually(() => assert.equal(live.writes.length, 3))
   t.deepEqual(live.writes, ['source 1000 at 0 after null', 'start', 'source 1000 at 0 after -1'])
 })

@@ -21,10 +21,10 @@ test('missing audio moves later finals and later processes; the pipeline gets li
   const { events } = pullers.latest()
   events.stretch(UNKNOWN_CONTINUITY)
   play(events, timers, 10, 700)
-  events.heard(5)
+  events.delivered(5)
   events.stretch({ lost: 240, newClock: false })
   play(events, timers, 2, 950)
-  events.heard(30)
+  events.delivered(30)
   // The inserted silence is long enough to end a phrase, plus a second.
   t.is(pipelines.of(live.id).samples(), 14 * 16_000)
   t.is(sessions.lostSeconds(), 240)
