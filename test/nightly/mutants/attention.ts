@@ -7,7 +7,7 @@ const BUFFER_START = 'application/pipeline/policy/by-attention/buffer-start.ts'
 const STATE = 'application/pipeline/policy/by-attention/state.ts'
 const RULES = 'test/unit/pipeline/attention-policy.test.ts'
 const DOUBT = 'test/unit/pipeline/attention-doubt.test.ts'
-const ACCOUNTS = 'test/unit/pipeline/attention-accounts.test.ts'
+const FINAL_WORDS = 'test/unit/pipeline/attention-final-words.test.ts'
 const PIPELINE = 'test/simulation/pipeline/attention-pipeline.test.ts'
 const WORD_TIMES = 'test/nightly/speech/word-times.test.ts'
 
@@ -17,37 +17,37 @@ export const attentionMutants: ReadonlyArray<Mutant> = [
     file: TAKE_IN,
     before: 'meanConfidence(words) < MIN_BURST_CONFIDENCE',
     after: 'meanConfidence(words) < 0',
-    rows: ['an unsure short burst of sound gives no words, and the dropped words are counted'], test: ACCOUNTS,
+    rows: ['an unsure short burst of sound gives no words, and the dropped words are counted'], test: FINAL_WORDS,
   },
   {
     file: TAKE_IN,
     before: 'words.length === 0 ? words : combineTranscriptions(openWords(state), words)',
     after: 'words',
-    rows: ['when a full window differs from the drafts, the surer words win'], test: ACCOUNTS,
+    rows: ['when a full window differs from the drafts, the surer words win'], test: FINAL_WORDS,
   },
   {
     file: TAKE_IN,
     before: 'isEnd ? last : null',
     after: 'null',
-    rows: ['a phrase ends with its draft when the draft was sure of the end, without a full window'], test: ACCOUNTS,
+    rows: ['a phrase ends with its draft when the draft was sure of the end, without a full window'], test: FINAL_WORDS,
   },
   {
     file: 'application/pipeline/policy/by-attention/words.ts',
     before: 'repeated > MAX_MISPLACED_WORDS ? words.slice(repeated) : words',
     after: 'words',
-    rows: ['repeated text of the prompt is dropped: words without duration, or before known words'], test: ACCOUNTS,
+    rows: ['repeated text of the prompt is dropped: words without duration, or before known words'], test: FINAL_WORDS,
   },
   {
     file: BUFFER_START,
     before: 'lengthOf(missed) < MISSED_SPEECH_SAMPLES || !hadContext',
     after: 'lengthOf(missed) < MISSED_SPEECH_SAMPLES',
-    rows: ['speech without any word is transcribed again without the previous text'], test: ACCOUNTS,
+    rows: ['speech without any word is transcribed again without the previous text'], test: FINAL_WORDS,
   },
   {
     file: BUFFER_START,
     before: 'near.start - limits',
     after: 'next.start - limits',
-    rows: ['the beginning of a first word that gave no text is transcribed again with the rest'], test: ACCOUNTS,
+    rows: ['the beginning of a first word that gave no text is transcribed again with the rest'], test: FINAL_WORDS,
   },
   {
     file: TAKE_IN,
@@ -65,13 +65,13 @@ export const attentionMutants: ReadonlyArray<Mutant> = [
     file: 'application/pipeline/policy/by-attention/words.ts',
     before: 'if (known.length === finals && !isPunctuation) return',
     after: 'if (known.length === finals) return',
-    rows: ['a final word never changes; text that would end it is neither shown nor repeated'], test: RULES,
+    rows: ['a final word never changes; a later ending of this word is not shown'], test: RULES,
   },
   {
     file: STATE,
     before: 'appendWords(fixed, pending, finals).slice(finals)',
     after: '[...fixed.slice(finals), ...pending]',
-    rows: ['a final word never changes; text that would end it is neither shown nor repeated'], test: RULES,
+    rows: ['a final word never changes; a later ending of this word is not shown'], test: RULES,
   },
   {
     file: BUFFER_START,
@@ -107,7 +107,7 @@ export const attentionMutants: ReadonlyArray<Mutant> = [
     file: TAKE_IN,
     before: "hypothesis.isLoop === true ? 'loop' : judge(hypothesis, limits.vad)",
     after: 'judge(hypothesis, limits.vad)',
-    rows: ['a loop is neither shown nor final, and clears the context'], test: DOUBT,
+    rows: ['a loop is not shown, does not become final, and clears the context'], test: DOUBT,
   },
   {
     file: TAKE_IN,

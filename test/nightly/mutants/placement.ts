@@ -24,7 +24,7 @@ export const placementMutants: ReadonlyArray<Mutant> = [
     file: 'domain/admission/decider.ts',
     before: '(worker) => -(lanesOf.get(worker) ?? 0)',
     after: '(worker) => (lanesOf.has(worker) ? 0 : 1)',
-    rows: ['of equal workers the one with most free compute gets the session, then the one with most memory'],
+    rows: ['of equal workers the worker with most free compute gets the session'],
     test: OFFERS,
   },
   {

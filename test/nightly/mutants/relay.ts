@@ -61,7 +61,7 @@ export const relayMutants: ReadonlyArray<Mutant> = [
     file: 'application/sessions/relay/reconnecting-link.ts',
     before: '    highest = message.term\n',
     after: '    highest = message.term\n    attempt = 0\n',
-    rows: ['a worker with unreadable messages is dialled ever more rarely, with readable ones immediately'],
+    rows: ['a worker is dialled more and more rarely while its messages are unreadable, otherwise immediately'],
     test: KEPT_LINK,
   },
   {

@@ -6,7 +6,7 @@ const STALLED = 'test/simulation/stores/stalled-store.test.ts'
 const ENDS = 'test/unit/application/sessions/live-sessions-end.test.ts'
 const ONE_WRITER = 'with three failing workers only one writes in each term'
 const RESTARTED = 'a restarted process takes its sessions over in the next term'
-const MOVED = 'a worker drops moved sessions and ends none of them'
+const MOVED = 'a worker drops a moved session and does not end it'
 
 /** Fences between two workers of a session: the simulation notices each removed fence. */
 export const termMutants: ReadonlyArray<Mutant> = [

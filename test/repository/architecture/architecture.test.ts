@@ -15,9 +15,9 @@ test('there are no import cycles', (t) => {
 
 test('two parts of a folder never import each other', (t) => {
   t.deepEqual(folderCycles(sources), [])
-  const there = sourceOf('domain/a/one.ts', "import '../b/two.ts'")
-  const back = sourceOf('domain/b/three.ts', "import '../a/four.ts'")
-  t.deepEqual(folderCycles([there, back]), ['domain: a, b'])
+  const first = sourceOf('domain/a/one.ts', "import '../b/two.ts'")
+  const second = sourceOf('domain/b/three.ts', "import '../a/four.ts'")
+  t.deepEqual(folderCycles([first, second]), ['domain: a, b'])
 })
 
 test('every import of a project file names an existing file', (t) => {

@@ -5,7 +5,7 @@ import { parseSync } from 'oxc-parser'
 
 const PRODUCT = /^(domain|application|infrastructure|projections|interfaces|bench|tools)\//
 
-/** Imports that a double needs, as `file → module`, each with its reason. There are none. */
+/** Allowed imports of doubles, as `file → module`, each with its reason. The list is empty. */
 const EXCEPTIONS: ReadonlyMap<string, string> = new Map()
 
 /** Returns every import of product code that is not type-only, as `file → module`. */

@@ -87,7 +87,7 @@ test('every installed package has a hash, no package runs an install script, and
     installed.filter(([, { integrity }]) => integrity?.startsWith('sha512-') !== true).map(([path]) => path),
     [],
   )
-  // Some packages have install scripts. The service needs none of them.
+  // Some packages have install scripts. The service works without them.
   t.regex(readFileSync('.npmrc', 'utf8'), /^ignore-scripts ?= ?true$/m)
   const places = ['package.json', 'Dockerfile', ...globSync('.ci/*'), ...globSync('.github/workflows/*')]
   t.deepEqual(

@@ -37,17 +37,20 @@ test('each rule appears once, in its family, in order, as one sentence on one li
 })
 
 test('the check reports unknown codes in comments, titles, mutants, ranges and documents', (t) => {
-  const [row, other] = [invented('R'), invented('S')]
+  const [first, second] = [invented('R'), invented('S')]
   const reported = (path: string, text: string): ReadonlyArray<string> => unknownCodes([citingOf(path, text)], rules)
-  const both = [`domain/x.ts: ${row}`, `domain/x.ts: ${other}`]
-  t.deepEqual(reported('domain/x.ts', `/** As ${row} says. */\nexport const x = 1 // ${other}\n`), both)
-  t.deepEqual(reported('test/x.test.ts', `test('R12, ${row}: x', () => {})`), [`test/x.test.ts: ${row}`])
-  t.deepEqual(reported('test/x.test.ts', `test(\`${row}: \${x}\`, () => {})`), [`test/x.test.ts: ${row}`])
-  t.deepEqual(reported('test/nightly/mutants/x.ts', `export const x = { rows: ['${other}'] }`), [
-    `test/nightly/mutants/x.ts: ${other}`,
+  const both = [`domain/x.ts: ${first}`, `domain/x.ts: ${second}`]
+  t.deepEqual(reported('domain/x.ts', `/** As ${first} says. */\nexport const x = 1 // ${second}\n`), both)
+  t.deepEqual(reported('test/x.test.ts', `test('R12, ${first}: x', () => {})`), [`test/x.test.ts: ${first}`])
+  t.deepEqual(reported('test/x.test.ts', `test(\`${first}: \${x}\`, () => {})`), [`test/x.test.ts: ${first}`])
+  t.deepEqual(reported('test/nightly/mutants/x.ts', `export const x = { rows: ['${second}'] }`), [
+    `test/nightly/mutants/x.ts: ${second}`,
   ])
-  t.deepEqual(reported('docs/x.md', `# X\n\nSee (${row}), ${other}.`), [`docs/x.md: ${row}`, `docs/x.md: ${other}`])
-  t.is(reported('docs/x.md', `R158–${row}`).length, 999 - LAST_ROW)
+  t.deepEqual(reported('docs/x.md', `# X\n\nSee (${first}), ${second}.`), [
+    `docs/x.md: ${first}`,
+    `docs/x.md: ${second}`,
+  ])
+  t.is(reported('docs/x.md', `R158–${first}`).length, 999 - LAST_ROW)
 })
 
 test('text that only resembles a code is ignored', (t) => {

@@ -23,7 +23,7 @@ const targetsOf = (text: string): ReadonlyArray<string> =>
     ([, inline, reference]) => inline ?? reference ?? '',
   )
 
-/** Returns the links of a page without a file or heading behind them. Links to other hosts are not checked. */
+/** Returns the links of a page to a missing file or heading. Links to other hosts are not checked. */
 export const deadLinks = (file: string, text: string): ReadonlyArray<string> =>
   targetsOf(text).filter((target) => {
     if (/^[a-z]+:/.test(target)) return false

@@ -20,7 +20,7 @@ export interface Faults {
   readonly unavailable: number
 }
 
-/** A simulated process: after its death none of its pending steps is answered. */
+/** A simulated process. After its death its pending steps are never answered. */
 export interface SimulatedProcess {
   readonly store: EventStore
   readonly pause: () => Promise<void>

@@ -132,7 +132,7 @@ export const createSenderWorld = ({
     })
     const worker = {
       name, self, served, sessions,
-      /** Stops a session that moved away, like `run-lives.ts`. */
+      /** Drops the session when it has moved to another worker. In the product `run-lives.ts` does this. */
       settle: (): void => {
         const term = ownTerm({ admission: view, worker: self }, LIVE)
         const own = sessions.runs.termOf(LIVE)

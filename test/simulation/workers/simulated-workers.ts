@@ -168,8 +168,8 @@ export const createSimulatedWorkers = (seed: number) => {
   const act = (): void => {
     const [process, other] = [pick(awake()), pick(running)]
     const liveId = pick([...rules.placements().keys()]) ?? 0
-    let left = random() * 100
-    const action = actions.find(([percent]) => (left -= percent) < 0)?.[1]
+    let remaining = random() * 100
+    const action = actions.find(([percent]) => (remaining -= percent) < 0)?.[1]
     if (process === undefined || other === undefined) running.forEach(({ process }) => process.freeze(false))
     else action?.(process, other, liveId)
   }

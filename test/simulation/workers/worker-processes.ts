@@ -36,7 +36,7 @@ export const createWorkerProcesses = (random: () => number, onAppend: (stream: s
   }
   let steps: Array<Task> = []
   let timers: Array<Task & { readonly due: number }> = []
-  let late: Array<() => Promise<unknown>> = []
+  let lateAppends: Array<() => Promise<unknown>> = []
   let [clock, observed] = [0, 0]
   let faults = NO_FAULTS
 
@@ -71,11 +71,11 @@ export const createWorkerProcesses = (random: () => number, onAppend: (stream: s
         const write = store.append(...args)
         const chance = random()
         if (chance < faults.late) {
-          late.push(write)
+          lateAppends.push(write)
           return E.left(UNAVAILABLE)
         }
         const appended = await write()
-        if (chance < faults.late + faults.doubled) late.push(write)
+        if (chance < faults.late + faults.doubled) lateAppends.push(write)
         return chance > 1 - faults.lost ? E.left(UNAVAILABLE) : appended
       })
     return {
@@ -107,8 +107,8 @@ export const createWorkerProcesses = (random: () => number, onAppend: (stream: s
 
   /** Runs a late append. */
   const runLateAppend = async (): Promise<void> => {
-    const write = pick(late)
-    late = late.filter((append) => append !== write)
+    const write = pick(lateAppends)
+    lateAppends = lateAppends.filter((append) => append !== write)
     await write?.()
   }
 
@@ -134,7 +134,7 @@ export const createWorkerProcesses = (random: () => number, onAppend: (stream: s
     next: async (): Promise<boolean> => {
       await settle()
       const free = steps.filter(({ isHeld }) => !isHeld())
-      if (late.length > 0 && (free.length === 0 || random() < 0.1)) await runLateAppend()
+      if (lateAppends.length > 0 && (free.length === 0 || random() < 0.1)) await runLateAppend()
       else if (free.length === 0) return false
       else {
         const chosen = pick(free)

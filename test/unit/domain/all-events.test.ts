@@ -14,7 +14,7 @@ interface Golden {
   readonly type: string
   readonly plain: Members
   readonly stored: Members
-  /** Members that may be missing; none by default. */
+  /** Members that may be missing. Without a list, all members are required. */
   readonly optional?: ReadonlyArray<string>
 }
 

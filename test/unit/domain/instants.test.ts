@@ -45,7 +45,7 @@ test('an invalid date-time, or one without an offset, is null', (t) => {
   for (const text of invalid) t.is(toInstant(text), null, text)
 })
 
-test('a name has 1 to 100 characters, whatever their size in bytes [D29 D31]', (t) => {
+test('a name has 1 to 100 characters, of any size in bytes [D29 D31]', (t) => {
   for (const name of ['a', ' ', 'ä'.repeat(100), '🎙'.repeat(100), 'two\nlines']) t.is(nameProblem(name), null, name)
   for (const name of ['', 'a'.repeat(101), '🎙'.repeat(101), '\ud83c', 'a\udf99']) t.not(nameProblem(name), null, name)
 })

@@ -74,8 +74,8 @@ test('ids and dates stay when folders disappear and return, and ids are never re
     [3, 'opus-mt-en-de', 'en', 'de', true],
   ])
   await cp(TINY_MARIAN, join(modelsDir, 'opus-mt-en-es'), { recursive: true })
-  const back = (await openWith(modelsDir, bundledDir, store)).catalogue.translations()
-  t.deepEqual(back.slice(0, 2), before)
+  const returned = (await openWith(modelsDir, bundledDir, store)).catalogue.translations()
+  t.deepEqual(returned.slice(0, 2), before)
 })
 
 test('a folder without known languages or with a missing file is reported and not listed', async (t) => {

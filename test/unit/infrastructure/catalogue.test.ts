@@ -110,8 +110,8 @@ test('ids and dates stay when folders disappear and return', async (t) => {
   const without = (await openWith(modelsDir, store)).catalogue.models()
   t.deepEqual(without.map(({ id, name }) => [id, name]).slice(5), [[6, 'demo-en'], [8, 'second'], [9, 'a-new-one']])
   await cp(TINY, join(modelsDir, 'first'), { recursive: true })
-  const back = (await openWith(modelsDir, store)).catalogue.models()
-  t.deepEqual(back.filter(({ name }) => name !== 'a-new-one'), before)
+  const returned = (await openWith(modelsDir, store)).catalogue.models()
+  t.deepEqual(returned.filter(({ name }) => name !== 'a-new-one'), before)
   t.is(store.allEvents().filter(({ type }) => type === 'ModelListed').length, 9)
 })
 

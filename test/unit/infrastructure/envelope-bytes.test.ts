@@ -7,8 +7,8 @@ const key = randomBytes(32)
 test('data sealed under one name does not open under another name, even with the same key', (t) => {
   const { iv, sealed } = encrypt(key, 'user-1', Buffer.from('Alice'))
   t.is(decrypt(key, 'user-1', iv, sealed).toString(), 'Alice')
-  for (const other of ['user-2', 'user-', ''])
-    t.throws(() => decrypt(key, other, iv, sealed), { message: /belongs elsewhere or was changed/ }, other)
+  for (const wrongName of ['user-2', 'user-', ''])
+    t.throws(() => decrypt(key, wrongName, iv, sealed), { message: /belongs elsewhere or was changed/ }, wrongName)
 })
 
 test('an envelope has a fresh vector of 12 bytes and a tag of 16, and returns any bytes', (t) => {

@@ -54,11 +54,11 @@ test('by default speech models get 32 bits on a GPU, and translators 8 bits on t
     const found = chooseFiles(names(...JSONS, ...paths), null, provider)
     return E.isLeft(found) ? found.left : found.right.precision
   }
-  const [both, speech] = [[...graphs(''), ...graphs('_quantized')], 'preprocessor_config.json']
+  const [bothPrecisions, speech] = [[...graphs(''), ...graphs('_quantized')], 'preprocessor_config.json']
   t.deepEqual(
-    (['cpu', 'webgpu'] as const).map((provider) => precisionOn(provider, speech, ...both)),
+    (['cpu', 'webgpu'] as const).map((provider) => precisionOn(provider, speech, ...bothPrecisions)),
     ['int8', 'fp32'],
   )
   t.is(precisionOn('webgpu', speech, ...graphs('_quantized')), 'int8')
-  t.is(precisionOn('webgpu', ...both), 'int8')
+  t.is(precisionOn('webgpu', ...bothPrecisions), 'int8')
 })

@@ -36,7 +36,7 @@ test('speech that no draft could use gets one full window before its audio is dr
   t.is(step.kind === 'pass' && step.pass.from, samplesOf(6), 'the oldest audio is dropped')
 })
 
-test('a loop is neither shown nor final, and clears the context', (t) => {
+test('a loop is not shown, does not become final, and clears the context', (t) => {
   const { transcribe, emit } = createAttentionDriver()
   transcribe(speechState(1.5, [[0, 1.3]]), [askWord, notWord])
   const loop = Array.from({ length: 8 }, (_, i) => wordOf(' no', 0.8 + i / 20, 0.85 + i / 20))

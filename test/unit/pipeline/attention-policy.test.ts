@@ -66,7 +66,7 @@ test('the second half of a split word joins the first half', (t) => {
   t.is(joined.outcome.partial?.text, 'Ask not whatever')
 })
 
-test('a final word never changes; text that would end it is neither shown nor repeated', (t) => {
+test('a final word never changes; a later ending of this word is not shown and not transcribed again', (t) => {
   const { transcribe, emit } = createAttentionDriver({ mode: 'partial', max_chars: 8, max_lines: 1 })
   transcribe(speechState(2, [[0]]), [askWord, notWord, whatWord])
   t.deepEqual(finalTextsOf(emit(speechState(2, [[0]]))), ['Ask not'])
@@ -170,8 +170,9 @@ test('a pause over three seconds empties the buffer and turns its words into con
   transcribe(speechState(2.4, [[0, 1.3]], true), [askWord, notWord, whatWord])
   emit(speechState(2.4, [[0, 1.3]], true))
   t.is(policy.progress({ ...speechState(4, []), phrases: [] }).neededFrom, 0)
-  const soon = transcribe(speechState(5, [[4]]), [wordOf(' you', 4.1, 4.4)])
-  t.deepEqual([soon.pass.from, soon.pass.beginning?.prefix], [0, tokensOf(askWord, notWord, whatWord)])
+  const afterShortPause = transcribe(speechState(5, [[4]]), [wordOf(' you', 4.1, 4.4)])
+  const { from, beginning } = afterShortPause.pass
+  t.deepEqual([from, beginning?.prefix], [0, tokensOf(askWord, notWord, whatWord)])
   transcribe(speechState(6.5, [[4, 5.2]], true), [])
   emit(speechState(6.5, [[4, 5.2]], true))
   const silence = { ...speechState(20, []), phrases: [] }
@@ -214,16 +215,16 @@ test('several ended phrases are transcribed in one pass, and each becomes its ow
   const [first] = speechState(8, [[0, 1.3]], true).phrases
   const [second] = speechState(8, [[3, 4.3]], true).phrases
   const [third] = speechState(8, [[6, 8]], true).phrases
-  const [far] = speechState(40, [[30, 31]], true).phrases
-  if (first === undefined || second === undefined || third === undefined || far === undefined)
+  const [laterPhrase] = speechState(40, [[30, 31]], true).phrases
+  if (first === undefined || second === undefined || third === undefined || laterPhrase === undefined)
     throw new Error('no phrases')
-  const backlog = { ...speechState(40, [], true), phrases: [first, second, third, far] }
+  const backlog = { ...speechState(40, [], true), phrases: [first, second, third, laterPhrase] }
   const { pass } = transcribe(backlog, [askWord, notWord, wordOf(' what', 3.1, 3.5), wordOf(' you', 6.2, 6.6)])
   t.deepEqual([pass.to, pass.isDraft], [samplesOf(8), false], 'as many as fit')
   t.deepEqual(finalTextsOf(emit(backlog)), ['Ask not'])
-  t.deepEqual(finalTextsOf(emit({ ...backlog, phrases: [second, third, far] })), ['what'])
-  t.deepEqual(finalTextsOf(emit({ ...backlog, phrases: [third, far] })), ['you'])
-  const step = next({ ...backlog, phrases: [far] })
+  t.deepEqual(finalTextsOf(emit({ ...backlog, phrases: [second, third, laterPhrase] })), ['what'])
+  t.deepEqual(finalTextsOf(emit({ ...backlog, phrases: [third, laterPhrase] })), ['you'])
+  const step = next({ ...backlog, phrases: [laterPhrase] })
   t.is(step.kind === 'pass' && step.pass.from, samplesOf(30) - samplesOf(0.15))
 })
 

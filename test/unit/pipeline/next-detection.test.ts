@@ -53,7 +53,8 @@ test('no step is due before the next detection, for any audio until then', (t) =
       const now: SegmenterState = { ...speech, phrases: speech.phrases.slice(-1) }
       const lastEnd = now.phrases[0] === undefined ? null : lastRegion(now.phrases[0]).end
       const transcribedEnd = transcribedShare === null ? (lastEnd ?? 0) : Math.round(transcribedShare * speech.clock)
-      const begun = { ...initialPolicy(1), bufferStart: Math.max(0, transcribedEnd - 2 * SAMPLE_RATE), transcribedEnd }
+      const bufferStart = Math.max(0, transcribedEnd - 2 * SAMPLE_RATE)
+      const withBuffer = { ...initialPolicy(1), bufferStart, transcribedEnd }
       const kindAt = (policy: PolicyState, state: SegmenterState): string => {
         const phrase = state.phrases[0]
         return phrase === undefined
@@ -62,8 +63,8 @@ test('no step is due before the next detection, for any audio until then', (t) =
       }
       const policy =
         hasPendingWord && now.phrases[0] !== undefined && lastRegion(now.phrases[0]).start < transcribedEnd
-          ? withWord(begun)
-          : begun
+          ? withWord(withBuffer)
+          : withBuffer
       if (kindAt(policy, now) !== 'wait') return
       const detectionAt = nextDetection(
         now.phrases[0] === undefined ? policy : skipSilence(policy, now.phrases[0], limits),

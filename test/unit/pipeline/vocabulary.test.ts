@@ -22,7 +22,7 @@ test('every pass gets the vocabulary; a changed vocabulary applies from the next
   t.deepEqual(engine.jobs.map(({ vocabulary }) => vocabulary), engine.jobs.map((_, i) => (i < before ? first : second)))
 })
 
-test('without a vocabulary passes have none', async (t) => {
+test('without a vocabulary no pass gets a vocabulary', async (t) => {
   const engine = scriptedEngine({ words })
   const pipeline = pipelineOf(engine, collectEvents().events)
   await pipeline.start()()

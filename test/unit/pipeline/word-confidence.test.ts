@@ -4,8 +4,8 @@ import { combineTranscriptions } from '../../../application/pipeline/policy/by-a
 import { textOf } from '../../../application/pipeline/policy/words.ts'
 import { wordOf } from '../../support/pipeline/attention-driver.ts'
 
-/** An account: the words that one pass found in the audio. Two passes over the same audio give two accounts. */
-const account = fc
+/** The words that one pass found. Two passes over equal audio give two transcriptions, which are combined. */
+const transcription = fc
   .array(
     fc.record({
       text: fc.constantFrom(' a', ' b', ' c'),
@@ -16,9 +16,9 @@ const account = fc
   )
   .map((words) => words.map(({ text, length, sure }, i) => wordOf(text, i, i + length, sure)))
 
-test('two equal accounts give the later one; each word comes from one of them, in time order', (t) => {
+test('two equal transcriptions give the later one; each word comes from one of the two, in time order', (t) => {
   fc.assert(
-    fc.property(account, account, (earlier, later) => {
+    fc.property(transcription, transcription, (earlier, later) => {
       t.deepEqual(combineTranscriptions(later, later), later)
       const words = combineTranscriptions(earlier, later)
       const sources = new Set([...earlier, ...later].map(({ tokens }) => tokens))
@@ -28,7 +28,7 @@ test('two equal accounts give the later one; each word comes from one of them, i
   )
 })
 
-test('a word of only one account stays when the model was more sure than not', (t) => {
+test('a word of only one transcription stays when its probability is above one half', (t) => {
   const sharedWord = wordOf(' Ask', 0, 0.4)
   const texts = [0.4, 0.6].flatMap((sure) => {
     const longer = [sharedWord, wordOf(' to', 0.5, 0.6, sure)]

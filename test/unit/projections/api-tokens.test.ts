@@ -52,10 +52,10 @@ test('a token shows its last use [R33]', async (t) => {
 })
 
 test('the total counts issued tokens without revoked ones', async (t) => {
-  const other: StoredApiTokenEvent = { ...issued, data: { ...issued.data, tokenId: 5, userId: 8 } }
-  await specifyProjection(t, apiTokenTotals).given(issued, other).thenDocuments({ all: { count: 2 } })
+  const secondIssued: StoredApiTokenEvent = { ...issued, data: { ...issued.data, tokenId: 5, userId: 8 } }
+  await specifyProjection(t, apiTokenTotals).given(issued, secondIssued).thenDocuments({ all: { count: 2 } })
   await specifyProjection(t, apiTokenTotals)
-    .given(issued, other, used(1000), { type: 'ApiTokenRevoked', data: about(1000) })
+    .given(issued, secondIssued, used(1000), { type: 'ApiTokenRevoked', data: about(1000) })
     .thenDocuments({ all: { count: 1 } })
 })
 

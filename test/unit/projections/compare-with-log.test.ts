@@ -68,7 +68,7 @@ test('a wrong document ahead of its checkpoint is reported', async (t) => {
   t.deepEqual(await differencesOf({ 1: live(1, 3), 3: live(3, 5, { vram: 1 }) }), ['3 differs'])
 })
 
-test('a document at or before its checkpoint equals the log up to there, whatever changes it later', async (t) => {
+test('a document at or before its checkpoint equals the log up to its checkpoint, despite later events', async (t) => {
   t.deepEqual(await differencesOf({ 2: live(2, 2, { vram: 1 }) }), ['2 differs'], 'its deletion comes later')
   t.deepEqual(
     await differencesOf({ 3: live(3, 4, { position: positionOf(1) }) }),

@@ -95,7 +95,7 @@ test('both tokens of a session find it, also after its end', async (t) => {
   })
 })
 
-test('the totals of a user list open sessions by id and ended ones by number [R22]', async (t) => {
+test('the totals of a user contain the ids of open sessions and the number of ended sessions [R22]', async (t) => {
   const created = [1, 2, 3, 4].map((id) => sealedLive({ liveId: id }))
   await specifyProjection(t, liveCounts)
     .given(...created, sealedLive({ liveId: 5, userId: 8 }), started(2), started(3), finished(3), failed(4))

@@ -38,7 +38,7 @@ const after = (projection: Projection, before: Document | null, event: StoredEve
     return document === null || JSON.stringify(document) === JSON.stringify(before) ? [] : [document]
   })
 
-/** A hash of the documents that the projection makes of each event, alone and after every other event. */
+/** Returns a hash of the documents that the projection makes of each single event and of each pair of events. */
 const shapeOf = (projection: Projection): string => {
   const created = golden.flatMap((event) => after(projection, null, event))
   const all = [

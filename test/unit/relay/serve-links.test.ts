@@ -61,10 +61,10 @@ test('a worker serves a moved session after its fence, and names the worker of o
   own.served.placementChanged([LIVE])
   t.deepEqual(link.sent.at(-1), { kind: 'elsewhere', worker: 'b', term: 4 })
   t.true(link.link.isClosed)
-  const late = own.open()
-  late.receive({ ...HELLO, term: 3 })
+  const lateLink = own.open()
+  lateLink.receive({ ...HELLO, term: 3 })
   await own.world.turns()
-  t.deepEqual(late.sent, [{ kind: 'elsewhere', worker: 'b', term: 4 }])
+  t.deepEqual(lateLink.sent, [{ kind: 'elsewhere', worker: 'b', term: 4 }])
   t.is(own.served.size(), 0)
 })
 

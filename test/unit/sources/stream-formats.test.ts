@@ -62,11 +62,11 @@ test('RTMP: interleaved chunks are reassembled, and every header type carries it
 test('AMF0: every value type is parsed; truncated or deeply nested data is refused', (t) => {
   const about = new Map<string, number | boolean>([['a', true], ['b', -2.5]])
   t.deepEqual(decodeAmf(encodeAmf(['text', 1, null, about])), ['text', 1, null, about])
-  const others = Buffer.from(
+  const otherTypes = Buffer.from(
     '\x08\0\0\0\x01\0\x01k\x06\0\0\x09\x0a\0\0\0\x02\x01\x01\x05\x0b\0\0\0\0\0\0\0\0\0\0\x0c\0\0\0\x02hi',
     'latin1',
   )
-  t.deepEqual(decodeAmf(others), [new Map([['k', null]]), [true, null], 0, 'hi'])
+  t.deepEqual(decodeAmf(otherTypes), [new Map([['k', null]]), [true, null], 0, 'hi'])
   for (const bad of [
     '\x02\0\x09hi',
     '\x00\0',
@@ -83,11 +83,11 @@ test('credentials: RFC 7616 decides which challenge is answered and how often', 
   t.deepEqual(credentials, { user: 'Mufasa', password: 'Circle%20of%20%22Life%zz' }, 'undecodable text stays unchanged')
   const authentication = createAuthentication({ user: 'Mu"fasa', password: 'x' })
   t.is(authentication.authorization('GET', '/'), null)
-  const both = [
+  const challenges = [
     'Digest realm="a, \\"b\\"", nonce="n", algorithm=MD5',
     'Basic realm="r", Digest realm="r", nonce="m", qop="auth-int, auth", algorithm=SHA-256, opaque="o"',
   ]
-  t.true(authentication.challenged(both))
+  t.true(authentication.challenged(challenges))
   t.regex(
     authentication.authorization('GET', '/a') ?? '',
     new RegExp(

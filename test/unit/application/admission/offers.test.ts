@@ -53,13 +53,13 @@ test('a process offers its installed models with device, lane share and load sta
 })
 
 test('a candidate is running, reaches the log, and has the model and every translator', (t) => {
-  const both = offersWith([modelNamed('tiny')], { translations: [PAIR] })
+  const modelAndPair = offersWith([modelNamed('tiny')], { translations: [PAIR] })
   const members = [
     memberNamed('api', null),
-    memberNamed('w1', both),
+    memberNamed('w1', modelAndPair),
     memberNamed('w2'),
-    memberNamed('w3', both, { state: 'draining' }),
-    memberNamed('w4', both, { logAnswers: false }),
+    memberNamed('w3', modelAndPair, { state: 'draining' }),
+    memberNamed('w4', modelAndPair, { logAnswers: false }),
     memberNamed('w5', offersWith([modelNamed('tiny', { active: false })], { translations: [PAIR] })),
   ]
   t.deepEqual(namesAndRanks(members, placementRequest), [['w1', 1], ['w2', 1]])
@@ -86,7 +86,7 @@ test('a worker that has already loaded the model comes first, unless it is overl
   t.is(candidatesFrom(members, { ...placementRequest, overcommit: 1.5 })[1]?.compute?.deviceOf('tiny').lanes, 3)
 })
 
-test('of equal workers the one with most free compute gets the session, then the one with most memory', (t) => {
+test('of equal workers the worker with most free compute gets the session, then with most free memory', (t) => {
   const { given } = specify(t, admissionDecider)
   const history = [
     joined('w1', 12_000),

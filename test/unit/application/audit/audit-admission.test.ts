@@ -37,7 +37,7 @@ test('a log is valid when sessions move between workers before and after their c
   t.deepEqual(await problemsOf([...takeover, ...wait, ...restart, finished, released(1)], []), [])
 })
 
-const begun = [capacity, admitted(1), creation()]
+const created = [capacity, admitted(1), creation()]
 
 const broken: ReadonlyArray<readonly [expected: RegExp, steps: ReadonlyArray<Step>]> = [
   [
@@ -46,7 +46,7 @@ const broken: ReadonlyArray<readonly [expected: RegExp, steps: ReadonlyArray<Ste
   ],
   [
     /^order: revision 3 of admission: session 1 was moved to term 3 after term 1$/,
-    [...begun, joined('other'), moved(1, 'other', 3)],
+    [...created, joined('other'), moved(1, 'other', 3)],
   ],
   [
     /^order: revision 2 of admission: session 7 was moved without a reservation$/,
@@ -54,7 +54,7 @@ const broken: ReadonlyArray<readonly [expected: RegExp, steps: ReadonlyArray<Ste
   ],
   [
     /^order: revision 2 of admission: worker other got a session before it joined or after it left$/,
-    [...begun, moved(1, 'other')],
+    [...created, moved(1, 'other')],
   ],
   [
     /^order: revision 2 of admission: worker .* got a session before it joined or after it left$/,

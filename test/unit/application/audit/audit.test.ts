@@ -72,7 +72,7 @@ test('a history that follows the rules passes', async (t) => {
   t.deepEqual(await problemsOf(whole, [], ['user-4', 'live-2', 'keyring-probe']), [])
 })
 
-const begun = [capacity, admitted(1), creation()]
+const created = [capacity, admitted(1), creation()]
 
 test('a deletion that is still in progress is not a fault', async (t) => {
   const recent: Step = ['user-3', { type: 'UserDeleted', data: { userId: 3, usernameHash: 'h', at: after(950_000) } }]
@@ -88,7 +88,7 @@ test('unreadable events are reported, and the events after them are checked', as
     ['live-1', { type: 'LiveSang', data: {} }],
     ['live-1', { type: 'LiveFailed', data: { ...about(1), code: 'engine_failed', detail: '' } }],
   ]
-  const found = await problemsOf(begun, raw)
+  const found = await problemsOf(created, raw)
   t.is(found.filter((problem) => problem.startsWith('decoding: ')).length, 2, found.join('\n'))
   t.regex(found[0] ?? '', /revision 1 of live-1: is not a valid LiveStarted: the stored value does not match/)
   t.regex(found[1] ?? '', /revision 2 of live-1: has the unknown type LiveSang/)
@@ -194,7 +194,7 @@ test('a log is valid after a scavenge removes any events of forgotten segments e
     segment(2, 'translation'),
     segment(3, 'translation'),
   ]
-  const steps = [...begun, ...lines, finished, released(1)]
+  const steps = [...created, ...lines, finished, released(1)]
   const choices = subsets(numbersOf(steps, (stream) => stream === 'segments-1').slice(0, -1))
   t.is(choices.length, 32)
   for (const removed of choices)
@@ -216,7 +216,7 @@ test('removed events are not a fault in streams that keep only their newest even
 })
 
 test('events after a gap are checked against the remaining events: a segment out of order is reported', async (t) => {
-  const history = [...begun, segment(1), segment(2), segment(3, 'translation'), segment(3), segment(2)]
+  const history = [...created, segment(1), segment(2), segment(3, 'translation'), segment(3), segment(2)]
   const [, , , firstSegment = 0, secondSegment = 0] = history.keys()
   const found = await problemsOf(history, [], [], [], [firstSegment, secondSegment])
   t.deepEqual(
@@ -226,7 +226,7 @@ test('events after a gap are checked against the remaining events: a segment out
       'order: revision 4 of segments-1: segment 2 after segment 3',
     ],
   )
-  const holes = [...begun, segment(1), segment(2)]
+  const holes = [...created, segment(1), segment(2)]
   t.deepEqual(
     (await problemsOf([...holes, on('LiveStarted'), attached(1)], [], [], [], [5])).filter((problem) =>
       problem.startsWith('order: '),

@@ -69,15 +69,15 @@ test('a starting process ends the jobs of its earlier run and no others', async 
   const pulled = right(await first.jobs.start(admin, PULL)())
   const checked = right(await second.jobs.start(admin, { ...PULL, kind: 'check' })())
   remove(second.self)
-  const again = await start('second', null, 2)
+  const restarted = await start('second', null, 2)
   await pass(60_000)
-  t.like(await jobOf(again.jobs, checked.id), {
+  t.like(await jobOf(restarted.jobs, checked.id), {
     status: 'failed',
     progress: { detail: 'interrupted by a restart of the service' },
   })
-  t.is((await jobOf(again.jobs, pulled.id)).status, 'running')
+  t.is((await jobOf(restarted.jobs, pulled.id)).status, 'running')
   t.false(isAborted())
-  t.deepEqual(await again.jobs.start(admin, PULL)(), E.left({ _tag: 'ModelsElsewhere' }))
+  t.deepEqual(await restarted.jobs.start(admin, PULL)(), E.left({ _tag: 'ModelsElsewhere' }))
 })
 
 test('the job of a lost process has failed once, and the process stops it when it returns', async (t) => {
@@ -126,13 +126,13 @@ test('a job of an older version fails once no member can be running it', async (
   present.set(older.incarnation, older)
   const at = '2026-11-21T09:30:00.123456+00:00'
   const metadata = { correlationId: 'c', causationId: 'c', actor: 'user:1', recordedAt: at }
-  const begun = {
+  const startedEvent = {
     id: '0195f3a0-7c1e-7d10-8a55-1b2c3d4e5f60',
     type: 'JobStarted',
     data: { jobId: 1, kind: 'check', subject: null, at },
     metadata,
   }
-  right(await store.append('jobs', 'no-stream', [begun])())
+  right(await store.append('jobs', 'no-stream', [startedEvent])())
   const { jobs } = await start('first')
   await pass(60_000)
   t.like(await jobOf(jobs, 1), { status: 'running', process: null })

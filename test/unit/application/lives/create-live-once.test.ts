@@ -68,7 +68,7 @@ test('a lower limit of translations does not affect the answer to a repeat [R76]
   t.deepEqual(right(await createLiveOnce(callerOf(1, { maxTranslations: 1 }), request, 'key-1')()), first)
 })
 
-test('a deleted session is neither found by its key nor created again [R76 R86]', async (t) => {
+test('a deleted session is not found by its key and not created again [R76 R86]', async (t) => {
   const { createLiveOnce, deleteLive } = await createWriteSide()
   const { id } = right(await createLiveOnce(owner, requestOf(), 'key-1')())
   right(await deleteLive(owner, id)())
@@ -110,9 +110,9 @@ test('when the session of a key was fenced, a repeat creates another session [R7
   const side = writeSideOf(deps, await createAdmissionActor({ ...deps, logger: silentLogger }))
   at = after(11 * 60_000)
   right(await side.reconcile())
-  const again = right(await side.createLiveOnce(owner, request, 'key-1')())
-  t.is(again.id, 2)
-  t.deepEqual(right(await side.createLiveOnce(owner, request, 'key-1')()), again)
+  const repeated = right(await side.createLiveOnce(owner, request, 'key-1')())
+  t.is(repeated.id, 2)
+  t.deepEqual(right(await side.createLiveOnce(owner, request, 'key-1')()), repeated)
 })
 
 for (const when of ['before', 'after'] as const)
@@ -134,16 +134,16 @@ for (const when of ['before', 'after'] as const)
       const side = writeSideOf({ ...deps, environment }, next)
       right(await side.reconcile())
       if (claimed) t.like(await side.createLiveOnce(owner, requestOf(), 'key-1')(), refused('IdempotencyKeyReused'))
-      const again = right(await side.createLiveOnce(owner, request, 'key-1')())
-      t.deepEqual(right(await side.createLiveOnce(owner, request, 'key-1')()), again)
+      const repeated = right(await side.createLiveOnce(owner, request, 'key-1')())
+      t.deepEqual(right(await side.createLiveOnce(owner, request, 'key-1')()), repeated)
       t.is(log().filter(({ type }) => type === 'LiveCreated').length, 1)
       t.deepEqual(
         next.state().open.map(({ liveId }) => liveId),
-        [again.id],
+        [repeated.id],
       )
-      if (createdId !== undefined) t.is(again.id, Number(createdId))
+      if (createdId !== undefined) t.is(repeated.id, Number(createdId))
       if (answer === 'died') continue
-      t.deepEqual(right(answer), again)
+      t.deepEqual(right(answer), repeated)
       t.is(lastWrite, 6, 'one write each for the key, its lifetime, admission, session of the key, token and session')
       return
     }

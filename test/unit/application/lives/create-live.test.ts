@@ -65,7 +65,7 @@ test('tokens have 256 random bits and are all different [R63]', async (t) => {
   t.is(new Set(tokens).size, 4)
 })
 
-test('retention needs the permission; raw has neither URL nor auto_start [D19 R67]', async (t) => {
+test('retention needs the permission; a raw session has no URL and no auto_start [D19 R67]', async (t) => {
   const { createLive } = await createWriteSide()
   const request = requestOf({ retention: true, autoStart: true, audioUrl: 'rtmp://ignored/' })
   t.like(right(await createLive(callerOf(1), request)()), {

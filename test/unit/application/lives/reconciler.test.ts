@@ -68,7 +68,7 @@ test('at start, running sessions finish, pending sessions stay, ended ones hold 
 test('a session created while its owner was disabled ends in the next round [A4]', async (t) => {
   const side = await createWriteSide()
   const { id } = right(await side.createLive(callerOf(1), requestOf())())
-  const other = right(await side.createLive(callerOf(2), requestOf())()).id
+  const otherId = right(await side.createLive(callerOf(2), requestOf())()).id
   right(await createReconciler({ ...side.deps, isDisabled: async (userId) => userId === 1 }).round())
   t.deepEqual(
     side
@@ -80,7 +80,7 @@ test('a session created while its owner was disabled ends in the next round [A4]
   )
   t.deepEqual(
     side.admission.state().open.map(({ liveId }) => liveId),
-    [other],
+    [otherId],
   )
 })
 

@@ -160,8 +160,8 @@ test('expiring sessions finish in parallel with a bound, and fences do not wait 
     batches += 1
     flushes.splice(0).forEach((end) => end())
     await eventually(() => {
-      const left = 200 - before - concurrent
-      if (flushed.length < 200 && flushes.length < Math.min(concurrent, left))
+      const remaining = 200 - before - concurrent
+      if (flushed.length < 200 && flushes.length < Math.min(concurrent, remaining))
         throw new Error('the next flushes have not begun')
     })
     t.true(flushes.length <= concurrent)

@@ -32,10 +32,10 @@ test('a limited number of tasks runs at a time, in order, even after a failed ta
   end(1)
   end(4)
   t.deepEqual(await Promise.all([first, third, fourth]), [E.right(10), E.right(30), E.right(40)])
-  const late = inSlot(() => task(5))
+  const fifth = inSlot(() => task(5))
   await haveBegun(1, 2, 3, 4, 5)
   end(5)
-  t.deepEqual(await late, E.right(50), 'all slots are free again')
+  t.deepEqual(await fifth, E.right(50), 'all slots are free again')
 })
 
 test('all items run although one of them fails; the failure is reported at the end', async (t) => {

@@ -68,7 +68,7 @@ test('a frozen holder of a duty cannot move its checkpoint after a takeover', as
   await advanceLive(store, 1)
   await eventually(() => assert.deepEqual(done, ['a live-1']))
   leases.freeze('a')
-  const other = start('b')
+  const secondDuty = start('b')
   await advanceLive(store, 2)
   await eventually(() => assert.deepEqual(done.slice(1), ['b live-1', 'b live-2']), { timeoutMs: 60_000 })
   const checkpointed = await eventually(async () => {
@@ -80,7 +80,7 @@ test('a frozen holder of a duty cannot move its checkpoint after a takeover', as
   await eventually(() => assert.deepEqual(outcomes, ['Left']))
   t.is(right(await documents.checkpoint(named(NAME))()).position, checkpointed)
   leases.thaw('a')
-  await Promise.all([frozenDuty.stop(), other.stop()])
+  await Promise.all([frozenDuty.stop(), secondDuty.stop()])
 })
 
 test('an older copy of the log restarts a duty in its process', async (t) => {

@@ -39,7 +39,7 @@ const subscribe: EventStore['subscribe'] = async function* (from): AsyncGenerato
 
 /** Runs a duty on three events that fails the given number of times. Returns its waits in ms and the events done. */
 const dutyThatFails = async (failuresBefore: ReadonlyMap<number, number>, waitsWanted: number) => {
-  const left = new Map(failuresBefore)
+  const failuresLeft = new Map(failuresBefore)
   const done: Array<number> = []
   const waits: Array<number> = []
   const enough = Promise.withResolvers<void>()
@@ -73,8 +73,8 @@ const dutyThatFails = async (failuresBefore: ReadonlyMap<number, number>, waitsW
     concerns: () => true,
     perform: async (event) => {
       const number = Number(dataOf(event)['number'])
-      const failures = left.get(number) ?? 0
-      left.set(number, failures - 1)
+      const failures = failuresLeft.get(number) ?? 0
+      failuresLeft.set(number, failures - 1)
       if (failures > 0) throw new Error('not yet')
       done.push(number)
     },

@@ -28,7 +28,7 @@ const openStream = (maxStreams = 10) => {
 
 const settled = async (): Promise<void> => { for (let turn = 0; turn < 5; turn++) await Promise.resolve() }
 
-test('simultaneous queries share one load, later ones need none', async (t) => {
+test('simultaneous queries share one load; later queries use its result', async (t) => {
   const stream = openStream()
   const queries = [stream.read(), stream.read()]
   t.is(stream.waiting(), 1)

@@ -48,7 +48,7 @@ test('a final is followed by one translation for each target, with its segment a
   )
 })
 
-test('a session without translations requests none [R151]', async (t) => {
+test('a session without translations sends nothing to the translator [R151]', async (t) => {
   const translator = createScriptedTranslator({ answers: true })
   const { lifecycle, pipelines, attach, listen } = startSessions(t, {}, translator)
   const live = lifecycle.add()

@@ -99,10 +99,10 @@ const times = (count: number, run: () => void): void => {
 }
 
 test('finals that memory drops between the last page and the first sent final are read [D58]', async (t) => {
-  let left = 2
+  let remaining = 2
   const live = startLive(4, (moment) => {
-    if (moment !== 'end' || left === 0) return
-    left -= 1
+    if (moment !== 'end' || remaining === 0) return
+    remaining -= 1
     times(10, () => live.speak())
   })
   times(7, () => live.speak())
@@ -167,8 +167,8 @@ test('a listener that catches up receives each final once and in order [D58]', a
   const [anyKept, anyPast] = [fc.integer({ min: 1, max: 6 }), fc.array(fc.boolean(), { maxLength: 16 })]
   await fc.assert(
     fc.asyncProperty(anyKept, anyPast, anyPoint, anySpeech, async (kept, before, point, speech) => {
-      const left = [...speech]
-      const live = startLive(kept, () => left.shift()?.forEach((isSentLater) => live.speak(isSentLater)))
+      const remaining = [...speech]
+      const live = startLive(kept, () => remaining.shift()?.forEach((isSentLater) => live.speak(isSentLater)))
       before.forEach((isSentLater) => live.speak(isSentLater))
       await live.listen(point)
       times(2, () => live.speak())

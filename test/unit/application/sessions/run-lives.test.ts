@@ -118,7 +118,7 @@ test('a restarted process takes its sessions over in the next term [D53]', async
   t.deepEqual((await typesOf(shared, `live-${raw}`)).at(-1), 'LiveFinished')
 })
 
-test('a worker drops moved sessions and ends none of them', async (t) => {
+test('a worker drops a moved session and does not end it', async (t) => {
   const shared = stores()
   const worker = await startWorker(t, shared)
   const { id } = right(await worker.side.createLive(me, requestOf(URL_LIVE))())

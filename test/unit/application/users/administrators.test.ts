@@ -47,16 +47,16 @@ const openLog = async (permissions: ReadonlyArray<ReadonlyArray<Permission>>) =>
     right(await send(write, userId, { type: 'Register', data }))
   }
   const ids = permissions.map((_, index) => index + 1)
-  const which = async (is: (userId: number) => Promise<boolean>): Promise<ReadonlyArray<number>> => {
+  const idsThat = async (is: (userId: number) => Promise<boolean>): Promise<ReadonlyArray<number>> => {
     const found = await Promise.all(ids.map(async (id) => ((await is(id)) ? [id] : [])))
     return found.flat()
   }
   const counted = async (): Promise<ReadonlyArray<number>> => {
     const load = loadState(write)<ReturnType<typeof administratorsDecider.evolve>, AdministratorsEvent>
     const { state } = right(await load(ADMINISTRATORS_STREAM, administratorsDecider)())
-    return await which(async (id) => state.get(id)?.administers === true)
+    return await idsThat(async (id) => state.get(id)?.administers === true)
   }
-  const administering = () => which(async (id) => {
+  const administering = () => idsThat(async (id) => {
     const { state } = right(await loadState(write)<UserState, UserEvent>(`user-${id}`, userDecider)())
     return administers(state)
   })
@@ -165,8 +165,8 @@ test('a log without a stream of administrators gets it once, in one append, from
     return log.store.append(...events)
   }
   const counting = { ...log.write, store: { ...log.store, append } }
-  const both = await Promise.all([countAdministrators(counting)(), countAdministrators(counting)()])
-  t.true(both.every(E.isRight))
+  const answers = await Promise.all([countAdministrators(counting)(), countAdministrators(counting)()])
+  t.true(answers.every(E.isRight))
   t.deepEqual(await log.counted(), [1, 3, 6])
   t.deepEqual(await log.administering(), [1, 3, 6])
   t.is(right(await log.store.read(ADMINISTRATORS_STREAM)()).length, 3)

@@ -88,22 +88,22 @@ test('a new password ends the tokens of the old one [R34]', async (t) => {
 
 /** Starts two processes on one log; Ada can log in and out in the first. */
 const startTwo = async (t: Parameters<typeof startUserWorld>[0]) => {
-  const here = await startWithAda(t)
-  const there = await startUserWorld(t, { store: here.store, keyring: here.keyring })
-  const { logIn, logOut } = here.authentication
-  const knownBy = async ({ authentication }: Pick<typeof here, 'authentication'>, token: string): Promise<boolean> =>
+  const first = await startWithAda(t)
+  const second = await startUserWorld(t, { store: first.store, keyring: first.keyring })
+  const { logIn, logOut } = first.authentication
+  const knownBy = async ({ authentication }: Pick<typeof first, 'authentication'>, token: string): Promise<boolean> =>
     O.isSome(right(await authentication.authenticate(token)()))
   return {
-    ...here,
-    there,
+    ...first,
+    second,
     login: async () => tokenOf(await logIn('Ada', ada.password, ADDRESS)),
     logOut: async (token: string, everywhere: boolean) => {
-      const caller = right(await here.authentication.authenticate(token)())
+      const caller = right(await first.authentication.authenticate(token)())
       if (O.isNone(caller)) throw new Error('the token is invalid')
       right(await logOut(caller.value, everywhere)())
     },
-    isKnownHere: (token: string) => knownBy(here, token),
-    isKnownThere: (token: string) => knownBy(there, token),
+    isKnownHere: (token: string) => knownBy(first, token),
+    isKnownThere: (token: string) => knownBy(second, token),
   }
 }
 
@@ -137,8 +137,8 @@ test('the record of a log-out expires ten minutes after its token [R160]', async
   if (O.isSome(caller)) right(await world.authentication.logOut(caller.value, false)())
   const { tokenId, expiresAt } = JSON.parse(token) as ShownJwt
   const [, metadata] = kept.find(([stream]) => stream === `login-token-${tokenId}`) ?? []
-  const left = expiresAt - Date.parse('2026-11-21T09:30:00Z') / 1000
-  t.is(metadata?.maxAgeSeconds, left + 600)
+  const secondsLeft = expiresAt - Date.parse('2026-11-21T09:30:00Z') / 1000
+  t.is(metadata?.maxAgeSeconds, secondsLeft + 600)
 })
 
 test('a log-out everywhere ends every login of the user and keeps the password [R161]', async (t) => {
@@ -208,10 +208,10 @@ test('a login does not wait for its new hash, and a failed or late hash changes 
   t.deepEqual(logger.lines.map(({ level }) => level), ['warn', 'error'])
 
   const hashed = Promise.withResolvers<E.Either<never, string>>()
-  const late = await loginWith(() => () => hashed.promise)
+  const slowHash = await loginWith(() => () => hashed.promise)
   await change({ type: 'ChangePassword', passwordHash: 'hash of a third', at })
   hashed.resolve(E.right('hash of another'))
-  await late.settled()
+  await slowHash.settled()
   const types = right(await store.read(`user-${user.id}`)()).map(({ type }) => type)
   t.deepEqual(types, ['UserRegistered', 'PasswordChanged', 'PasswordChanged'])
 })

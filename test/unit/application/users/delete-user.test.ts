@@ -43,8 +43,8 @@ test('deleting a user removes sessions, tokens and keys, lists nothing and frees
 
   t.deepEqual(await remove(admin, 2)(), E.left({ _tag: 'UserNotFound' }))
   t.deepEqual(await remove(admin, 4711)(), E.left({ _tag: 'UserNotFound' }))
-  const again = await register('Ada')
-  t.is(again.id, 3, 'a new user id')
+  const newAda = await register('Ada')
+  t.is(newAda.id, 3, 'a new user id')
   t.is(await readable(), 0)
 })
 
@@ -57,8 +57,8 @@ test('the last administrator cannot be deleted, even by two simultaneous deletio
   const answers = await Promise.all([remove(admin, 1)(), remove(admin, 3)()])
   t.is(answers.filter(E.isRight).length, 1)
   t.deepEqual(answers.filter(E.isLeft), [last])
-  const left = await Promise.all([1, 2, 3].map(async (id) => right(await directory.byId(id)())))
-  t.is(left.filter(O.isSome).length, 2)
+  const administrators = await Promise.all([1, 2, 3].map(async (id) => right(await directory.byId(id)())))
+  t.is(administrators.filter(O.isSome).length, 2)
 })
 
 test('an administrator who cannot log in or cannot be read does not count as a remaining administrator', async (t) => {

@@ -75,10 +75,10 @@ test('a change that puts min_buffer above max_buffer is refused and names the se
 test('profiles of another user are unknown, also to a user with a single profile [R36 R111 R115]', async (t) => {
   const { profiles, caller, register } = await startWithUser(t)
   const { id } = right(await profiles.createProfile(caller, lecture)())
-  const other = callerOf(await register('Bob'))
-  t.deepEqual(await profiles.getProfile(other.userId, id)(), E.right(O.none))
-  t.deepEqual(await profiles.changeProfile(other, id, { settings: {} })(), notFound)
-  t.deepEqual(await profiles.removeProfile(other, id)(), notFound)
+  const bob = callerOf(await register('Bob'))
+  t.deepEqual(await profiles.getProfile(bob.userId, id)(), E.right(O.none))
+  t.deepEqual(await profiles.changeProfile(bob, id, { settings: {} })(), notFound)
+  t.deepEqual(await profiles.removeProfile(bob, id)(), notFound)
   t.is(right(await profiles.listProfiles(caller.userId, everything)()).total, 2)
 })
 

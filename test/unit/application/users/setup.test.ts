@@ -109,9 +109,9 @@ test('the settings create the first administrator once', async (t) => {
   const registered = await registerFirstAdmin({ isSetUp, registerUser })('root', 'password')()
   t.like(registered, { _tag: 'Right', right: { id: 1, permissions: ['admin', 'user_retention'] } })
   t.deepEqual(await registerFirstAdmin({ isSetUp, registerUser })('root', 'another')(), E.right(null))
-  const late = { isSetUp: () => TE.right(false), registerUser }
+  const outdated = { isSetUp: () => TE.right(false), registerUser }
   t.deepEqual(
-    await registerFirstAdmin(late)('root', 'another')(),
+    await registerFirstAdmin(outdated)('root', 'another')(),
     E.right(null),
     'another process created the administrator first',
   )

@@ -18,7 +18,7 @@ test('an API key identifies its user from the moment of the answer [R30]', async
   t.deepEqual(await authenticateKey(secret)(), E.right(O.some({ ...callerOf(userId), credential: 'api-key' as const })))
 })
 
-test('log, documents and directory hold neither the secret nor the name in clear [R117]', async (t) => {
+test('log, documents and directory do not contain the secret or the plain name [R117]', async (t) => {
   const store = createMemoryEventStore()
   const { tokens, caller, documents, userId } = await startWithToken(t, { store })
   const { secret, token } = right(await tokens.issueToken(caller, { name: 'Quokka key', expiresAt: null })())
@@ -153,13 +153,13 @@ test("a disabled user's tokens are refused until the user is enabled again [R32 
 
 test("another user's token is unknown and stays unchanged [R36 R119]", async (t) => {
   const { tokens, token, secret, caller, authenticateKey, register } = await startWithToken(t)
-  const other = callerOf(await register('Bob'))
+  const bob = callerOf(await register('Bob'))
   const unknown = E.left({ _tag: 'ApiTokenNotFound' })
   for (const id of [token.id, token.id + 1, 0, -1, Infinity]) {
-    t.deepEqual(await tokens.revokeToken(other, id)(), unknown)
-    t.deepEqual(await tokens.changeToken(other, id, { isActive: false })(), unknown)
+    t.deepEqual(await tokens.revokeToken(bob, id)(), unknown)
+    t.deepEqual(await tokens.changeToken(bob, id, { isActive: false })(), unknown)
   }
-  t.deepEqual(right(await tokens.listTokens(other.userId, everything)()), { items: [], total: 0 })
+  t.deepEqual(right(await tokens.listTokens(bob.userId, everything)()), { items: [], total: 0 })
   t.true(await accepts(authenticateKey, secret))
   t.deepEqual(right(await tokens.listTokens(caller.userId, everything)()).items.map(({ isActive }) => isActive), [true])
 })

@@ -44,7 +44,7 @@ test('a user begins with one profile named Default [D30]', async (t) => {
   t.deepEqual(right(await keyring.open(profiles.flatMap(sealedIn))()), [E.right(FIRST_PROFILE_NAME)])
 })
 
-test('the log contains neither the name nor the password [D59]', async (t) => {
+test('the log does not contain the name or the password [D59]', async (t) => {
   const store = createMemoryEventStore()
   const { users } = await startUserWorld(t, { store })
   right(await users.registerUser({ ...ada, username: 'Grace Hopper' }, 'setup')())
