@@ -8,17 +8,18 @@ import { readWav } from '../../support/audio/wav.ts'
 import { SLOW, SLOW_MS } from '../../support/fixtures/engine/stall.ts'
 
 const simon = readWav('test/support/fixtures/engine/simon.wav')
+/** A job that takes SLOW_MS longer: its first sample tells the fixture `stall` to wait. */
 const slow = { model: 'demo-en', language: 'en', samples: Int16Array.of(SLOW, ...simon.subarray(1)) }
-const STALL = ['--import', new URL('../../support/fixtures/engine/stall.ts', import.meta.url).href]
+const WITH_STALL = ['--import', new URL('../../support/fixtures/engine/stall.ts', import.meta.url).href]
 
 type Options = Partial<Parameters<typeof createSpeechEngine>[0]>
 
 const open = (options: Options = {}) => {
   const models = new Map([['demo-en', 'models/demo-en']])
-  return createSpeechEngine({ models, workers: 2, logger: createRecordingLogger(), execArgv: STALL, ...options })
+  return createSpeechEngine({ models, workers: 2, logger: createRecordingLogger(), execArgv: WITH_STALL, ...options })
 }
 
-test('detection works while the tasks of a dead process are tried separately', async (t) => {
+test('detection works while the tasks of a dead process are repeated in groups', async (t) => {
   const engine = open()
   t.teardown(engine.close)
   await engine.load('demo-en')()
@@ -33,11 +34,11 @@ test('detection works while the tasks of a dead process are tried separately', a
   process.kill(first, 'SIGSEGV')
   await eventually(() => assert.notEqual(engine.pid() ?? first, first))
   t.true(E.isRight(await engine.detectSpeech(new Int16Array(512), null)()))
-  t.is(answered, 0, 'detection did not wait for any of them')
+  t.is(answered, 0, 'detection did not wait for any of the jobs')
   t.true((await Promise.all(jobs)).every(E.isRight))
 })
 
-test('a model that was slow in its trial is not killed', async (t) => {
+test('the engine process is not killed when a model takes as long as its measured pass', async (t) => {
   const limits = { detect: 30_000, transcribe: SLOW_MS / 5, load: 30_000, unmeasured: SLOW_MS / 5 }
   const engine = open({ limits, measuredPass: () => SLOW_MS * 5 })
   t.teardown(engine.close)
@@ -48,7 +49,7 @@ test('a model that was slow in its trial is not killed', async (t) => {
   t.is(engine.pid(), first)
 })
 
-test('the engine reports fewer lanes after a kill because of memory', async (t) => {
+test('the engine reports fewer lanes after its process received SIGKILL', async (t) => {
   const engine = open()
   t.teardown(engine.close)
   await engine.load('demo-en')()

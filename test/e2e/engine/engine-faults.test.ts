@@ -9,7 +9,7 @@ import {
 } from '../../support/engine/test-engine.ts'
 import { FREEZES, HANGS, SLOW, SLOW_MS } from '../../support/fixtures/engine/stall.ts'
 
-test('jobs in flight when the engine process dies get their text [F13]', async (t) => {
+test('jobs in flight when the engine process dies still return their texts [F13]', async (t) => {
   const { engine, logger } = openEngine(t)
   await engine.load('demo-en')()
   const first = engine.pid()
@@ -33,7 +33,7 @@ test('only the job that kills the process fails [F13]', async (t) => {
   t.is(textOf(await transcribe(engine, simon)), SIMON)
 })
 
-for (const [what, mark, reason] of [
+for (const [name, mark, reason] of [
   ['a job that hangs its thread', HANGS, /^it brought the engine process down \(a task took longer than \d+ ms\)$/],
   [
     'a job that freezes the whole process',
@@ -41,7 +41,7 @@ for (const [what, mark, reason] of [
     /^it brought the engine process down \(it sent nothing for \d+ ms\)$/,
   ],
 ] as const) {
-  test(`${what} fails alone, the others are answered [F13]`, async (t) => {
+  test(`${name} is the only job that fails [F13]`, async (t) => {
     const { engine } = openEngine(t, {
       fixture: 'stall',
       limits: { detect: 5000, transcribe: 1000, load: 5000, unmeasured: 1000 },
@@ -63,7 +63,7 @@ for (const [what, mark, reason] of [
   })
 }
 
-test('the wait for a free thread does not count towards the limit of a job', async (t) => {
+test('the wait for a free thread does not count towards the time limit of a job', async (t) => {
   const limit = 4 * SLOW_MS
   const { engine, logger } = openEngine(t, {
     fixture: 'stall',

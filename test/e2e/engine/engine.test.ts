@@ -13,7 +13,7 @@ import {
   DEMO, SHEEP, SIMON, hasEnded, isAlive, openEngine, sheep, simon, textOf, transcribe,
 } from '../../support/engine/test-engine.ts'
 
-/** For tests that bring no process down. */
+/** Shared by the tests that do not end its process. */
 const sharedEngine = createSpeechEngine({
   models: new Map([['demo-en', DEMO]]),
   workers: 2,
@@ -34,7 +34,7 @@ test('jobs of several sessions do not mix', async (t) => {
   t.deepEqual(texts, texts.map((_, index) => (index % 2 === 0 ? SIMON : SHEEP)))
 })
 
-test('speech is detected in whole audio, frame by frame, and for two sessions in turn', async (t) => {
+test('detection frame by frame, for two sessions in turn, equals detection in the whole audio', async (t) => {
   const detect = async (samples: Int16Array, state: Float32Array | null) => {
     const outcome = await sharedEngine.detectSpeech(samples, state)()
     if (E.isLeft(outcome)) throw new Error(outcome.left.reason)
@@ -46,45 +46,46 @@ test('speech is detected in whole audio, frame by frame, and for two sessions in
   const silent = (await detect(new Int16Array(speech.length), null)).probabilities
   t.true(silent.every((probability) => probability < 0.2))
 
-  let state: Float32Array | null = null
-  let other: Float32Array | null = null
+  let speechState: Float32Array | null = null
+  let silenceState: Float32Array | null = null
   for (let frame = 0; frame < whole.length; frame++) {
-    const heard = await detect(speech.subarray(frame * 512, (frame + 1) * 512), state)
-    const otherHeard = await detect(new Int16Array(512), other)
-    t.is(heard.probabilities[0], whole[frame])
-    t.is(otherHeard.probabilities[0], silent[frame])
-    state = heard.state
-    other = otherHeard.state
+    const inSpeech = await detect(speech.subarray(frame * 512, (frame + 1) * 512), speechState)
+    const inSilence = await detect(new Int16Array(512), silenceState)
+    t.is(inSpeech.probabilities[0], whole[frame])
+    t.is(inSilence.probabilities[0], silent[frame])
+    speechState = inSpeech.state
+    silenceState = inSilence.state
   }
-  // Both parts of the state count: what was heard before, and the samples right before the frame.
+  // The state has two parts: the memory of the network (256 numbers), and the samples right before the frame.
   const middle = speech.subarray(512 * 20, 512 * 21)
-  t.not((await detect(middle, null)).probabilities[0], whole[20])
-  const context = Float32Array.from({ length: state?.length ?? 0 }, (_, i) => (i < 256 ? 0 : (state?.[i] ?? 0)))
-  t.notDeepEqual((await detect(middle, context)).probabilities, (await detect(middle, state)).probabilities)
+  t.not((await detect(middle, null)).probabilities[0], whole[20], 'the state counts')
+  const [state, length] = [speechState, speechState?.length ?? 0]
+  const withoutMemory = Float32Array.from({ length }, (_, i) => (i < 256 ? 0 : (state?.[i] ?? 0)))
+  t.notDeepEqual((await detect(middle, withoutMemory)).probabilities, (await detect(middle, state)).probabilities)
   const uneven = await sharedEngine.detectSpeech(new Int16Array(500), null)()
   t.deepEqual(uneven, E.left({ _tag: 'JobFailed', reason: '500 samples are not a multiple of the frame length 512' }))
 })
 
-test('an invalid job fails alone', async (t) => {
+test('an invalid job fails, and the job next to it does not', async (t) => {
   const french = sharedEngine.transcribe({ model: 'demo-en', language: 'fr', samples: simon })
   const [wrong, right] = await Promise.all([french(), transcribe(sharedEngine, simon)])
   t.deepEqual(wrong, E.left({ _tag: 'JobFailed', reason: 'the model does not know the language fr' }))
   t.is(textOf(right), SIMON)
 })
 
-test('a cancelled job has no text, and other jobs have theirs', async (t) => {
-  const callOff = new AbortController()
+test('a cancelled job returns no text, and other jobs return their texts', async (t) => {
+  const cancellation = new AbortController()
   const jobs = Array.from({ length: 4 }, () =>
-    sharedEngine.transcribe({ model: 'demo-en', language: 'en', samples: simon }, callOff.signal)(),
+    sharedEngine.transcribe({ model: 'demo-en', language: 'en', samples: simon }, cancellation.signal)(),
   )
-  const beside = transcribe(sharedEngine, simon)
-  callOff.abort()
+  const uncancelled = transcribe(sharedEngine, simon)
+  cancellation.abort()
   for (const outcome of await Promise.all(jobs))
     t.deepEqual(outcome, E.left({ _tag: 'JobFailed', reason: 'it was cancelled' }))
-  t.is(textOf(await beside), SIMON)
+  t.is(textOf(await uncancelled), SIMON)
 })
 
-test('a truncated or missing model fails to load and is tried again, and others run [F11]', async (t) => {
+test('a truncated or missing model fails without harm to others, and loads after its repair [F11]', async (t) => {
   const directory = await temporaryDirectory()
   t.teardown(directory.remove)
   await cp(DEMO, directory.path, { recursive: true })
@@ -130,7 +131,7 @@ test('a terminal’s Ctrl-C does not end the engine; closing ends it and its wai
   t.deepEqual(await transcribe(engine, simon), E.left({ _tag: 'JobFailed', reason: 'the engine is closed' }))
 })
 
-test('onnxruntime sends no telemetry: the engine process opens none of its telemetry files', async (t) => {
+test('onnxruntime sends no telemetry: the engine process opens no telemetry file', async (t) => {
   const { engine } = openEngine(t)
   await engine.load('demo-en')()
   const folder = `/proc/${engine.pid()}/fd`

@@ -20,53 +20,56 @@ const WITH_FAMILY = ['--import', new URL('../../support/fixtures/engine/word-lis
 const WEIGHT_BYTES = 3_000_000
 const DEMO = 'models/demo-en'
 
-/** A directory with folders of two models: `listed` is laid out as the second family's are, `other` as nobody's. */
+/**
+ * Makes a directory with the folders of two models. `listed` has the files of the second family (word-list), `other`
+ * has the files of no family. `config` replaces settings of `listed`.
+ */
 const install = async (t: ExecutionContext, config: object = {}) => {
   const directory = await temporaryDirectory()
   t.teardown(directory.remove)
   const [listed, other] = [join(directory.path, 'listed'), join(directory.path, 'other')]
   await mkdir(listed)
   await mkdir(other)
-  const own = { languages: ['en', 'fr'], words: ['one', 'two', 'three'], least_seconds: 0, ...config }
-  await writeFile(join(listed, SETTINGS), JSON.stringify(own))
+  const settings = { languages: ['en', 'fr'], words: ['one', 'two', 'three'], least_seconds: 0, ...config }
+  await writeFile(join(listed, SETTINGS), JSON.stringify(settings))
   await writeFile(join(listed, WEIGHTS), Buffer.alloc(WEIGHT_BYTES))
   await writeFile(join(other, 'config.json'), '{"model_type":"bart"}')
   return { directory: directory.path, listed, other }
 }
 
-const RUN = 'only whisper, marian and word-list models can be run'
-const ONLY = `config.json says that it is a model of the type bart: ${RUN}`
+const FAMILIES = 'only whisper, marian and word-list models can be run'
+const UNKNOWN_TYPE = `config.json says that it is a model of the type bart: ${FAMILIES}`
 
 const engineOf = (t: ExecutionContext, models: Readonly<Record<string, string>>, execArgv: ReadonlyArray<string>) => {
   const logger = createRecordingLogger()
   const engine = createSpeechEngine({ models: new Map(Object.entries(models)), workers: 1, logger, execArgv })
   t.teardown(engine.close)
-  const hear = async (model: string, samples: Int16Array, language = 'en') => {
-    const heard = await engine.transcribe({ model, language, samples })()
-    return E.isLeft(heard) ? heard.left.reason : heard.right.segments.map(({ text }) => text.trim()).join('; ')
+  const transcribe = async (model: string, samples: Int16Array, language = 'en') => {
+    const result = await engine.transcribe({ model, language, samples })()
+    return E.isLeft(result) ? result.left.reason : result.right.segments.map(({ text }) => text.trim()).join('; ')
   }
-  return { engine, hear }
+  return { engine, transcribe }
 }
 
 test('the layout of a folder selects the second family, and the engine runs it', async (t) => {
   const { listed, other } = await install(t)
-  const { engine, hear } = engineOf(t, { listed, other, 'demo-en': DEMO }, WITH_FAMILY)
+  const { engine, transcribe } = engineOf(t, { listed, other, 'demo-en': DEMO }, WITH_FAMILY)
   t.deepEqual(await engine.load('listed')(), E.right({ windowSeconds: 20 }))
-  t.is(await hear('listed', new Int16Array(2 * SAMPLE_RATE)), 'one two')
-  t.is(await hear('demo-en', readWav('test/support/fixtures/engine/simon.wav')), 'Simon came easily in February.')
-  t.is(await hear('listed', new Int16Array(3 * SAMPLE_RATE), 'fr'), 'one two three')
-  t.is(await hear('listed', new Int16Array(SAMPLE_RATE), 'de'), 'not one of en,fr')
-  t.is(await hear('other', new Int16Array(SAMPLE_RATE)), ONLY)
+  t.is(await transcribe('listed', new Int16Array(2 * SAMPLE_RATE)), 'one two')
+  t.is(await transcribe('demo-en', readWav('test/support/fixtures/engine/simon.wav')), 'Simon came easily in February.')
+  t.is(await transcribe('listed', new Int16Array(3 * SAMPLE_RATE), 'fr'), 'one two three')
+  t.is(await transcribe('listed', new Int16Array(SAMPLE_RATE), 'de'), 'not one of en,fr')
+  t.is(await transcribe('other', new Int16Array(SAMPLE_RATE)), UNKNOWN_TYPE)
 })
 
-test('without the second family its folder is refused, and the error names the known families', async (t) => {
+test('a folder of an unknown family is refused, and the error names the known families', async (t) => {
   const { listed } = await install(t)
   const translator = 'models/translate-en-es'
-  const { hear } = engineOf(t, { listed, translator, gone: join(listed, 'gone') }, [])
+  const { transcribe } = engineOf(t, { listed, translator, missing: join(listed, 'missing') }, [])
   const refused = 'config.json is missing: only whisper and marian models can be run'
-  t.is(await hear('listed', new Int16Array(SAMPLE_RATE)), refused)
-  t.is(await hear('translator', new Int16Array(SAMPLE_RATE)), 'it holds a translator (marian)')
-  t.is(await hear('gone', new Int16Array(SAMPLE_RATE)), 'the folder is missing')
+  t.is(await transcribe('listed', new Int16Array(SAMPLE_RATE)), refused)
+  t.is(await transcribe('translator', new Int16Array(SAMPLE_RATE)), 'it holds a translator (marian)')
+  t.is(await transcribe('missing', new Int16Array(SAMPLE_RATE)), 'the folder is missing')
 })
 
 test('the catalogue lists a model of a second family with its languages and memory', async (t) => {
@@ -77,10 +80,10 @@ test('the catalogue lists a model of a second family with its languages and memo
   const catalogue = await openCatalogue({ listInstalled: list, logger, modelsDir, bundledDir: 'models' })
   const listed = { name: 'listed', active: true, vram: 8, languages: ['en', 'fr'], findsLanguage: false }
   t.like(catalogue.models().at(-1), listed)
-  t.deepEqual(logger.lines.map(({ fields }) => [fields['folder'], fields['reason']]), [[other, ONLY]])
+  t.deepEqual(logger.lines.map(({ fields }) => [fields['folder'], fields['reason']]), [[other, UNKNOWN_TYPE]])
 })
 
-test('a model of a second family is verified and tried with its longest audio', async (t) => {
+test('a model of a second family is verified, and its trial uses the longest audio that it accepts', async (t) => {
   const { listed, other } = await install(t, { least_seconds: 20 })
   const trial = await tryModel(listed, WITH_FAMILY)
   t.true(E.isRight(trial) && trial.right.weights === WEIGHT_BYTES, JSON.stringify(trial))
@@ -92,5 +95,5 @@ test('a model of a second family is verified and tried with its longest audio', 
   t.like(await verifyFolder(listed, WITH_FAMILY), { problem: 'words.bin is missing', trial: null })
   const unknown = await verifyFolder(other)
   t.deepEqual(unknown.files.map(({ path, state }) => [path, state]), [['config.json', 'ok']])
-  t.is(unknown.problem, ONLY)
+  t.is(unknown.problem, UNKNOWN_TYPE)
 })

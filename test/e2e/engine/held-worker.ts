@@ -4,7 +4,8 @@ import * as E from 'fp-ts/lib/Either.js'
 import { serveTasks } from '../../../infrastructure/onnx/process/worker-loop.ts'
 
 /**
- * A worker thread. Each task returns its thread id. A model `held …` waits for a message on the channel of that name.
+ * A worker thread that returns its thread id for each task. A task of a model named `held …` first waits for a message
+ * on the broadcast channel with the name of the model.
  */
 serveTasks(async (task) => {
   if (task.kind === 'transcribe' && task.job.model.startsWith('held')) {

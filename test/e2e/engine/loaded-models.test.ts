@@ -10,7 +10,7 @@ import { readWav } from '../../support/audio/wav.ts'
 
 const simon = readWav('test/support/fixtures/engine/simon.wav')
 
-test('a run without enough memory fails alone, and its process stays [F12]', async (t) => {
+test('a run without enough memory fails, and other runs of the same process do not [F12]', async (t) => {
   const directory = await temporaryDirectory()
   t.teardown(directory.remove)
   await cp('test/support/fixtures/engine/tiny-whisper', directory.path, { recursive: true })
@@ -18,16 +18,16 @@ test('a run without enough memory fails alone, and its process stays [F12]', asy
   const models = new Map([['demo-en', 'models/demo-en'], ['hungry', directory.path]])
   const engine = createSpeechEngine({ models, workers: 2, logger: createRecordingLogger() })
   t.teardown(engine.close)
-  const hear = (model: string) => engine.transcribe({ model, language: 'en', samples: simon })()
+  const transcribe = (model: string) => engine.transcribe({ model, language: 'en', samples: simon })()
   t.true(E.isRight(await engine.load('hungry')()))
   const pid = engine.pid()
-  const [hungry, other] = await Promise.all([hear('hungry'), hear('demo-en')])
+  const [hungry, other] = await Promise.all([transcribe('hungry'), transcribe('demo-en')])
   t.regex(E.isLeft(hungry) ? hungry.left.reason : '', /Failed to allocate memory/)
   t.true(E.isRight(other) && other.right.segments.length === 1)
   t.is(engine.pid(), pid)
 })
 
-test('a failed allocation releases the sessions and is tried exactly once more', async (t) => {
+test('after a failed allocation the model is loaded again, and the run is repeated exactly once', async (t) => {
   const directory = await temporaryDirectory()
   t.teardown(directory.remove)
   const events: Array<string> = []
@@ -36,9 +36,9 @@ test('a failed allocation releases the sessions and is tried exactly once more',
     return E.right({ release: async () => void events.push('released') })
   })
   const run = (outcomes: ReadonlyArray<string>) => {
-    const left = [...outcomes]
+    const remaining = [...outcomes]
     return models.use('any', directory.path, async () => {
-      const outcome = left.shift() ?? ''
+      const outcome = remaining.shift() ?? ''
       events.push(outcome)
       if (outcome !== 'text') throw new Error(outcome)
       return outcome
@@ -49,12 +49,12 @@ test('a failed allocation releases the sessions and is tried exactly once more',
   await t.throwsAsync(
     run(['Failed to allocate memory', 'Failed to allocate memory', 'text']),
     { message: /allocate/ },
-    'once, not for ever',
+    'the run is not repeated a second time',
   )
   await t.throwsAsync(run(['another fault', 'text']), { message: 'another fault' })
 })
 
-test('after a lost device all models release it, and the run is repeated', async (t) => {
+test('when a GPU is lost, all models are released and the run is repeated', async (t) => {
   const directory = await temporaryDirectory()
   t.teardown(directory.remove)
   let [opened, released] = [0, 0]
@@ -63,7 +63,7 @@ test('after a lost device all models release it, and the run is repeated', async
     return E.right({ release: async () => void (released += 1) })
   })
   await models.load('other', directory.path)
-  // onnxruntime 1.30 with Dawn, and CUDA's libraries.
+  // The messages of onnxruntime 1.30: two with WebGPU (Dawn), one with CUDA.
   const reasons = [
     'Failed to download data from buffer. wgpu::MapAsyncStatus value: 4, message: [Device] is lost.',
     'WebGPU device lost (Unknown): the driver was reset',
@@ -91,6 +91,7 @@ test('a model with a replaced folder is loaded again, and a model with a deleted
   const models = createLoadedModels(async () =>
     E.right({ number: (loads += 1), release: async () => void (released += 1) }),
   )
+  /** Returns the number of the load that serves the model, or the reason of a failure. */
   const numberOf = async (place: string | null) => {
     const loaded = await models.load('any', place)
     return E.isLeft(loaded) ? loaded.left.reason : loaded.right.number
@@ -99,7 +100,7 @@ test('a model with a replaced folder is loaded again, and a model with a deleted
   await mkdir(folder)
   t.is(await numberOf(folder), 1)
   await mkdir(join(folder, 'onnx'))
-  t.is(await numberOf(folder), 1, 'written to, and the same folder')
+  t.is(await numberOf(folder), 1, 'a file was added to the same folder')
   await rename(folder, `${folder}-old`)
   t.is(await numberOf(folder), 1)
   t.is(await numberOf(null), 1)

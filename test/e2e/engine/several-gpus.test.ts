@@ -21,21 +21,21 @@ const simon = readWav('test/support/fixtures/engine/simon.wav')
 const IDS = ['GPU-a1', 'GPU-b2', 'GPU-c3']
 const monotonic = (): number => performance.now()
 
-/** Three engine processes, each for one of three GPUs that do not exist: their models run on the CPU. */
+/** Starts three engine processes, one for each of three invented GPUs. Their models run on the CPU. */
 const start = async (t: ExecutionContext, vrams: ReadonlyArray<number>) => {
   process.env[TEST_PROVIDER] = 'cpu'
   const logger = createRecordingLogger()
   const gpus = await findEngineGpus({
     gpus: async () => IDS.map((id) => ({ id, name: 'A GPU', memory: 8000, used: 0 })),
     visible: undefined,
-    choose: async () => ({ provider: 'cuda', why: 'the test says so' }),
+    choose: async () => ({ provider: 'cuda', why: 'chosen by the test' }),
   })
   const engines = startSpeechEngines({ models: new Map([['demo-en', 'models/demo-en']]), workers: 3, logger }, gpus)
   const pool = createEnginePool({ engines, vrams, shareOn: () => 0.1 })
   t.teardown(pool.whole.close)
   const schedulers = new Map(engines.map((engine) => [engine, createScheduler(engine, monotonic)]))
 
-  /** A session that has the audio of one sentence; `finish` resolves to its text. */
+  /** Starts a session and sends it the audio of one sentence. `finish` returns its text. */
   const begin = (liveId: number, vram: number) => {
     const { engine, release } = pool.pin({ liveId, model: 'demo-en', vram })
     const scheduler = schedulers.get(engine)
@@ -61,7 +61,7 @@ const start = async (t: ExecutionContext, vrams: ReadonlyArray<number>) => {
   return { engines, pool, begin, logger }
 }
 
-const deaths = (lines: ReturnType<typeof createRecordingLogger>['lines']): ReadonlyArray<unknown> =>
+const gpusOfDeadProcesses = (lines: ReturnType<typeof createRecordingLogger>['lines']): ReadonlyArray<unknown> =>
   lines.flatMap(({ message, fields }) => (message === 'engine process died' ? [fields['gpuId']] : []))
 
 const pidOf = (engine: SpeechEngine | undefined): number => engine?.pid() ?? assert.fail('the engine does not run')
@@ -72,9 +72,9 @@ test('sessions spread over one engine for each GPU, and a killed engine disturbs
   t.true(loaded.every(E.isRight))
   const pids = engines.map(pidOf)
   t.is(new Set(pids).size, 3)
-  for (const [at, pid] of pids.entries()) {
+  for (const [index, pid] of pids.entries()) {
     const environment = (await readFile(`/proc/${pid}/environ`, 'utf8')).split('\0')
-    t.true(environment.includes(`CUDA_VISIBLE_DEVICES=${IDS[at]}`))
+    t.true(environment.includes(`CUDA_VISIBLE_DEVICES=${IDS[index]}`))
   }
 
   const sessions = [1, 2, 3, 4].map((liveId) => begin(liveId, 1000))
@@ -84,17 +84,17 @@ test('sessions spread over one engine for each GPU, and a killed engine disturbs
   )
   process.kill(pids[1] ?? 0, 'SIGKILL')
   t.deepEqual(await Promise.all(sessions.map(({ finish }) => finish())), [TEXT, TEXT, TEXT, TEXT])
-  t.deepEqual(deaths(logger.lines), ['GPU-b2'])
+  t.deepEqual(gpusOfDeadProcesses(logger.lines), ['GPU-b2'])
   await eventually(() => assert.notEqual(engines[1]?.pid() ?? pids[1], pids[1]))
   t.deepEqual([engines[0].pid(), engines[2]?.pid()], [pids[0], pids[2]])
   t.deepEqual(
     pool.rooms()?.map((room) => room.sessions.size),
     [0, 0, 0],
-    'each session has freed its place',
+    'each session has left its GPU',
   )
 })
 
-test('a session begins on the GPU with memory for it, and the next one takes a released place', async (t) => {
+test('a session begins on a GPU with enough memory, and memory of an aborted session is used again', async (t) => {
   const { begin } = await start(t, [2000, 3000, 6000])
   const large = begin(1, 5000)
   const middle = begin(2, 3000)

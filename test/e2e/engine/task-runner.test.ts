@@ -7,7 +7,7 @@ import { eventually } from '../../support/tools/eventually.ts'
 
 const DONE = E.right(null)
 
-test('only tasks that had begun are suspects: waiting tasks run again', async (t) => {
+test('only a task that had begun can be blamed for a death, and waiting tasks run again', async (t) => {
   const { transcribe, begin, die, answer, until } = scriptedProcesses(t, { workers: 3 })
   const [deadly, ...bystanders] = ['deadly', 'bystander', 'other'].map(transcribe)
   await until('deadly', 'bystander', 'other')
@@ -23,7 +23,7 @@ test('only tasks that had begun are suspects: waiting tasks run again', async (t
   t.deepEqual(await Promise.all(bystanders), [DONE, DONE])
 })
 
-test('one deadly task of eight is found by halving, and no other task fails', async (t) => {
+test('the deadly task of eight is found by halving the group, and no other task fails', async (t) => {
   const names = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h']
   const { transcribe, begin, die, answer, inFlight, started } = scriptedProcesses(t, { workers: 8 })
   const outcomes = Promise.all(names.map(transcribe))
@@ -48,25 +48,25 @@ test('one deadly task of eight is found by halving, and no other task fails', as
   t.deepEqual(failed, ['c'])
 })
 
-test('detection goes on while suspects are tried', async (t) => {
+test('detection goes on while the tasks of a dead process are repeated', async (t) => {
   const { transcribe, detect, begin, die, answer, until } = scriptedProcesses(t)
-  const [one, other] = [transcribe('one'), transcribe('other')]
-  await until('one', 'other')
-  begin('one')
-  begin('other')
+  const [first, second] = [transcribe('first'), transcribe('second')]
+  await until('first', 'second')
+  begin('first')
+  begin('second')
   die()
-  await until('one')
+  await until('first')
   const detected = detect()
-  await until('one', 'detect')
+  await until('first', 'detect')
   answer('detect')
   t.deepEqual(await detected, DONE)
-  answer('one')
-  await until('other')
-  answer('other')
-  t.deepEqual([await one, await other], [DONE, DONE])
+  answer('first')
+  await until('second')
+  answer('second')
+  t.deepEqual([await first, await second], [DONE, DONE])
 })
 
-test('a detection in flight at two deaths fails, and the task on trial is tried again', async (t) => {
+test('a detection in flight at two deaths fails, and the transcription is repeated', async (t) => {
   const { transcribe, detect, begin, die, answer, until } = scriptedProcesses(t)
   const [task, detection] = [transcribe('task'), detect()]
   await until('task', 'detect')
@@ -80,7 +80,7 @@ test('a detection in flight at two deaths fails, and the task on trial is tried 
   t.deepEqual(await task, DONE)
 })
 
-test('an overdue detection is the only suspect, and the task on trial runs again', async (t) => {
+test('an overdue detection fails, and the task that ran with it is repeated', async (t) => {
   const { transcribe, detect, begin, die, answer, until, started } = scriptedProcesses(t, { limits: { detect: 30 } })
   const task = transcribe('task')
   await until('task')
@@ -96,7 +96,7 @@ test('an overdue detection is the only suspect, and the task on trial runs again
   t.deepEqual(await task, DONE)
 })
 
-test('after a kill, groups of suspects are no larger than the number of tasks at a time', async (t) => {
+test('after SIGKILL, the groups of repeated tasks are no larger than the number of tasks at a time', async (t) => {
   const names = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h']
   const { transcribe, begin, die, answer, inFlight, started } = scriptedProcesses(t, { workers: 8 })
   const outcomes = Promise.all(names.map(transcribe))
@@ -119,7 +119,7 @@ test('after a kill, groups of suspects are no larger than the number of tasks at
   t.true((await outcomes).every(E.isRight))
 })
 
-test('an overdue task is the only suspect', async (t) => {
+test('an overdue task fails, and the task that ran with it does not', async (t) => {
   const passes = createPassLimits({
     floor: 1,
     unmeasured: 60_000,
@@ -141,23 +141,23 @@ test('an overdue task is the only suspect', async (t) => {
   t.deepEqual(await other, DONE)
 })
 
-test('after each kill from outside half as many tasks run at a time, at least one', async (t) => {
+test('each SIGKILL halves the number of tasks at a time, down to one', async (t) => {
   const { runner, transcribe, die, inFlight, logger, started } = scriptedProcesses(t, { workers: 4 })
   const outcomes = ['a', 'b', 'c', 'd', 'e', 'f'].map(transcribe)
   await eventually(() => assert.equal(inFlight().length, 4))
-  for (const left of [2, 1, 1]) {
-    const before = started()
+  for (const width of [2, 1, 1]) {
+    const startedBefore = started()
     die('SIGKILL')
-    t.is(runner.widthOf('cpu'), left)
-    await eventually(() => assert.ok(started() > before && inFlight().length > 0))
-    t.true(inFlight().length <= left)
+    t.is(runner.widthOf('cpu'), width)
+    await eventually(() => assert.ok(started() > startedBefore && inFlight().length > 0))
+    t.true(inFlight().length <= width)
   }
   t.true(logger.lines.some(({ message, fields }) => message === 'engine process died' && fields['tasksAtATime'] === 1))
   await runner.close()
   await Promise.all(outcomes)
 })
 
-test('a death without a kill from outside does not change the number of tasks', async (t) => {
+test('a death by SIGSEGV does not change the number of tasks at a time', async (t) => {
   const { runner, transcribe, die, inFlight } = scriptedProcesses(t, { workers: 4 })
   const outcome = transcribe('a')
   await eventually(() => assert.equal(inFlight().length, 1))

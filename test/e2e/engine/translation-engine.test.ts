@@ -27,7 +27,7 @@ const open = (
   return { engine, logger, translate }
 }
 
-test('the first job starts the translation process, which has a lower priority', async (t) => {
+test('the first job starts the translation process, with a lower priority than the service', async (t) => {
   const { engine, translate } = open(t)
   t.is(engine.pid(), undefined)
   t.deepEqual(await engine.load('tiny')(), E.right(undefined))
@@ -99,7 +99,7 @@ test('only the job that kills the process fails', async (t) => {
   t.deepEqual(after, right)
 })
 
-test('closing ends the process and its waiting jobs, and starts nothing again', async (t) => {
+test('closing ends the process and its waiting jobs, and later jobs start no process', async (t) => {
   const { engine, translate } = open(t)
   await engine.load('tiny')()
   const pid = engine.pid() ?? 0

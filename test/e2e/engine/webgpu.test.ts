@@ -6,7 +6,7 @@ import { readWav } from '../../support/audio/wav.ts'
 const TINY = 'test/support/fixtures/engine/tiny-whisper'
 
 testWith(SWIFTSHADER)(
-  'WebGPU gives the texts of the CPU, separate and joined, and releases its buffers',
+  'WebGPU transcribes single and batched recordings like the CPU, and releases its buffers',
   async (t) => {
     const clips = ['simon', 'sheep'].map((name) => readWav(`test/support/fixtures/engine/${name}.wav`))
     const [cpu, gpu] = await Promise.all([

@@ -48,7 +48,7 @@ export const engineCostMutants: ReadonlyArray<Mutant> = [
     file: 'infrastructure/onnx/process/worker-pool.ts',
     before: '(copiesOf(model) > 1 ? keep.further : keep.only)',
     after: 'keep.further',
-    rows: ['an additional unused copy is unloaded'], test: POOL,
+    rows: ['an unused additional copy is unloaded'], test: POOL,
   },
   {
     file: 'domain/admission/compute.ts',

@@ -182,7 +182,7 @@ export const onnxMutants: ReadonlyArray<Mutant> = [
     file: 'infrastructure/catalogue/trial.ts',
     before: 'loaded.right.windowSeconds * SAMPLE_RATE',
     after: 'SAMPLE_RATE',
-    rows: ['a model of a second family is verified and tried with its longest audio'], test: FAMILIES,
+    rows: ['a model of a second family is verified, and its trial uses the longest audio'], test: FAMILIES,
   },
   {
     file: 'infrastructure/onnx/process/lanes.ts',
@@ -195,21 +195,21 @@ export const onnxMutants: ReadonlyArray<Mutant> = [
     file: 'infrastructure/onnx/loaded-models.ts',
     before: 'isDeviceLost(error) ? [...loaded.keys()] : [model]',
     after: '[model]',
-    rows: ['after a lost device all models release it, and the run is repeated'],
+    rows: ['when a GPU is lost, all models are released'],
     test: 'test/e2e/engine/loaded-models.test.ts',
   },
   {
     file: 'infrastructure/onnx/process/worker-pool.ts',
     before: "if (other === job) worker.postMessage({ kind: 'cancel', place } satisfies Cancel)",
     after: 'if (other === job) void worker',
-    rows: ['a cancelled pass ends, both waiting and running'],
+    rows: ['a waiting job and a running job end when they are cancelled'],
     test: 'test/e2e/engine/lanes.test.ts',
   },
   {
     file: 'infrastructure/onnx/decoding.ts',
     before: '    step.close()\n',
     after: '',
-    rows: ['WebGPU gives the texts of the CPU, separate and joined, and releases its buffers'],
+    rows: ['WebGPU transcribes single and batched recordings like the CPU'],
     test: 'test/e2e/engine/webgpu.test.ts',
   },
 ]
