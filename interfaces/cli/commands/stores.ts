@@ -6,11 +6,14 @@ const DIRECTORY = 'the folder of a backup'
 export const REPLAY = {
   name: 'replay',
   purpose: 'show the history of a session, and its state at any revision',
-  about: ['Reads only the event log. The service may run or be stopped. Tokens are left out.'],
+  about: [
+    'A revision is the number of an event in the history of the session. The first event has the revision 0.',
+    'Reads only the event log. The service may run or be stopped. Tokens are left out.',
+  ],
   forms: [{ words: 'SESSION', options: ['at', 'json'] }],
   arguments: SESSION,
   options: {
-    at: { value: 'REVISION', meaning: 'stops at this revision; the first is 0', rule: WHOLE_NUMBER },
+    at: { value: 'REVISION', meaning: 'stops after the event with this revision', rule: WHOLE_NUMBER },
     json: { meaning: 'prints {live, revision, events, state, lost} as JSON; lost lists the unreadable revisions' },
   },
   examples: ['replay 7', 'replay 7 --at 3 --json'],
@@ -48,7 +51,7 @@ export const CHECK = {
     'order: no event violates the rules of its stream.',
     'reservations: ended sessions hold no memory.',
     'erasure: deleted users and sessions have no keys.',
-    'read models: every document agrees with the log.',
+    'read models: every document of the lists (read models) agrees with the log.',
   ],
   forms: [{ words: '', options: ['json'] }],
   arguments: {},
@@ -61,10 +64,11 @@ export const REBUILD = {
   name: 'rebuild',
   purpose: 'rebuild read models from the event log, without downtime',
   about: [
-    'The new documents are built next to the old ones and replace them when they are complete. A running service does '
-      + 'this work; otherwise this command does. The next start of the service, or this command, continues an '
-      + 'interrupted rebuild.',
-    '"corrected" counts the documents that did not agree with the log.',
+    'A read model is a list that the service builds from the event log, such as the list of sessions. An entry of the '
+      + 'list is a document. The new documents are built next to the old ones and replace them when they are complete.',
+    'If the service runs, it does this work; otherwise this command does it. The next start of the service, or this '
+      + 'command, continues an interrupted rebuild.',
+    'The output counts the corrected documents, which did not agree with the log.',
   ],
   forms: [{ words: '[READ_MODEL]', options: ['json'] }],
   arguments: { READ_MODEL: { meaning: 'the name of a read model, such as lives or users; default: all' } },
