@@ -70,7 +70,7 @@ export const damagedDataMutants: ReadonlyArray<Mutant> = [
     file: 'application/log/event-serialization.ts',
     before: 'TE.chainEitherKW(E.sequenceArray),',
     after: 'TE.map(RA.rights),',
-    rows: ['a stored event with a wrong shape or an unknown type refuses the decision'], test: HANDLE_COMMAND,
+    rows: ['a decision is refused when a stored event has a wrong shape or an unknown type'], test: HANDLE_COMMAND,
   },
   {
     file: 'application/users/policies/erase-users.ts',
@@ -107,7 +107,7 @@ export const damagedDataMutants: ReadonlyArray<Mutant> = [
     file: 'application/users/queries/is-set-up.ts',
     before: " || log.hasUnreadable('user')",
     after: '',
-    rows: ['a log without users or administrators is not set up; with unreadable users it is'],
+    rows: ['a log without users or administrators is not set up; a log with unreadable users is set up'],
     test: 'test/unit/application/users/administrators.test.ts',
   },
   {

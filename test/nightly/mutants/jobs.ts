@@ -39,7 +39,7 @@ export const jobMutants: ReadonlyArray<Mutant> = [
     file: 'application/jobs/shared-jobs.ts',
     before: '    running.cancelEnded()',
     after: '',
-    rows: ['the job of a lost process has failed once, and the process stops it when it returns'], test: SHARED,
+    rows: ['the job of a lost process fails once, and the process stops it when it returns'], test: SHARED,
   },
   {
     file: 'application/jobs/shared-jobs.ts',

@@ -95,7 +95,7 @@ export const keyMutants: ReadonlyArray<Mutant> = [
     file: 'infrastructure/keys/envelope.ts',
     before: 'const TAG_BYTES = 16',
     after: 'const TAG_BYTES = 12',
-    rows: ['an envelope has a fresh vector of 12 bytes and a tag of 16, and returns any bytes'], test: ENVELOPE_BYTES,
+    rows: ['an envelope has a fresh initialisation vector of 12 bytes'], test: ENVELOPE_BYTES,
   },
   {
     file: 'infrastructure/keys/envelope.ts',

@@ -178,7 +178,7 @@ export const liveMutants: ReadonlyArray<Mutant> = [
     file: 'application/lives/policies/reconcile-lives.ts',
     before: '|| ending.has(liveId)) return',
     after: ') return',
-    rows: ['expiring sessions finish in parallel with a bound, and fences do not wait for them'], test: TIME_LIMITS,
+    rows: ['a limited number of expiring sessions finishes in parallel'], test: TIME_LIMITS,
   },
   {
     file: 'application/lives/policies/reconcile-lives.ts',

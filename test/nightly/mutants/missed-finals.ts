@@ -78,7 +78,7 @@ export const missedFinalsMutants: ReadonlyArray<Mutant> = [
     file: 'application/sessions/missed-finals.ts',
     before: ' && !given.has(newest) && !unsent.has(newest)',
     after: '',
-    rows: ['without unseen drops in memory nothing is read twice'], test: MISSED_FINALS,
+    rows: ['nothing is read twice while memory drops no final that the listener needs'], test: MISSED_FINALS,
   },
   {
     file: 'application/lives/queries/resume-point.ts',

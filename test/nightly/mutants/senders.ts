@@ -75,7 +75,7 @@ export const senderMutants: ReadonlyArray<Mutant> = [
     file: RELAYED,
     before: 'isPausedByWorker = message.on',
     after: 'isPausedByWorker = false',
-    rows: ['a sender that is too fast is not read, and expelled after a minute without progress'], test: SENDERS,
+    rows: ['a sender that is too fast is not read, and is closed after a minute without progress'], test: SENDERS,
   },
   {
     file: RELAYED,

@@ -170,7 +170,7 @@ export const sourceMutants: ReadonlyArray<Mutant> = [
     file: 'application/sessions/clock/media-clock.ts',
     before: 'const canInsert = gapDue > TOLERANCE_SECONDS && clock.sinceGap >= MIN_SECONDS_BETWEEN_GAPS',
     after: 'const canInsert = gapDue > TOLERANCE_SECONDS',
-    rows: ['for any source each gap and their sum are bounded, and audio lies between them'], test: MEDIA_CLOCK,
+    rows: ['for any source each gap and the sum of gaps are bounded, with audio between two gaps'], test: MEDIA_CLOCK,
   },
   {
     file: 'application/sessions/clock/media-clock.ts',
@@ -194,7 +194,7 @@ export const sourceMutants: ReadonlyArray<Mutant> = [
     file: 'application/sessions/clock/media-clock.ts',
     before: ', arrived - arrivals.first - arrivals.received)',
     after: ')',
-    rows: ['audio sent at once is not missing, and repeated audio reduces the next gap'], test: MEDIA_CLOCK,
+    rows: ['audio that arrives in a burst is not missing, and repeated audio reduces the next gap'], test: MEDIA_CLOCK,
   },
   {
     file: 'application/sessions/clock/live-clock.ts',

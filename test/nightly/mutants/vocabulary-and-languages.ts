@@ -47,7 +47,7 @@ export const vocabularyAndLanguageMutants: ReadonlyArray<Mutant> = [
     file: SPOKEN,
     before: 'Math.max(wasEverSure ? RELIABLE_SAMPLES : MIN_SAMPLES, 2 * queriedSamples)',
     after: '(wasEverSure ? RELIABLE_SAMPLES : MIN_SAMPLES)',
-    rows: ['the language is detected after 1 s of speech and each doubling, until the model is sure'],
+    rows: ['the language is detected after 1, 2, 4 … s of speech, until the model is sure'],
     test: SPOKEN_TEST,
   },
   {

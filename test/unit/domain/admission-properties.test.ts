@@ -110,7 +110,7 @@ const run = (sequence: ReadonlyArray<Step>, initial = admissionDecider.initialSt
 const eventsOf = (decided: ReadonlyArray<Pick<Decided, 'decision'>>): ReadonlyArray<AdmissionEvent> =>
   decided.flatMap((step) => E.getOrElse((): ReadonlyArray<AdmissionEvent> => [])(step.decision))
 
-test('capacities and quotas hold, the longest wait is placed first, and terms grow by one [R57 R60]', (t) => {
+test('capacities and quotas hold, the longest waiting session moves first, and terms grow by one [R57 R60]', (t) => {
   const seen = { admitted: 0, moved: 0, quota: 0, vram: 0 }
   fc.assert(
     fc.property(steps, (sequence) => {

@@ -78,7 +78,7 @@ test('a repeated create finds its session, even if it has ended or nothing is fr
   t.deepEqual(liveIdOfCommand(fold(admissionDecider, history), 'create-2'), O.none)
 })
 
-test('a second release, or one of an unknown session, does nothing', (t) => {
+test('a second release, or a release of an unknown session, does nothing', (t) => {
   const { given } = specify(t, admissionDecider)
   given(joined('gpu-0', 1000), admitted(1)).when({ type: 'Release', liveId: 1, at }).thenEvents(released(1))
   given(joined('gpu-0', 1000), admitted(1), released(1)).when({ type: 'Release', liveId: 1, at }).thenNothing()

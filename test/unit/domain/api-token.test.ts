@@ -38,7 +38,7 @@ test('a token is issued once', (t) => {
   given(issued, revoked).when({ type: 'Issue', data: issued.data }).thenRefused({ _tag: 'TokenExists' })
 })
 
-test('a token expires after it was issued, or never [R118]', (t) => {
+test('a token expires at a time after its issue, or never [R118]', (t) => {
   const { given } = specify(t, apiTokenDecider)
   const until = (expiresAt: string) => ({ ...issued.data, expiresAt })
   given().when({ type: 'Issue', data: until(after(1)) }).thenEvents({ type: 'ApiTokenIssued', data: until(after(1)) })

@@ -41,7 +41,7 @@ test('a date-time with an offset becomes UTC with microseconds [D23]', (t) => {
   }
 })
 
-test('an invalid date-time, or one without an offset, is null', (t) => {
+test('an invalid date-time and a date-time without an offset are null', (t) => {
   for (const text of invalid) t.is(toInstant(text), null, text)
 })
 

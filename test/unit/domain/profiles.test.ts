@@ -89,7 +89,7 @@ const otherSettings: EngineSettings = {
   task: 'translate',
 }
 for (const member of Object.keys(otherSettings) as Array<keyof EngineSettings>)
-  test(`a change of ${member} only is a change [R109]`, (t) => {
+  test(`a change of only ${member} is recorded [R109]`, (t) => {
     const settings = { [member]: otherSettings[member] }
     const expected = changed(1, { ...DEFAULT_ENGINE_SETTINGS, ...settings })
     specify(t, profilesDecider).given(added(1)).when(change(1, settings)).thenEvents(expected)

@@ -11,7 +11,7 @@ test('data sealed under one name does not open under another name, even with the
     t.throws(() => decrypt(key, wrongName, iv, sealed), { message: /belongs elsewhere or was changed/ }, wrongName)
 })
 
-test('an envelope has a fresh vector of 12 bytes and a tag of 16, and returns any bytes', (t) => {
+test('an envelope has a fresh initialisation vector of 12 bytes and a tag of 16, and returns any bytes', (t) => {
   for (const text of ['', 'Alice', 'Ünïcödé 🎙', 'x'.repeat(10_000)]) {
     const [first, second] = [encrypt(key, 'user-1', Buffer.from(text)), encrypt(key, 'user-1', Buffer.from(text))]
     t.notDeepEqual(first.iv, second.iv)

@@ -87,7 +87,7 @@ test('a final word never changes; a later ending of this word is not shown and n
   t.is(shown.outcome.partial?.text, 'you')
 })
 
-test('a phrase with sure drafts ends by a full window, in the middle of its pause', (t) => {
+test('a phrase with sure drafts ends with a full window, in the middle of its pause', (t) => {
   const { transcribe, next, emit } = createAttentionDriver({ buffer_timeout: 1 })
   transcribe(speechState(1.5, [[0, 1.3]]), [askWord, notWord, whatWord])
   t.is(next(speechState(1.75, [[0, 1.3]])).kind, 'wait')

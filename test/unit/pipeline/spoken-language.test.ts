@@ -20,7 +20,7 @@ test('a given language is never detected and appears in no segment', (t) => {
   t.deepEqual([fixed.code(), fixed.nextQuery(speechState(5, [[0]]), 0, null)], ['haw', null])
 })
 
-test('the language is detected after 1 s of speech and each doubling, until the model is sure', (t) => {
+test('the language is detected after 1, 2, 4 … s of speech, until the model is sure', (t) => {
   const language = createDetection()
   t.is(language.nextQuery(speechState(1.5, [[0, 0.4], [1]]), 0, null), null, '0.9 s of speech')
   t.deepEqual(language.nextQuery(speechState(1.6, [[0, 0.4], [1]]), 0, null), span(0, 1.6))

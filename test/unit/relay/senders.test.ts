@@ -153,7 +153,7 @@ test('audio before a clean close is stored even if the worker dies at that momen
   t.deepEqual(world.ends, [{ status: 'finished', reason: 'sender_closed' }])
 })
 
-test('a sender that is too fast is not read, and expelled after a minute without progress [R149]', async (t) => {
+test('a sender that is too fast is not read, and is closed after a minute without progress [R149]', async (t) => {
   const { world, api } = startWorld(t, { createPipeline: createScriptedPipelines({ consumes: false }).create })
   const client = await connectConfigured(world, api)
   client.send(...Array.from({ length: 40 }, () => ONE_SECOND))

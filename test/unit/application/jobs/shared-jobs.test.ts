@@ -80,7 +80,7 @@ test('a starting process ends the jobs of its earlier run and no others', async 
   t.deepEqual(await restarted.jobs.start(admin, PULL)(), E.left({ _tag: 'ModelsElsewhere' }))
 })
 
-test('the job of a lost process has failed once, and the process stops it when it returns', async (t) => {
+test('the job of a lost process fails once, and the process stops it when it returns', async (t) => {
   const { start, pass, lose, cut, mend, types } = createJobsWorld()
   const { runner, isAborted, advance } = createScriptedRunner()
   const [first, ...others] = [await start('first', runner), await start('second'), await start('third')]

@@ -103,7 +103,7 @@ test('open sessions are checked often enough for the shortest limit', (t) => {
   )
 })
 
-test('expiring sessions finish in parallel with a bound, and fences do not wait for them', async (t) => {
+test('a limited number of expiring sessions finishes in parallel, and fences do not wait for them', async (t) => {
   let clock = Date.parse('2026-11-21T09:30:00Z')
   const now = (): string => new Date(clock).toISOString().replace('Z', '000+00:00')
   const timers = createManualTimers()

@@ -70,7 +70,7 @@ test('a long transcript is complete [R87]', async (t) => {
   )
 })
 
-test('there is no transcript without retention, for other users, after a deletion [R36 R86 R87]', async (t) => {
+test('there is no transcript without retention, for other users, or after a deletion [R36 R86 R87]', async (t) => {
   const { lifecycle, getTranscript, createLive, deleteLive } = await start({ retention: false })
   right(await lifecycle.recordSegment(segmentOf(1, 'en'))())
   t.deepEqual(await getTranscript(owner, 1)(), NO_TRANSCRIPT, 'even while the session runs')

@@ -42,7 +42,7 @@ test('a deleted session erases its vocabulary [B44 D59]', async (t) => {
   t.deepEqual(right(await side.deps.viewOf(stored)()).vocabulary, {})
 })
 
-test('a session without a vocabulary has no such member, in the log too', async (t) => {
+test('a session without a vocabulary has no vocabulary member, also in the log', async (t) => {
   const side = await createWriteSide()
   const created = right(await side.createLive(owner, requestOf())())
   const [first] = right(await side.store.read('live-1')())

@@ -11,7 +11,7 @@ const eventAt = (n: number, type: string, data: Readonly<Record<string, unknown>
 const dataOf = (liveId: number) => ({ liveId, userId: 1, at })
 const released = (n: number, liveId: number) => eventAt(n, 'Released', { liveId, at })
 
-test('an end is complete once it is released; an open or unreadable session never is', (t) => {
+test('the end of a session is complete after its release; an open or unreadable session has no complete end', (t) => {
   const completedBy = watchEnds()
   const ends = [
     eventAt(1, 'LiveStarted', dataOf(1)),

@@ -166,7 +166,7 @@ test('a duty skips work on unreadable data and retries work that a store refused
 })
 
 for (const obstacle of ['a damaged row', 'an event of a newer version', 'data that cannot be read'] as const)
-  test(`a duty that skipped ${obstacle} handles the later events now and again at the next start`, async (t) => {
+  test(`a duty that skipped ${obstacle} handles all later events, and repeats them at the next start`, async (t) => {
     const memory = createMemoryEventStore()
     const documents = createMemoryDocuments()
     const logger = createRecordingLogger()

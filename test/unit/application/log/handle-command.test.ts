@@ -144,7 +144,7 @@ test('personal members are encrypted in the log and unreadable without their key
   t.like(opened?.data, { audioUrl: ERASED, senderToken: ERASED, vram: event.data.vram })
 })
 
-test('a stored event with a wrong shape or an unknown type refuses the decision', async (t) => {
+test('a decision is refused when a stored event has a wrong shape or an unknown type', async (t) => {
   const open = openEvents(createMemoryKeyring())
   t.like(await open(storedEvents([{ type: 'Released', data: { liveId: 'seven' } }]))(), {
     left: { _tag: 'LogCorrupted' },

@@ -55,7 +55,7 @@ test('an ended source finishes the session after its last words, and the process
   t.is(pipelines.of(live.id).samples(), AUDIO.length)
 })
 
-test('after an ended stream failing retries finish the session, or fail it if audio had returned [D56]', async (t) => {
+test('when retries after an ended stream fail, the session finishes, or fails if audio returned [D56]', async (t) => {
   for (const [hasAudio, cause] of [
     [false, { status: 'finished', reason: 'source_ended' }],
     [true, { status: 'error', code: 'source_failed', detail: 'The audio source failed: unavailable' }],
@@ -156,7 +156,7 @@ test('after 60 s of audio the count of failures restarts [D56]', async (t) => {
   t.is(live.cause, undefined)
 })
 
-test('without audio for 10 s, or three segments, the process is replaced and continues [F9 S8]', async (t) => {
+test('after 10 s or three segments without audio a new process replaces the source process [F9 S8]', async (t) => {
   const { live, pullers, timers } = await autoStarted(t)
   const first = pullers.latest()
   first.events.targetDuration(6)

@@ -43,7 +43,7 @@ test('the first audio is second 0 for any timestamp; consecutive times leave no 
   )
 })
 
-test('times that jump ahead leave an equal gap, within and between stretches [D61]', (t) => {
+test('timestamps that jump ahead leave an equal gap, within and between stretches [D61]', (t) => {
   t.deepEqual(gapsOf([{ time: 10 }, { time: 15 }, { time: 16 }]), [0, 4, 0])
   t.deepEqual(gapsOf([{ time: 10 }, { time: 17, follows: { lost: 6, newClock: false } }, { time: 18 }]), [0, 6, 0])
   t.deepEqual(gapsOf([{ time: 10 }, { time: null }, { time: 15 }]), [0, 0, 3], 'audio without a timestamp continues')
@@ -74,7 +74,7 @@ test('after an unreported break the clock is trusted when the elapsed time allow
   t.deepEqual(gapsOf([{ arrived: 50 }, { arrived: 59, follows: UNKNOWN_BREAK }]), [0, 8], 'without timestamps')
 })
 
-test('audio sent at once is not missing, and repeated audio reduces the next gap', (t) => {
+test('audio that arrives in a burst is not missing, and repeated audio reduces the next gap', (t) => {
   // Each connection delivers eight seconds at once. Five of them repeat earlier audio.
   const burst = { length: 8, arrived: 100 }
   const brokenUntil = (arrived: number) =>
@@ -111,7 +111,7 @@ const JUMPY = fc.record({
   follows: fc.option(fc.record({ lost: fc.option(between(0, 1e12)), newClock: fc.boolean() })),
 })
 
-test('for any source each gap and their sum are bounded, and audio lies between them [S8]', (t) => {
+test('for any source each gap and the sum of gaps are bounded, with audio between two gaps [S8]', (t) => {
   fc.assert(fc.property(fc.array(JUMPY, { maxLength: 200 }), (pieces) => {
     let [clock, arrived, sinceGap, lost]: [MediaClock, number, number, number] = [INITIAL_CLOCK, 0, Infinity, 0]
     for (const { length, time, wait, follows } of pieces) {

@@ -147,7 +147,7 @@ test('a replay of a silent session returns the finals sent since the request [D5
   t.true(live.received.length > 1)
 })
 
-test('without unseen drops in memory nothing is read twice [D58]', async (t) => {
+test('nothing is read twice while memory drops no final that the listener needs [D58]', async (t) => {
   const live = startLive(4, (moment) => {
     if (moment === 'sending' && live.all().length < 12) live.speak()
   })

@@ -36,7 +36,7 @@ const start = (
   return { translator, timers, logger, translations, delivered, deliver, live, waitFor }
 }
 
-test('each final is one job for each target, in order and one at a time', async (t) => {
+test('each final gives one job for each target, in order and one at a time', async (t) => {
   const { translator, delivered, live, waitFor } = start()
   live.add(segment(1), 'en')
   live.add(segment(2), 'en')
@@ -54,7 +54,7 @@ test('each final is one job for each target, in order and one at a time', async 
   t.deepEqual(delivered, ['1 fr [fr: text 1]', '2 fr [fr: text 2]', '1 es [es: text 1]', '2 es [es: text 2]'])
 })
 
-test('each of two sessions has a job in the translator, however long the other queue is', async (t) => {
+test('each of two sessions has one job in the translator, even if the other session has a long queue', async (t) => {
   const { translator, translations, live, deliver } = start(1, [{ model: 'en-es', from: 'en', to: 'es' }])
   for (let number = 1; number <= 50; number += 1) live.add(segment(number), 'en')
   translations

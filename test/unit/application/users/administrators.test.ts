@@ -173,7 +173,7 @@ test('a log without a stream of administrators gets it once, in one append, from
   t.is(appends, 2, 'one append of each process')
 })
 
-test('a log without users or administrators is not set up; with unreadable users it is', async (t) => {
+test('a log without users or administrators is not set up; a log with unreadable users is set up', async (t) => {
   const log = await openLog([[]])
   right(await countAdministrators(log.write)())
   t.deepEqual(await log.counted(), [])

@@ -61,13 +61,13 @@ test('unknown names, wrong passwords and disabled users get the same answer at t
   t.is(credentials.verifications.length, 4, 'each attempt costs a verification')
 })
 
-test('a name with an accent logs in, however it is typed', async (t) => {
+test('a user name with an accent can log in with every encoding of the accent', async (t) => {
   const { authentication, users } = await startWithAda(t)
   right(await users.registerUser({ ...ada, username: 'Zoë' }, 'setup')())
   t.true(E.isRight(await authentication.logIn('Zoe\u0308', ada.password, ADDRESS)))
 })
 
-test('foreign tokens are refused [R34]', async (t) => {
+test('malformed tokens and tokens of unknown users are refused [R34]', async (t) => {
   const { authentication } = await startWithAda(t)
   t.deepEqual(await authentication.authenticate('no token')(), E.right(O.none))
   t.deepEqual(await authentication.authenticate(JSON.stringify({ userId: 999, generation: 0 }))(), E.right(O.none))
@@ -150,7 +150,7 @@ test('a log-out everywhere ends every login of the user and keeps the password [
   t.true(await world.isKnownHere(await world.login()))
 })
 
-test('a log-out that cannot be checked is reported as unavailable, and a damaged log-out counts', async (t) => {
+test('an unreadable log-out makes the answer unavailable; a damaged record counts as a log-out', async (t) => {
   const unavailable = { _tag: 'StoreUnavailable', reason: 'simulated' } as const
   const damaged = { _tag: 'LogCorrupted', reason: 'simulated' } as const
   const { write, logger, environment } = await startWithAda(t)

@@ -19,7 +19,7 @@ import { silentLogger } from '../../../support/doubles/loggers.ts'
 import { dataOf } from '../../../support/events/stored-data.ts'
 import { admin, startDeletion } from './user-deletion-world.ts'
 
-test('deleting a user removes sessions, tokens and keys, lists nothing and frees the name', async (t) => {
+test('deleting a user removes sessions, tokens, keys and list entries, and frees the name', async (t) => {
   const { deleting, directory, typesOf, admission, readable, listed, register, ofAda, store } = await startDeletion(t)
   t.true(ofAda.length >= 9)
   t.is(await readable(), ofAda.length)

@@ -186,7 +186,7 @@ test('after a password change the count of wrong guesses starts at zero', async 
   t.is(await attempt('right', throttledName('ada', 1)), 'in')
 })
 
-test('failures from before networks were recorded count for the name', async (t) => {
+test('failures that an older version stored without a network count for the name', async (t) => {
   const store = createMemoryEventStore()
   const metadata = { correlationId: 'c', causationId: 'c', actor: 'service', recordedAt: after(0) }
   const old = {
