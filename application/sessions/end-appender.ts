@@ -8,9 +8,12 @@ import type { Timers } from '../ports/timers.ts'
 import type { LiveLifecycle } from './live-lifecycle.ts'
 import type { WriteQueue } from './write-queue.ts'
 
-/** A stored end is usually reported from the log, which knows the true cause. After this time it is reported here. */
+/**
+ * A stored end is usually reported from the log, because the log contains the true cause. If that takes longer than
+ * this time, the end is reported here.
+ */
 const REPORT_STORED_END_MS = 1000
-/** An end that is not stored within this time is reported anyway, so that no sender keeps sending unused audio. */
+/** An end that is not stored within this time is reported anyway, so no sender continues to send unused audio. */
 const REPORT_UNSTORED_END_MS = 2000
 
 /** Returns the end of a session whose model or engine failed. */
@@ -21,6 +24,7 @@ export const failureCause = (model: string, failure: ModelLoadFailed | JobFailed
 
 interface EndAppenderOptions {
   readonly liveId: number
+  /** Leadership term of this worker for the session. */
   readonly term: number
   readonly lifecycle: Pick<LiveLifecycle, 'endLive'>
   readonly writes: WriteQueue
@@ -28,7 +32,7 @@ interface EndAppenderOptions {
   readonly timers: Timers
   /** Aborts when the service closes. */
   readonly signal: AbortSignal
-  /** The end is stored, but the log has not reported it in time. */
+  /** Called when the end is stored, but the log has not reported it in time. */
   readonly ended: (cause: EndCause) => void
 }
 
@@ -39,6 +43,7 @@ export interface EndAppender {
    * Resolves to null when the session belongs to another worker.
    */
   readonly end: (cause: EndCause, origin?: Origin | null) => Promise<Ended | null>
+  /** Returns whether `end` was called. */
   readonly hasBegun: () => boolean
   /** Call this when the terminal event is known. */
   readonly settle: () => void
@@ -48,12 +53,12 @@ export const createEndAppender = ({
   liveId, term, lifecycle, writes, bus, timers, signal, ended,
 }: EndAppenderOptions): EndAppender => {
   let ending: Promise<Ended | null> | undefined
-  let settled = false
+  let isSettled = false
   let cancel: () => void = () => undefined
 
   const reportAfter = (ms: number, report: () => void): void => {
     cancel()
-    if (!settled && !signal.aborted) cancel = timers.after(ms, report)
+    if (!isSettled && !signal.aborted) cancel = timers.after(ms, report)
   }
 
   const append = async (cause: EndCause, origin: Origin | null): Promise<Ended | null> => {
@@ -70,13 +75,13 @@ export const createEndAppender = ({
   return {
     end: async (cause, origin = null) => {
       if (ending !== undefined) return (await ending) && { position: null }
-      if (settled) return null
+      if (isSettled) return null
       ending = append(cause, origin)
       return await ending
     },
     hasBegun: () => ending !== undefined,
     settle: () => {
-      settled = true
+      isSettled = true
       cancel()
     },
   }

@@ -28,11 +28,11 @@ export interface LiveSessionsOptions extends CaptionServices {
   readonly logger: Logger
   readonly environment: Pick<Environment, 'random' | 'monotonic'>
   readonly timers: Timers
-  /** Milliseconds for which a session waits for a lost sender (RECONNECT_GRACE); 0: it does not wait. */
+  /** Milliseconds for which a session waits for a lost sender (RECONNECT_GRACE). 0: it does not wait. */
   readonly reconnectGrace: number
-  /** Called when the log may name a sender that was refused. */
+  /** Called after a sender was refused, because the log may still record it as the connected sender. */
   readonly checkSender: (liveId: number) => void
-  /** Finals of each session kept in memory for returning sockets; the default is 500. */
+  /** Number of finals of each session that are kept in memory for returning sockets. The default is 500. */
   readonly keptFinals?: number
 }
 
@@ -43,7 +43,7 @@ export interface RunningSessions extends LiveSessions {
   readonly recent: Pick<RecentFinals, 'of'>
   /** Number of sessions with a sender or a pipeline in this process. */
   readonly count: () => number
-  /** Finals since the start of this process that could not be stored. */
+  /** Number of finals since the start of this process that could not be stored. */
   readonly droppedFinals: () => number
   /** Seconds of lost audio of URL sources since the start of this process. */
   readonly lostSeconds: () => number
@@ -66,7 +66,7 @@ const MAX_TIMER_MS = 2 ** 31 - 1
 export const createLiveSessions = (options: LiveSessionsOptions): RunningSessions => {
   const { lifecycle, bus, logger, timers, environment } = options
   const lives = new Map<number, Run>()
-  /** The sender that holds the place of a session; set before the log records it. */
+  /** The sender that holds the place of a session, by session id. It is set before the log records the sender. */
   const places = new Map<number, object>()
   const recent = createRecentFinals(timers, options.keptFinals)
   /** Sessions that wait for another sender, with the function that stops the wait. */
@@ -140,7 +140,7 @@ export const createLiveSessions = (options: LiveSessionsOptions): RunningSession
     return sourced
   }
 
-  /** A refused sender releases its place, but a late append may still record it: `checkSender` corrects that. */
+  /** A refused sender releases its place, but a late append may still record it. `checkSender` corrects that. */
   const attach = async (liveId: number, leave: () => void) => {
     const attached = await lifecycle.attachSender(liveId)()
     if (E.isRight(attached)) return attached
@@ -182,7 +182,7 @@ export const createLiveSessions = (options: LiveSessionsOptions): RunningSession
     resolveToken: lifecycle.resolveToken,
     attachSender: (liveId, from = null) => async () => {
       const present = lives.get(liveId)?.running
-      // Checked before the place: a sender that sent `finish` keeps its place and may return over another link.
+      // Checked before the place, because a sender that sent `finish` keeps its place and may return over another link.
       if (present !== undefined && present.stage() !== 'open') return E.left({ _tag: 'LiveOver' })
       if (places.has(liveId)) return E.left({ _tag: 'SenderAlreadyConnected' })
       const place = {}
@@ -199,7 +199,7 @@ export const createLiveSessions = (options: LiveSessionsOptions): RunningSession
       const running = run(liveId, live, point)
       const detached = (): void => {
         leave()
-        // A session without a pipeline has no state to keep: the next sender starts it again.
+        // A session without a pipeline has no state to keep. The next sender starts it again.
         const isUnused = running.isIdle() && running.stage() === 'open'
         if (isUnused && lives.get(liveId)?.running === running) lives.delete(liveId)
       }

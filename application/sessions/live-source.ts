@@ -9,19 +9,21 @@ import { startStretch, advanceClock, INITIAL_CLOCK } from './clock/media-clock.t
 const RETRY_DELAYS_MS = [1000, 2000, 4000, 8000, 16_000]
 /** After this much audio, earlier failures do not count. */
 const STABLE_SAMPLES = 60 * SAMPLE_RATE
-/** An attempt has failed after this time without audio, or after three segments of an HLS source. */
+/**
+ * An attempt has failed after this time without audio. For HLS the limit is at least the duration of three segments.
+ */
 const SILENCE_LIMIT_MS = 10_000
 const SILENCE_LIMIT_SEGMENTS = 3
 /** Time for the processes to start on a busy machine. */
 const START_LIMIT_MS = 60_000
 /**
- * The failure that owners see. A more exact one (port open, closed or silent) would let them scan networks through the
- * service. The log contains the exact code.
+ * The failure that owners see. A more exact failure (port open, closed or silent) would let them scan networks through
+ * the service. The log messages contain the exact code.
  */
 const UNAVAILABLE = 'unavailable'
-/** Shorter gaps are not logged. */
+/** Gaps that are shorter than this are not logged. */
 const LOGGED_GAP_SECONDS = 1
-/** With this much waiting audio the source is paused. */
+/** The source is paused while this much audio waits to be transcribed. */
 const FULL_BACKLOG_SECONDS = 30
 
 export interface LiveSourceOptions {
@@ -32,17 +34,19 @@ export interface LiveSourceOptions {
   /** Returns monotonic milliseconds. */
   readonly monotonic: () => number
   readonly logger: Logger
-  /** Called for each process that was started, the first one and its replacements. */
+  /** Called for each process that was started: the first process and its replacements. */
   readonly launched: (pid: number | null, mediaSequence: number | null) => void
   /** `lost`: samples of the source that are missing before `samples`. */
   readonly audio: (samples: Int16Array, lost: number) => void
-  /** The audio so far contains this whole HLS segment. */
+  /** Called when the audio so far contains this whole HLS segment. */
   readonly delivered: (mediaSequence: number) => void
   /** Seconds of audio that wait to be transcribed. */
   readonly backlogSeconds: () => number
-  /** The source has ended regularly. */
+  /** Called when the source has ended regularly. */
   readonly completed: () => void
-  /** All attempts failed. `cause` is shown to the owner; it is exact only for problems that the owner can solve. */
+  /**
+   * Called when all attempts failed. The owner sees `cause`. It is exact only for problems that the owner can solve.
+   */
   readonly failed: (cause: string) => void
 }
 
@@ -63,9 +67,9 @@ export const startLiveSource = (options: LiveSourceOptions): LiveSource => {
   let clock = INITIAL_CLOCK
   let silenceLimitMs = SILENCE_LIMIT_MS
   let isPaused = false
-  /** The source has reported its end, and no audio followed. */
+  /** True when the source has reported its end, and no audio followed. */
   let isInterrupted = false
-  /** An attempt is running. */
+  /** True while an attempt is running. */
   let isPulling = false
   let hasEnded = false
   /** Resolves when all abandoned processes have ended. */
@@ -73,10 +77,10 @@ export const startLiveSource = (options: LiveSourceOptions): LiveSource => {
   let cancelRetry: () => void = () => undefined
   let cancelWatch: () => void = () => undefined
 
-  /** Restarts the silence timer. A paused source has none. */
+  /** Restarts the silence timer. A paused source has no silence timer. */
   const watch = (limit = silenceLimitMs): void => {
     cancelWatch()
-    if (!isPaused) cancelWatch = afterTimeout(timers, limit, () => lost('silent'))
+    if (!isPaused) cancelWatch = afterTimeout(timers, limit, () => replacePuller('silent'))
   }
 
   const finish = (notify: () => void): void => {
@@ -107,8 +111,8 @@ export const startLiveSource = (options: LiveSourceOptions): LiveSource => {
     else tryAgain(end.code, end.retry)
   }
 
-  /** The process hangs or has died, so the next attempt starts another one. */
-  const lost = (code: string): void => {
+  /** Abandons a process that hangs or has died. The next attempt starts another process. */
+  const replacePuller = (code: string): void => {
     const stopping = puller?.stop()
     if (stopping !== undefined) stopped = Promise.all([stopped, stopping])
     puller = null
@@ -151,7 +155,7 @@ export const startLiveSource = (options: LiveSourceOptions): LiveSource => {
         silenceLimitMs = Math.max(SILENCE_LIMIT_MS, SILENCE_LIMIT_SEGMENTS * seconds * 1000)
       },
       ended: (end) => { if (!hasEnded) ended(end) },
-      died: (reason) => { if (!hasEnded && puller === started) lost(`puller_died ${reason}`) },
+      died: (reason) => { if (!hasEnded && puller === started) replacePuller(`puller_died ${reason}`) },
     })
     options.launched(started.pid, mediaSequence)
     return started

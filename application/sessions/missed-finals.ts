@@ -10,28 +10,31 @@ import type { RecentFinals } from './recent-finals.ts'
 
 /** The finals that a socket has missed, in order. */
 export interface MissedFinals {
-  /** Returns the next page of stored finals, which may be empty; null at the end. */
+  /** Returns the next page of stored finals, which may be empty. Null at the end. */
   readonly next: () => Promise<Either<Unavailable, ReadonlyArray<TranscriptFrame> | null>>
   /**
    * Returns the remaining finals from memory. The caller must subscribe to the bus in the same tick. Null: memory has
-   * dropped some of them in the meantime, so `next` must be called again.
+   * evicted some of them in the meantime, so `next` must be called again.
    */
   readonly rest: () => ReadonlyArray<TranscriptFrame> | null
-  /** After `rest`: keys of finals that came from the log before this process received them. The bus may repeat them. */
+  /**
+   * Call it after `rest`. Returns the keys of finals that came from the log before this process received them. The bus
+   * may repeat these finals.
+   */
   readonly ahead: () => ReadonlySet<string>
 }
 
 interface MissedFinalsDeps {
   readonly recent: RecentFinals
   readonly storedFinals: StoredFinals
-  /** Memory is filled by another process, so a stored final may reach memory after it was read from the log. */
+  /** True when another process sends the finals, so a stored final may reach memory after it was read from the log. */
   readonly isRelayed?: boolean
 }
 
 /** More finals than can be in transit from another process. */
 const MAX_AHEAD = 1000
 
-/** Orders by segment; a translation follows its segment. */
+/** Orders by segment. A translation follows its segment. */
 const isBefore = (a: TranscriptFrame, b: TranscriptFrame): boolean =>
   a.segment < b.segment || (a.segment === b.segment && a.kind === 'transcription' && b.kind === 'translation')
 
@@ -40,29 +43,31 @@ const byKey = (frames: ReadonlyArray<TranscriptFrame>): ReadonlyMap<string, Tran
 
 /**
  * Collects the finals that a socket missed. Memory is used when it reaches back far enough. Otherwise the log is read
- * first, with the unstored finals from memory in between, then the newer finals from memory.
+ * first, with the unstored finals from memory in between. The newer finals from memory follow.
  *
- * A caller that calls `rest` and subscribes in the same tick gets every final exactly once: a stored final that is not
- * sent yet is left to the bus. Memory drops finals in the order of the log. So there is no gap between the log and
- * memory when the newest dropped final was read, or was dropped before the last page was requested.
+ * A caller that calls `rest` and subscribes in the same tick gets every final exactly once, because a stored final that
+ * is not sent yet is left to the bus. Memory evicts finals in the order of the log. So no final is missing between the
+ * log and memory if the newest evicted final was read, or was evicted before the last page was requested.
  */
 export const openMissedFinals =
   ({ recent, storedFinals, isRelayed = false }: MissedFinalsDeps) =>
   (liveId: number, point: ResumePoint): TaskEither<Unavailable, MissedFinals> =>
   async () => {
     const evicted = (): string | null => recent.of(liveId)?.evicted() ?? null
-    const kept = recent.of(liveId)?.search(point) ?? null
-    const held = recent.of(liveId)?.sent().filter(kept ?? (() => false)) ?? []
-    /** Finals that were seen but not returned yet. Memory may drop them before `rest`. */
-    let unsent = byKey(held)
-    const given = new Set<string>()
-    let read: ReadonlyArray<string> = []
+    const wantedInMemory = recent.of(liveId)?.search(point) ?? null
+    const inMemory = recent.of(liveId)?.sent().filter(wantedInMemory ?? (() => false)) ?? []
+    /** Finals that were found but not returned yet. Memory may evict them before `rest`. */
+    let unsent = byKey(inMemory)
+    const returned = new Set<string>()
+    /** Keys (with text) of the finals that were read from the log. */
+    let readKeys: ReadonlyArray<string> = []
     let evictedBefore = evicted()
-    let wanted = kept ?? (() => false)
+    let wanted = wantedInMemory ?? (() => false)
 
     const stillWanted = (frames: ReadonlyArray<TranscriptFrame> = []): ReadonlyArray<TranscriptFrame> =>
-      frames.filter((frame) => wanted(frame) && !given.has(finalKey(frame)))
+      frames.filter((frame) => wanted(frame) && !returned.has(finalKey(frame)))
 
+    /** Inserts the finals that could not be stored, which only memory holds. */
     const withDropped = (frames: ReadonlyArray<TranscriptFrame>): ReadonlyArray<TranscriptFrame> => {
       let dropped = stillWanted(recent.of(liveId)?.dropped())
       return frames.flatMap((frame) => {
@@ -74,17 +79,18 @@ export const openMissedFinals =
     }
 
     let log: FinalsInPages | null = null
-    /** `rest` requests another page only once per page that was read. If none comes, there is no more. */
+    /** `rest` requests another page only once after each page that was read. If no page follows, the log has ended. */
     let hasAsked = false
     const page = async (): Promise<Either<Unavailable, ReadonlyArray<TranscriptFrame> | null>> => {
       if (log === null) {
-        const from = kept === null ? point : { kind: 'after' as const, segment: (held[0]?.segment ?? 1) - 1 }
+        const firstSegment = inMemory[0]?.segment ?? 1
+        const from = wantedInMemory === null ? point : { kind: 'after' as const, segment: firstSegment - 1 }
         const opened = await storedFinals(liveId, from)()
         if (E.isLeft(opened)) return opened
         log = opened.right
-        // The log contains the finals that memory held; unstored ones are inserted below.
+        // The log contains the finals that memory held. Unstored finals are inserted below.
         unsent = byKey([])
-        wanted = kept ?? log.wanted
+        wanted = wantedInMemory ?? log.wanted
       }
       const before = evicted()
       const stored = await log.next()
@@ -95,18 +101,18 @@ export const openMissedFinals =
       const fresh = stillWanted([...byKey([...unsent.values(), ...stored.right]).values()])
       unsent = byKey(fresh.filter((frame) => isUnsent(finalKey(frame))))
       const frames = withDropped(fresh.filter((frame) => !isUnsent(finalKey(frame))))
-      for (const frame of frames) given.add(finalKey(frame))
-      if (isRelayed) read = [...read, ...frames.map(finalTextKey)].slice(-MAX_AHEAD)
+      for (const frame of frames) returned.add(finalKey(frame))
+      if (isRelayed) readKeys = [...readKeys, ...frames.map(finalTextKey)].slice(-MAX_AHEAD)
       return E.right(frames)
     }
 
     const hasGap = (): boolean => {
       const newest = evicted()
-      return newest !== null && newest !== evictedBefore && !given.has(newest) && !unsent.has(newest)
+      return newest !== null && newest !== evictedBefore && !returned.has(newest) && !unsent.has(newest)
     }
 
-    // Reads the first page before the socket opens, so that an unavailable store refuses the socket.
-    const opening = kept === null ? await page() : E.right(null)
+    // Reads the first page before the socket opens, so the socket is refused when the store is unavailable.
+    const opening = wantedInMemory === null ? await page() : E.right(null)
     if (E.isLeft(opening)) return opening
     let ahead: typeof opening | null = opening
     return E.right({
@@ -131,7 +137,7 @@ export const openMissedFinals =
       ahead: () => {
         if (!isRelayed) return new Set()
         const sent = new Set(recent.of(liveId)?.sent().map(finalTextKey))
-        return new Set(read.filter((key) => !sent.has(key)))
+        return new Set(readKeys.filter((key) => !sent.has(key)))
       },
     })
   }

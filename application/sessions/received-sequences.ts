@@ -1,8 +1,11 @@
-/** Knows which segments of an HLS source the received audio contains. */
+/** Records which segments of an HLS source the received audio contains. */
 export interface ReceivedSequences {
   /** Records that the first `samples` samples contain this whole segment. */
   readonly record: (mediaSequence: number, samples: number) => void
-  /** Returns the last segment that the first `samples` samples contain; null for none. `samples` must not decrease. */
+  /**
+   * Returns the last segment that the first `samples` samples contain, or null when they contain no whole segment.
+   * `samples` must not decrease from call to call.
+   */
   readonly lastWithin: (samples: number) => number | null
 }
 

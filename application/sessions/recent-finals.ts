@@ -4,9 +4,9 @@ import { createBackwardSearch, finalKey } from '../lives/queries/resume-point.ts
 import type { IsWanted, ResumePoint } from '../lives/queries/resume-point.ts'
 import type { Timers } from '../ports/timers.ts'
 
-/** Finals of one session kept in memory. Finals that could not be stored are kept in addition. */
+/** Number of stored finals of one session that are kept in memory. Finals that could not be stored are kept too. */
 const DEFAULT_KEPT_FINALS = 500
-/** Finals of one session that could not be stored and are kept in memory. Beyond this number the oldest are lost. */
+/** Maximum number of finals of one session that could not be stored. Beyond this number the oldest are lost. */
 const MAX_DROPPED = 10_000
 
 interface Entry {
@@ -15,7 +15,7 @@ interface Entry {
   state: 'waiting' | 'stored' | 'dropped'
 }
 
-/** Reports the progress of a final that was added. */
+/** Records the progress of a final that was added. */
 export interface AddedFinal {
   /** The final was published. */
   readonly sent: () => void
@@ -27,29 +27,29 @@ export interface AddedFinal {
 /** The newest finals of one session, in the order in which they are sent. */
 export interface LiveFinals {
   readonly add: (frame: TranscriptFrame) => AddedFinal
-  /** Returns which finals a socket wants from `point` on; null when memory does not reach back that far. */
+  /** Returns which finals a socket requests from `point` on. Null when memory does not reach back that far. */
   readonly search: (point: ResumePoint) => IsWanted | null
   readonly sent: () => ReadonlyArray<TranscriptFrame>
   /** The sent finals that could not be stored. */
   readonly dropped: () => ReadonlyArray<TranscriptFrame>
-  /** Whether a final is not stored yet. */
+  /** Returns whether a final is not stored yet. */
   readonly isWaiting: () => boolean
-  /** Whether the final is not sent yet; it may be stored already. */
+  /** Returns whether the final is not sent yet. It may already be stored. */
   readonly isUnsent: (key: string) => boolean
-  /** Key of the newest final that was removed from memory and is only stored; null when none was removed. */
+  /** Returns the key of the newest final that is no longer in memory but only in the log. Null when there is none. */
   readonly evicted: () => string | null
-  /** Whether memory reaches back to the first final of the session. */
+  /** Returns whether memory reaches back to the first final of the session. */
   readonly isWhole: () => boolean
 }
 
 /** The newest finals of the sessions of this process, so a listener that returns soon costs no read. */
 export interface RecentFinals {
-  /** `fromStart`: no earlier process sent finals of this session. */
+  /** `fromStart`: true when no earlier process sent finals of this session. */
   readonly open: (liveId: number, fromStart: boolean) => LiveFinals
   readonly of: (liveId: number) => LiveFinals | undefined
-  /** The session has ended: its finals stay for a minute, or are erased at once. */
+  /** Call this when the session has ended. Its finals stay for a minute, or are erased immediately. */
   readonly ended: (liveId: number, erase: boolean) => void
-  /** Another process sends the finals from now on, so the finals in memory are outdated. */
+  /** Call this when another process sends the next finals, so the finals in memory are outdated. */
   readonly forget: (liveId: number) => void
   readonly close: () => void
 }
@@ -59,7 +59,7 @@ const createLiveFinals = (fromStart: boolean, kept: number): LiveFinals & { read
   let entries: Array<Entry> = []
   /** Older finals that could not be stored. */
   let older: Array<Entry> = []
-  let complete = fromStart
+  let isComplete = fromStart
   let evicted: string | null = null
 
   const trim = (): void => {
@@ -68,7 +68,7 @@ const createLiveFinals = (fromStart: boolean, kept: number): LiveFinals & { read
       entries.shift()
       if (first.state === 'dropped') older.push(first)
       else evicted = finalKey(first.frame)
-      complete = false
+      isComplete = false
     }
   }
 
@@ -104,18 +104,18 @@ const createLiveFinals = (fromStart: boolean, kept: number): LiveFinals & { read
     search: (point) => {
       const search = createBackwardSearch(point)
       const reaches = entries.toReversed().some(({ frame, sent }) => sent && search.found(frame))
-      return reaches || complete ? search.wanted() : null
+      return reaches || isComplete ? search.wanted() : null
     },
     sent: () => framesOf(() => true),
     dropped: () => framesOf(({ state }) => state === 'dropped'),
     isWaiting: () => entries.some(({ state }) => state === 'waiting'),
     isUnsent: (key) => entries.some(({ frame, sent }) => !sent && finalKey(frame) === key),
     evicted: () => evicted,
-    isWhole: () => complete,
+    isWhole: () => isComplete,
     clear: () => {
       entries = []
       older = []
-      complete = false
+      isComplete = false
     },
   }
 }

@@ -14,11 +14,11 @@ import type { WriteQueue } from './write-queue.ts'
 /** Longest wait for the store before a final is sent anyway. */
 const STORE_WAIT_MS = 1000
 
-/** The state of a session that is in memory only. */
+/** The state of a session that is only in memory. */
 export interface LiveMemory {
   /** Finals for returning sockets. */
   readonly finals: Pick<LiveFinals, 'add' | 'isWaiting'>
-  /** The HLS segments that a final covers. */
+  /** The HLS segments that the received audio contains. */
   readonly sequences: Pick<ReceivedSequences, 'lastWithin'>
 }
 
@@ -34,17 +34,17 @@ export interface RecordFinalsOptions {
   readonly timers: Timers
   /** Called for a final that cannot be stored. */
   readonly dropped: (final: Pick<TranscriptFrame, 'segment' | 'kind' | 'language'>) => void
-  /** Whether the session has ended, so nothing is published. */
+  /** Returns whether the session has ended, so nothing is published. */
   readonly isSettled: () => boolean
 }
 
-/** Whether a line is speech or a translation, and its language. */
+/** Says whether a text is speech or a translation, and its language. */
 export type Voice = Pick<TranscriptFrame, 'kind' | 'language'>
 
 /** The ISO 639-2 code for an undetermined language. */
 const UNDETERMINED = 'und'
 
-/** Returns the voice of speech. A language that is not detected yet is undetermined. */
+/** Returns kind and language of a segment of speech. A language that is not detected yet is undetermined. */
 export const voiceOfSpeech =
   (live: Pick<AttachedLive, 'language' | 'config'>) =>
   ({ language = live.language }: Pick<Segment, 'language'>): Voice => {
@@ -52,7 +52,7 @@ export const voiceOfSpeech =
     return { kind: 'transcription', language: writtenLanguage(spoken, live.config) }
   }
 
-/** Returns the words of a final; nothing for a final without words. */
+/** Returns the words of a final, or an empty object for a final without words. */
 const wordsOf = ({ words }: Segment): Pick<TranscriptFrame, 'words'> => (words === undefined ? {} : { words })
 
 export const frameOf = (line: Segment, final: boolean, { kind, language }: Voice): TranscriptFrame => ({
@@ -63,7 +63,7 @@ export const frameOf = (line: Segment, final: boolean, { kind, language }: Voice
 /** Stores finals, then sends them. */
 export const recordFinals = (options: RecordFinalsOptions) => {
   const { liveId, term, earlierSeconds: earlier, lifecycle, writes, bus, memory, timers, isSettled } = options
-  let storeIsLate = false
+  let isStoreLate = false
 
   /** The HLS position is stored with each final of speech, so another process can continue there. */
   const pointOf = ({ end }: Segment, { kind }: Voice): { readonly mediaSequence?: number } => {
@@ -76,20 +76,20 @@ export const recordFinals = (options: RecordFinalsOptions) => {
     const { segment, start, end, text } = final
     const frame = frameOf(final, true, voice)
     const added = memory.finals.add(frame)
-    const isStoreBusy = storeIsLate && writes.size() > 0
-    let answered = false
+    const isStoreBusy = isStoreLate && writes.size() > 0
+    let hasAnswered = false
     const times = { segment, start, end }
     const facts = { liveId, term, ...times, text, ...voice, maxChars, ...wordsOf(final), ...pointOf(final, voice) }
     const written = writes.add('segment', lifecycle.recordSegment(facts)).then((isDurable) => {
-      answered = true
+      hasAnswered = true
       if (isDurable) return added.stored()
       added.dropped()
       options.dropped({ segment, ...voice })
     })
-    // Does not wait again after an earlier write that is still late.
+    // While an earlier write is still late, it does not wait again.
     if (!isStoreBusy) {
       await atMost(timers, STORE_WAIT_MS, written)
-      storeIsLate = !answered
+      isStoreLate = !hasAnswered
     }
     if (isSettled()) return
     added.sent()

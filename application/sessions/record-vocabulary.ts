@@ -20,21 +20,21 @@ interface RecordVocabularyOptions {
 /** Stores the vocabulary of a session. Of several changes within a second, stores the first and the last. */
 export const recordVocabulary = ({ liveId, live, lifecycle, writes, timers, signal }: RecordVocabularyOptions) => {
   let newest: GivenVocabulary | null = null
-  let recording = false
+  let isRecording = false
 
   const record = async (): Promise<void> => {
-    recording = true
+    isRecording = true
     while (newest !== null && !signal.aborted) {
       const vocabulary = newest
       newest = null
       await writes.add('vocabulary', lifecycle.changeVocabulary(liveId, { vocabulary, term: live.term }))
       await pause(timers, SPACING_MS, signal)
     }
-    recording = false
+    isRecording = false
   }
 
   return (vocabulary: GivenVocabulary): void => {
     newest = vocabulary
-    if (!recording) void record()
+    if (!isRecording) void record()
   }
 }

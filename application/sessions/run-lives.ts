@@ -22,17 +22,18 @@ import type { SettleLiveDeps } from './settle-live.ts'
 
 export interface RunLivesDeps extends SettleLiveDeps, Pick<Projector, 'whenProjected'> {
   readonly logger: Logger
-  /** The cluster counts this run of the worker as lost: its sessions belong to other workers. */
+  /** Called when the log records this run of the worker as lost, so its sessions belong to other workers. */
   readonly onLost?: () => void
-  /** These sessions may run elsewhere, or in another term: links to them must be checked. */
+  /** Called when these sessions may run elsewhere, or in another term. The caller must check the links to them. */
   readonly onMoved?: (liveIds: ReadonlyArray<number>) => void
 }
 
 /** Runs the sessions that the log assigns to this worker. */
 export interface RunLives {
   /**
-   * Settles every reservation of this worker, then follows the log. The service must not serve requests before. Left:
-   * a store is unavailable; call again. Sessions with damaged data stay as they are.
+   * Settles the session of every reservation of this worker, then follows the log. To settle a session means to start,
+   * stop or end it here as the log requires (see `settle-live.ts`). The service must not serve requests before. Left: a
+   * store is unavailable, so call it again. Sessions with damaged data stay as they are.
    */
   readonly start: TaskEither<Unavailable, void>
   /** Settles a session again, with retries while a store is unavailable. */
@@ -40,7 +41,7 @@ export interface RunLives {
   readonly stop: () => Promise<void>
 }
 
-/** Sessions settled at the same time at the start: each costs a few reads and at most three appends. */
+/** Sessions that are settled at the same time at the start. Each costs a few reads and at most three appends. */
 const SETTLES_AT_ONCE = 32
 const RETRY = { first: 100, longest: 5000 }
 
@@ -50,15 +51,15 @@ const relevantEvent = eventReader([
 ])
 
 /**
- * Starts and stops the sessions of this worker according to the log. Settles a session that was created or moved, and
- * stops a session that has ended, whichever process wrote the event. Only this module starts sources.
+ * Starts and stops the sessions of this worker according to the log. It settles a session that was created or moved,
+ * and stops a session that has ended, even if another process wrote the event. Only this module starts sources.
  */
 export const runLives = (deps: RunLivesDeps): RunLives => {
   const { store, admission, runs, worker, environment, timers, logger, whenProjected } = deps
   const stopping = new AbortController()
   const { signal } = stopping
   const settleOne = settleLive(deps)
-  /** Sessions that are being settled; true: settle again, because another event arrived. */
+  /** Sessions that are being settled. True: settle the session again, because another event arrived. */
   const settling = new Map<number, boolean>()
   const working = new Set<Promise<void>>()
   const completedBy = watchEnds()
@@ -70,7 +71,7 @@ export const runLives = (deps: RunLivesDeps): RunLives => {
     working.add(guarded)
   }
 
-  /** Retries until done. Damaged data is not retried; an operator has to repair it. */
+  /** Retries until done. Damaged data is not retried, because an operator must repair it. */
   const retryUntilDone = async (liveId: number, work: () => Promise<E.Either<Unavailable, void>>): Promise<void> => {
     for (let attempt = 0; !signal.aborted; attempt += 1) {
       const done = await work()
@@ -104,7 +105,7 @@ export const runLives = (deps: RunLivesDeps): RunLives => {
 
   const isMine = (liveId: number): boolean => ownTerm(deps, liveId) !== null
 
-  /** A new session that waits for its sender needs no settling, which saves its reads. */
+  /** A new session that waits for its sender is not settled, which saves the reads. */
   const handleCreated = async (liveId: number, autoStart: boolean): Promise<void> => {
     // Another process may have admitted the session.
     if (!isMine(liveId)) await admission.refresh()
@@ -116,7 +117,7 @@ export const runLives = (deps: RunLivesDeps): RunLives => {
     if (isMine(liveId)) track(release(liveId))
   }
 
-  /** Reads the admissions first, because the known state still places the sessions here. */
+  /** Reads the admissions first, because the state in memory still assigns the sessions to this worker. */
   const handleMoved = async (liveIds: ReadonlyArray<number>): Promise<void> => {
     for (let attempt = 0; !signal.aborted; attempt += 1) {
       const refreshed = await admission.refresh()
@@ -127,7 +128,7 @@ export const runLives = (deps: RunLivesDeps): RunLives => {
     deps.onMoved?.(liveIds)
   }
 
-  /** Settles all sessions, because sessions that wait for room have no Moved event. */
+  /** Settles all sessions, because sessions that wait for free memory have no Moved event. */
   const handleLeft = async ({ incarnation, reason }: EventOf<typeof WorkerLeft>['data']): Promise<void> => {
     await handleMoved(runs.all())
     if (incarnation === worker.incarnation && reason === 'lost') deps.onLost?.()

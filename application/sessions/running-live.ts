@@ -53,13 +53,13 @@ export interface CaptionServices {
 
 /** Callbacks to the owner of a running session. */
 interface RunningLiveCallbacks extends Pick<RecordFinalsOptions, 'dropped'> {
-  /** The end is stored, but the log has not reported it in time. */
+  /** Called when the end is stored, but the log has not reported it in time. */
   readonly ended: (cause: EndCause) => void
-  /** Audio of the source is missing. */
+  /** Called when audio of the source is missing. */
   readonly lost: (seconds: number) => void
 }
 
-/** `finishing`: takes no more audio; `ending`: the end is being stored; `over`: publishes nothing. */
+/** `finishing`: takes no more audio. `ending`: the end is being stored. `over`: publishes nothing. */
 export type Stage = 'open' | 'finishing' | 'ending' | 'over'
 
 /** A session that runs in this process: its pipeline and its writes. */
@@ -71,7 +71,7 @@ export interface RunningLive extends AudioInput {
   readonly setVocabulary: (given: GivenVocabulary) => void
   /** Publishes `started` again once the model is ready, for a returning sender. */
   readonly announce: () => void
-  /** Whether no sender has configured the session yet. */
+  /** Returns whether no sender has configured the session yet. */
   readonly isIdle: () => boolean
   readonly stage: () => Stage
   /** Transcribes and translates the received audio. A later call may shorten the time limit. */
@@ -89,8 +89,8 @@ export const createRunningLive = (options: RunningLiveOptions): RunningLive => {
   let { config, vocabulary } = live
   let pipeline: LivePipeline | undefined
   let ready: Promise<boolean> = Promise.resolve(false)
-  let settled = false
-  let finishing = false
+  let isOver = false
+  let isFinishing = false
   let lastFinal: Promise<void> = Promise.resolve()
   let drained: () => void = () => undefined
   let stored = options.point.sampleOffset
@@ -103,7 +103,9 @@ export const createRunningLive = (options: RunningLiveOptions): RunningLive => {
     void endAppender.end(failureCause(live.model, failure))
   }
 
-  /** The pipeline counts the samples that it receives. The session's clock also counts earlier and lost samples. */
+  /**
+   * The pipeline counts only the samples that it receives. The session's clock also counts earlier and lost samples.
+   */
   const clock = createLiveClock(options.point.sampleOffset)
   const onClock = ({ words, ...segment }: Segment): Segment => ({
     ...segment,
@@ -114,7 +116,7 @@ export const createRunningLive = (options: RunningLiveOptions): RunningLive => {
 
   const earlierSeconds = options.point.sampleOffset / SAMPLE_RATE
   const record = recordFinals({
-    ...options, term: live.term, earlierSeconds, dropped: callbacks.dropped, isSettled: () => settled,
+    ...options, term: live.term, earlierSeconds, dropped: callbacks.dropped, isSettled: () => isOver,
   })
 
   const translations = options.speech.translations.ofLive({
@@ -122,7 +124,7 @@ export const createRunningLive = (options: RunningLiveOptions): RunningLive => {
     targets: live.translations,
     deliver: async ({ segment, start, end }, to, translated) => {
       const text = config.punctuation ? translated : withoutPunctuation(translated)
-      // One frame per segment and target, whatever its length. The text is wrapped, so no word is lost.
+      // Each segment has one frame for each target, even if it is long. The text is wrapped, so no word is lost.
       const line = { segment, start, end, text, caption: wrapped(text, config.max_chars) }
       await record(line, { kind: 'translation', language: to }, config.max_chars)
     },
@@ -137,7 +139,7 @@ export const createRunningLive = (options: RunningLiveOptions): RunningLive => {
   }
 
   const announce = async (loading: Promise<boolean>): Promise<void> => {
-    if ((await loading) && !settled) bus.publish(liveId, { kind: 'started' })
+    if ((await loading) && !isOver) bus.publish(liveId, { kind: 'started' })
   }
 
   const handleException = (error: unknown): boolean => {
@@ -156,7 +158,7 @@ export const createRunningLive = (options: RunningLiveOptions): RunningLive => {
       nextSegment: options.point.nextSegment,
       events: {
         partial: (segment) => {
-          if (!settled) bus.publish(liveId, frameOf(onClock(segment), false, voiceOf(segment)))
+          if (!isOver) bus.publish(liveId, frameOf(onClock(segment), false, voiceOf(segment)))
         },
         final: async (final) => {
           const [segment, voice] = [onClock(final), voiceOf(final)]
@@ -222,24 +224,24 @@ export const createRunningLive = (options: RunningLiveOptions): RunningLive => {
     skip: clock.skip,
     settledSamples: () => {
       const sent = Math.floor(clock.at((pipeline?.settledSamples() ?? 0) / SAMPLE_RATE) * SAMPLE_RATE)
-      // A final counts as waiting for the log from the moment in which its audio is settled.
+      // As soon as the audio of a final is settled, the final waits for the log. So `stored` stays until it is stored.
       if (!options.memory.finals.isWaiting()) stored = sent
       return { sent, stored }
     },
     isIdle: () => pipeline === undefined,
     stage: () => {
-      if (settled) return 'over'
+      if (isOver) return 'over'
       if (endAppender.hasBegun()) return 'ending'
-      return finishing ? 'finishing' : 'open'
+      return isFinishing ? 'finishing' : 'open'
     },
     finish: async (limitMs) => {
-      finishing = true
+      isFinishing = true
       await finishTranscribing(limitMs)
     },
     end: endAppender.end,
     settle: () => {
-      if (settled) return
-      settled = true
+      if (isOver) return
+      isOver = true
       endAppender.settle()
       pipeline?.abort()
       translations.stop()

@@ -7,8 +7,9 @@ import type { AttachedLive } from '../lives/attached-live.ts'
 import type { LiveLifecycle } from './live-lifecycle.ts'
 import type { SourcedLive } from './sourced-live.ts'
 
-/** Longest time to transcribe the received audio after a `finish` message, and after a closed connection. */
+/** Longest time to transcribe the received audio after a `finish` message. */
 const FINISH_LIMIT_MS = 30_000
+/** The same after a closed connection. */
 const CLOSE_LIMIT_MS = 10_000
 
 export type InvalidState = 'config_required' | 'config_too_late' | 'audio_not_expected' | 'over'
@@ -32,14 +33,14 @@ export interface SenderSession {
   readonly onDrained: (callback: () => void) => void
   /** Takes no more audio, transcribes the received audio (≤ 30 s), then ends the session. Repeated calls do nothing. */
   readonly finish: () => void
-  /** The socket was closed: transcribes the received audio (≤ 10 s), then ends the session. */
+  /** Call this when the socket was closed. Transcribes the received audio (≤ 10 s), then ends the session. */
   readonly closed: (reason: CloseReason) => void
   /**
-   * The socket broke without a close frame: like `closed`, but the session first waits for another sender, for the
-   * configured time and at least `atLeast` milliseconds.
+   * Call this when the socket broke without a close frame. The session first waits for another sender: for the
+   * configured time, and at least `atLeast` milliseconds. Then it ends as after `closed`.
    */
   readonly lost: (atLeast?: number) => void
-  /** The handshake did not complete: detaches the sender. A started session then waits for another sender. */
+  /** Call this when the handshake did not complete. A started session then waits for another sender. */
   readonly abandoned: (atLeast?: number) => void
 }
 
@@ -50,19 +51,22 @@ interface SenderSessionOptions {
   readonly live: AttachedLive
   readonly running: SourcedLive
   readonly lifecycle: Pick<LiveLifecycle, 'detachSender'>
-  /** The sender has left and the session stays open for the next sender. */
+  /** Called when the sender has left and the session stays open for the next sender. */
   readonly detached: () => void
-  /** The sender has left and the session waits `ms` milliseconds for another sender. */
+  /** Called when the sender has left and the session waits `ms` milliseconds for another sender. */
   readonly wait: (ms: number, expired: () => void) => void
-  /** Milliseconds for which a session waits for a lost sender; 0: it does not wait. */
+  /** Milliseconds for which a session waits for a lost sender. 0: it does not wait. */
   readonly grace: number
   /** Samples of the session before this process took it over. */
   readonly earlierSamples: number
-  /** The sample with which the audio of a returning sender begins; null: it continues at the present sample. */
+  /** The sample with which the audio of a returning sender begins. Null: it continues at the present sample. */
   readonly from: number | null
 }
 
-/** Takes the audio of a returning sender: skips repeated samples and leaves a gap for missing samples. */
+/**
+ * Returns a function that takes the audio of a returning sender. It skips repeated samples and leaves a gap for missing
+ * samples.
+ */
 const resumeFrom = (
   running: SourcedLive,
   earlierSamples: number,
@@ -94,10 +98,10 @@ export const createSenderSession = ({
   const isPulled = live.audioFormat !== 'raw'
   /** An auto-started source does not depend on a sender socket. */
   const isIndependent = live.autoStart && isPulled
-  /** An earlier sender of this session was lost in this process. */
+  /** True when an earlier sender of this session was lost in this process. */
   const isReturning = !running.isIdle() && !isIndependent
-  /** A sender that resumes within the audio was configured before. */
-  let configured = isReturning || (from ?? 0) > 0
+  /** A sender that resumes within the audio has already sent its config frame to an earlier worker. */
+  let isConfigured = isReturning || (from ?? 0) > 0
   let hasAudio = false
   let hasLeft = false
   const prepare = (): void => {
@@ -105,11 +109,11 @@ export const createSenderSession = ({
   }
   const push = from === null ? running.push : resumeFrom(running, earlierSamples, from, prepare)
 
-  /** Applies a frame that changes only the vocabulary; false for any other frame. */
+  /** Applies a frame that changes only the vocabulary. Returns false for any other frame. */
   const applyVocabularyOnly = (overrides: Partial<EngineSettings>, expected: GivenVocabulary): boolean => {
-    const isAlone = Object.keys(overrides).length === 0 && Object.keys(expected).length > 0
-    if (isAlone) running.setVocabulary(expected)
-    return isAlone
+    const isVocabularyOnly = Object.keys(overrides).length === 0 && Object.keys(expected).length > 0
+    if (isVocabularyOnly) running.setVocabulary(expected)
+    return isVocabularyOnly
   }
 
   const detach = (): void => {
@@ -141,7 +145,7 @@ export const createSenderSession = ({
     liveId,
     configure: (overrides, expected = NO_VOCABULARY) => {
       if (hasLeft || running.stage() !== 'open') return 'over'
-      // The settings from before the loss stay. The sender gets the same answer as at its first connection.
+      // The earlier settings stay. The sender gets the same answer as at its first connection.
       if (isReturning && !hasAudio && running.receivedSamples() > 0) {
         applyVocabularyOnly(overrides, expected)
         running.announce()
@@ -152,7 +156,7 @@ export const createSenderSession = ({
         return applyVocabularyOnly(overrides, expected) ? 'ok' : 'config_too_late'
       const settings = { ...live.config, ...overrides }
       if (!buffersAreOrdered(settings) || !isSameTask(settings, live.config)) return 'invalid'
-      configured = true
+      isConfigured = true
       running.setVocabulary(expected)
       running.configure(settings)
       if (isPulled) running.startSource()
@@ -161,7 +165,7 @@ export const createSenderSession = ({
     audio: (samples) => {
       if (hasLeft || running.stage() !== 'open') return 'over'
       if (isPulled) return 'audio_not_expected'
-      if (!configured) return 'config_required'
+      if (!isConfigured) return 'config_required'
       if (samples.length === 0) return 'ok'
       hasAudio = true
       push(samples)

@@ -21,19 +21,19 @@ import type { LiveRuns } from './runs/live-runs.ts'
 export interface SettleLiveDeps extends WorkerDeps {
   readonly runs: LiveRuns
   /**
-   * Milliseconds for which a session that an earlier worker ran waits for its sender; 0 when no other process can hold
-   * the sender's socket.
+   * Milliseconds for which a session that an earlier worker ran waits for its sender. 0 when no other process can hold
+   * the socket of the sender.
    */
   readonly takeoverGrace: number
   readonly logger: Pick<Logger, 'warn'>
 }
 
-/** Makes this process run a session, or not, as the log says. A repeated call changes nothing. */
+/** Starts, stops or ends a session in this process as the log requires. A repeated call changes nothing. */
 export type SettleLive = (liveId: number) => TaskEither<Unavailable, void>
 
 const done: Either<never, void> = E.right(undefined)
 
-/** Stops a session without a reservation. Such an open session was created without an admission. */
+/** Stops a session without a reservation. If it is open, it was created without an admission. */
 const settleUnreserved = async (deps: SettleLiveDeps, liveId: number): Promise<Either<Unavailable, void>> => {
   deps.runs.stop(liveId)
   const loaded = await loadLive(deps, liveId)()
@@ -44,7 +44,9 @@ const settleUnreserved = async (deps: SettleLiveDeps, liveId: number): Promise<E
   return done
 }
 
-/** An active session that needs a sender socket (raw, or a URL that a sender started) but does not run here yet. */
+/**
+ * Returns whether an active session needs a sender socket (raw, or a URL that a sender started) but does not run here.
+ */
 const isAbandoned = ({ runs }: SettleLiveDeps, { status, created }: Live): boolean =>
   status === 'active' && !created.autoStart && runs.termOf(created.liveId) === null
 
@@ -55,10 +57,11 @@ const settleTaken = async (
 ): Promise<Either<Unavailable, void>> => {
   const { liveId } = state.created
   const { takeoverGrace: graceMs } = deps
-  // The session moved again in the meantime; the next event settles it.
+  // The session moved again in the meantime. Its next event settles it.
   if (ownTerm(deps, liveId) !== term) return done
   if (state.created.autoStart) deps.runs.pull(liveId, attachedLive(state), point)
-  // No await before this check: a sender holds its place before the log records it.
+  // There must be no await between the takeover and this check, because a sender holds its place before the log records
+  // it.
   if (state.sender !== null && !deps.runs.hasSender(liveId)) {
     const detached = await detachSender(deps)(liveId, { term, epoch: state.sender })()
     if (E.isLeft(detached)) return detached.left._tag === 'Superseded' ? done : E.left(detached.left)
@@ -75,8 +78,8 @@ const settleTaken = async (
 }
 
 /**
- * Decides by `admission`, not by the session's own events. Drops a session of another worker or of a lower term. Takes
- * over a session of this worker, then pulls its source, ends it or releases it.
+ * Decides by the stream `admission`, not by the session's own events. Drops a session of another worker or of a lower
+ * term. Takes over a session of this worker, then pulls its source, ends it or releases it.
  */
 export const settleLive =
   (deps: SettleLiveDeps): SettleLive =>

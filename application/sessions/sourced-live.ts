@@ -24,6 +24,7 @@ export interface SourcedLiveOptions {
   readonly timers: Timers
   readonly environment: Pick<Environment, 'monotonic'>
   readonly logger: Logger
+  /** Receives background work, so a close can wait for it. */
   readonly track: (work: Promise<void>) => void
 }
 
@@ -94,7 +95,8 @@ export const withSource = ({ running, ...options }: SourcedLiveOptions): Sourced
           options.sequences.record(mediaSequence, running.receivedSamples())
           if (isPlaceKnown) return
           isPlaceKnown = true
-          // Stored once at the start: before the first final, another worker could not know where to continue.
+          // Stored once at the start. Without it, another worker could not know where to continue before the first
+          // final.
           record(point.sampleOffset, mediaSequence)
         },
         backlogSeconds: running.backlogSeconds,

@@ -5,10 +5,10 @@ import type { Environment, Logger } from '../ports/environment.ts'
 import { pause, retryDelay } from '../waiting.ts'
 import type { Timers } from '../ports/timers.ts'
 
-/** Finals that may wait for an unavailable store. */
+/** A final is refused when this many writes already wait for the store. */
 const MAX_QUEUED_FINALS = 10_000
 const RETRY = { first: 100, longest: 5000 }
-/** Few attempts, because an exception rarely disappears with a retry. */
+/** Attempts of a write that throws. They are few, because an exception rarely disappears with a retry. */
 const MAX_ATTEMPTS_AFTER_EXCEPTION = 3
 
 type WriteName = 'start' | 'source' | 'vocabulary' | 'segment' | 'detach' | 'end'
@@ -18,7 +18,7 @@ type Attempt = 'stored' | 'refused' | 'retry'
 
 /** The writes of one session, in order. Each write is retried until it is stored. */
 export interface WriteQueue {
-  /** Resolves to true once the write is stored; to false when it was refused, or the queue is full or closed. */
+  /** Resolves to true once the write is stored. False: it was refused, or the queue is full or closed. */
   readonly add: (name: WriteName, write: Write) => Promise<boolean>
   /** Number of writes that are not stored yet. */
   readonly size: () => number
@@ -31,13 +31,13 @@ export interface WriteQueueOptions {
   readonly environment: Pick<Environment, 'random'>
   /** Aborts when the service closes. Waiting writes are then abandoned and logged. */
   readonly signal: AbortSignal
-  /** Receives every write, so that a close can wait for running writes. */
+  /** Receives every write, so a close can wait for running writes. */
   readonly track: (work: Promise<unknown>) => void
-  /** Another worker has the session, so all further writes will be refused. */
+  /** Called when another worker runs the session, so all further writes will be refused. */
   readonly superseded: () => void
 }
 
-/** Whether a retry is useless. An end is always retried; other writes stop on missing keys or damaged data. */
+/** Returns whether a retry is useless. Missing keys and damaged data end the retries of all writes except the end. */
 const isPermanent = (name: WriteName, refusal: Refusal): boolean => {
   switch (refusal._tag) {
     case 'LiveOver':

@@ -6,7 +6,7 @@ export interface AudioInput {
   readonly onDrained: (callback: () => void) => void
   /** Samples received so far, including lost samples. */
   readonly receivedSamples: () => number
-  /** The next audio begins `samples` samples later. */
+  /** Call this when the next audio begins `samples` samples later. */
   readonly skip: (samples: number) => void
   /** Samples of the session that sent finals cover, and that stored finals cover. */
   readonly settledSamples: () => { readonly sent: number; readonly stored: number }

@@ -1,26 +1,26 @@
 import { SAMPLE_RATE } from '../../ports/engine.ts'
 
-/** Silence beyond the pause that ends a phrase, because the detector reports ends late and beginnings early. */
+/** Silence that is added to the pause that ends a phrase, because the detector reports ends late and starts early. */
 const EXTRA_SILENCE_SECONDS = 1
 
-/** The clock of a session. Its pipeline receives fewer samples: lost audio is replaced by a short silence. */
+/** The clock of a session. The pipeline receives fewer samples, because a short silence replaces lost audio. */
 export interface LiveClock {
-  /** The pipeline received `samples` samples. */
+  /** Records that the pipeline received `samples` samples. */
   readonly received: (samples: number) => void
   /**
-   * Records lost samples. Returns the silence for the pipeline: just long enough to end a phrase (`pause` seconds),
-   * however much is missing.
+   * Records lost samples. Returns the silence for the pipeline. It is just long enough to end a phrase (`pause`
+   * seconds), even if more audio is missing.
    */
   readonly lost: (samples: number, pause: number) => Int16Array
-  /** The next audio begins `samples` samples later; an earlier worker received the samples in between. */
+  /** Records that the next audio begins `samples` samples later. An earlier worker received the samples in between. */
   readonly skip: (samples: number) => void
-  /** Samples so far, including lost samples. */
+  /** Returns the number of samples so far, including lost samples. */
   readonly samples: () => number
   /** Converts seconds of the pipeline into seconds of the session. */
   readonly at: (seconds: number) => number
 }
 
-/** @param begun samples of the session before the first sample of the pipeline */
+/** @param begun number of samples of the session before the first sample of the pipeline */
 export const createLiveClock = (begun: number): LiveClock => {
   let given = 0
   let skipped = 0
@@ -31,7 +31,8 @@ export const createLiveClock = (begun: number): LiveClock => {
     lost: (samples, pause) => {
       const silence = new Int16Array(Math.min(samples, Math.round((pause + EXTRA_SILENCE_SECONDS) * SAMPLE_RATE)))
       skipped += samples - silence.length
-      // Switches in the middle of the silence: earlier speech ends before it, later speech begins after it.
+      // The offset changes in the middle of the silence. Earlier speech ends before it, and later speech begins after
+      // it.
       if (samples > silence.length) offsets.push({ from: given + silence.length / 2, by: begun + skipped })
       given += silence.length
       return silence

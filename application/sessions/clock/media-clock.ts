@@ -2,26 +2,26 @@ import type { Continuity } from '../../ports/audio-source.ts'
 
 /** Smaller time differences are not gaps, because timestamps are rounded and encoders are inexact. */
 export const TOLERANCE_SECONDS = 0.1
-/** Longest repetition of a source, because servers resend buffered audio. It is subtracted from the next gap. */
+/** Longest repetition of a source. Servers resend buffered audio. A repetition is subtracted from the next gap. */
 export const MAX_REPEATED_SECONDS = 10
 /** Longest gap. A clock that jumps further was reset. */
 export const MAX_GAP_SECONDS = 600
 /** Longest sum of all gaps. */
 export const MAX_LOST_SECONDS = 24 * 3600
-/** Least audio between two gaps, because a gap costs more than a little audio. A gap that is gapDue earlier waits. */
+/** Minimum audio between two gaps, because a gap does more harm than a little missing audio. An earlier gap waits. */
 export const MIN_SECONDS_BETWEEN_GAPS = 1
-/** A media clock may show a break that is longer than expected by at most this time. */
+/** The media clock may show a break that is longer than expected by at most this time. */
 const CLOCK_SLACK_SECONDS = 10
 /** The timestamps of MPEG-TS (33 bits at 90 kHz) wrap around after this time. */
 export const WRAP_SECONDS = 2 ** 33 / 90_000
 
 /** The time state of a source's audio, in seconds. */
 export interface MediaClock {
-  /** End of the audio so far by the media's timestamps; null without timestamps. */
+  /** End of the audio so far, by the timestamps of the media. Null without timestamps. */
   readonly end: number | null
-  /** How the next stretch continues, and when its first audio arrived; null within a stretch. */
+  /** How the next stretch continues, and when it was announced. Null within a stretch. */
   readonly continuity: (Continuity & { readonly arrived: number }) | null
-  /** The present stretch: arrival of its first and last audio, and its length; null before any audio. */
+  /** The present stretch: arrival of its first and last audio, and its length. Null before any audio. */
   readonly arrivals: { readonly first: number; readonly last: number; readonly received: number } | null
   /** Seconds of audio since the last gap. */
   readonly sinceGap: number
@@ -29,12 +29,12 @@ export interface MediaClock {
   readonly lost: number
 }
 
-/** A piece of audio; all times in seconds. */
+/** A piece of audio. All times are in seconds. */
 export interface TimedAudio {
   readonly length: number
-  /** Timestamp by the media's clock; null: it follows the earlier audio. */
+  /** Timestamp by the media's clock. Null: the piece follows the earlier audio. */
   readonly time: number | null
-  /** Arrival by our monotonic clock. */
+  /** Arrival by the monotonic clock of this process. */
   readonly arrived: number
 }
 
@@ -44,16 +44,22 @@ export const INITIAL_CLOCK: MediaClock = {
 
 /** Begins a new stretch of audio, which continues the earlier audio as `Continuity` says. */
 export const startStretch = (clock: MediaClock, { lost, newClock }: Continuity, arrived: number): MediaClock =>
-  // An earlier stretch without any audio may have announced a new clock; this still applies.
+  // An earlier stretch without any audio may have announced a new clock. The announcement still applies.
   ({ ...clock, continuity: { lost, newClock: newClock || clock.continuity?.newClock === true, arrived } })
 
 const unwrapped = (difference: number): number => difference - WRAP_SECONDS * Math.round(difference / WRAP_SECONDS)
 
-/** Returns how much audio is missing by arrival times. A source that sent audio ahead of time is not late at first. */
+/**
+ * Returns the seconds of audio that are missing according to the arrival times. A source that sent audio ahead of time
+ * may pause for that time without a loss.
+ */
 const missingByArrival = ({ arrivals }: MediaClock, arrived: number): number =>
   arrivals === null ? 0 : Math.max(0, Math.min(arrived - arrivals.last, arrived - arrivals.first - arrivals.received))
 
-/** Returns the range of plausible steps of a media clock. `expected`: the length of the break from other knowledge. */
+/**
+ * Returns the range of plausible steps of a media clock. `expected`: length of the break according to the source or the
+ * arrival times.
+ */
 const plausibleSteps = (continuity: Continuity | null, expected: number): readonly [least: number, most: number] => {
   if (continuity === null) return [-MAX_REPEATED_SECONDS, MAX_GAP_SECONDS]
   // A source that was interrupted does not repeat earlier audio.
@@ -61,7 +67,10 @@ const plausibleSteps = (continuity: Continuity | null, expected: number): readon
   return [least, Math.min(MAX_GAP_SECONDS, expected + CLOCK_SLACK_SECONDS)]
 }
 
-/** Returns the time between the audio so far and the next audio. `isNewTimeline`: the timestamps start again. */
+/**
+ * Returns the seconds that are missing between the audio so far and the next audio. `isNewTimeline`: true when the
+ * timestamps start again.
+ */
 const gapBefore = (
   clock: MediaClock,
   audio: TimedAudio,
@@ -76,19 +85,19 @@ const gapBefore = (
   return continuity?.newClock !== true && step >= least && step <= most ? { gapDue: step, isNewTimeline: false } : other
 }
 
-/** Returns the end of the audio by the media's clock. `owed`: gap that is gapDue later; null within one timeline. */
+/** Returns the end of the audio by the media's clock. `owed`: gap that is inserted later. Null within one timeline. */
 const endOf = ({ end }: MediaClock, { length, time }: TimedAudio, gap: number, owed: number | null): number | null => {
   if (owed === null && end !== null) return end + gap + length
-  // A gap that is gapDue later stays as a difference between the clock and the audio.
+  // A gap that is inserted later stays as a difference between the clock and the audio.
   return time === null ? null : time + length - (owed ?? 0)
 }
 
 /**
- * Advances the clock by the next audio of a source and returns how much audio is missing before it. Uses plausible
- * media timestamps first, then the loss that the source reports, then the arrival times. Audio is never skipped, and
+ * Advances the clock by the next audio of a source and returns how much audio is missing before it. Plausible media
+ * timestamps decide, or else the loss that the source reports, or else the arrival times. Audio is never skipped, and
  * small time differences are ignored.
  *
- * @returns `gap` in seconds, 0 for none
+ * @returns `gap` in seconds, or 0 when no audio is missing
  */
 export const advanceClock = (
   clock: MediaClock,

@@ -9,11 +9,11 @@ import type { RelayedData } from '../../ports/peers/live-links.ts'
 
 /** Encodes and decodes the values that link messages contain. */
 
-const voice = t.keyof({ transcription: null, translation: null })
+const frameKind = t.keyof({ transcription: null, translation: null })
 
 const frame: t.Type<TranscriptFrame> = t.intersection([
   t.type({
-    kind: voice,
+    kind: frameKind,
     segment: t.number,
     final: t.boolean,
     start: t.number,
@@ -51,8 +51,8 @@ const ended = t.type({ position: t.union([position, t.null]) })
 /** Keeps unknown members, because a later version may send more. */
 const decoderOf =
   <A>(codec: t.Decoder<unknown, A>) =>
-  (passed: RelayedData): A =>
-    decodeOrThrow(codec, passed)
+  (data: RelayedData): A =>
+    decodeOrThrow(codec, data)
 
 /** Returns the object itself, without a copy. */
 const encode = (value: object): RelayedData => value as RelayedData
@@ -60,10 +60,10 @@ const encode = (value: object): RelayedData => value as RelayedData
 /** A signal that is sent to other processes. Links report a move themselves. */
 export type RelayedSignal = Exclude<LiveSignal, { readonly kind: 'moved' }>
 
-export const decodeSignal: (passed: RelayedData) => RelayedSignal = decoderOf(signal)
-export const decodeFrame: (passed: RelayedData) => TranscriptFrame = decoderOf(frame)
-export const decodeEndRequest: (passed: RelayedData) => EndRequest = decoderOf(endRequest)
-export const decodeEnded: (passed: RelayedData) => Ended = decoderOf(ended)
+export const decodeSignal: (data: RelayedData) => RelayedSignal = decoderOf(signal)
+export const decodeFrame: (data: RelayedData) => TranscriptFrame = decoderOf(frame)
+export const decodeEndRequest: (data: RelayedData) => EndRequest = decoderOf(endRequest)
+export const decodeEnded: (data: RelayedData) => Ended = decoderOf(ended)
 export const encodeFrame: (frame: TranscriptFrame) => RelayedData = encode
 export const encodeSignal: (signal: RelayedSignal) => RelayedData = encode
 export const encodeEndRequest: (request: EndRequest) => RelayedData = encode

@@ -24,7 +24,9 @@ export interface RemoteLives {
   readonly recent: RecentFinals
   /** Opens the link for a new listener. Resolves when the listener misses nothing from then on, or after 2 s. */
   readonly ready: (liveId: number) => Promise<void>
-  /** Whether the past finals of a used session are still unknown: neither its worker nor the log has answered. */
+  /**
+   * Returns whether the past finals of a used session are still unknown: neither its worker nor the log has answered.
+   */
   readonly isUnknown: (liveId: number) => boolean
   /** Keeps the link of a used session open for a listener that is about to subscribe. */
   readonly keep: (liveId: number) => void
@@ -148,11 +150,11 @@ export const createRemoteLives = (deps: RemoteLivesDeps): RemoteLives => {
   return {
     bus: {
       publish: bus.publish,
-      subscribe: (liveId, hear) => {
+      subscribe: (liveId, receive) => {
         let isOver = false
         const unsubscribe = bus.subscribe(liveId, (signal: LiveSignal) => {
           if (signal.kind === 'ended') isOver = true
-          hear(signal)
+          receive(signal)
         })
         // A past end is published during `subscribe`.
         if (isOver) return unsubscribe

@@ -9,9 +9,9 @@ const MAX_LATE_FINALS = 200
 /** Knows which finals of a session the listeners of this process have received, by segment and text. */
 export interface SentFinals {
   readonly add: (frame: TranscriptFrame) => void
-  /** Whether the final was sent here. */
+  /** Returns whether the final was sent here. */
   readonly has: (frame: TranscriptFrame) => boolean
-  /** Whether the final was sent here, or is older than all listeners. */
+  /** Returns whether the final was sent here, or is older than all listeners. */
   readonly isKnown: (frame: TranscriptFrame) => boolean
   /**
    * Sets the past: finals up to `term` that are older than all listeners and must not be sent (null: no past). `isSent`
@@ -68,9 +68,9 @@ export const createSentFinals = (): SentFinals => {
       return final !== undefined && (isPastOver || !final.isPast)
     },
     isKnown,
-    begin: (past, term, isTold) => {
+    begin: (past, term, isSent) => {
       for (const frame of past) remember(frame, true)
-      isPastOver = isTold
+      isPastOver = isSent
       const firstSpoken = past.find(({ kind }) => kind === 'transcription')?.segment
       // A past without speech has only translations, which belong to earlier segments.
       lastPastTerm = term ?? 0

@@ -48,13 +48,13 @@ const MAX_BYTES = 2 * 1024 * 1024
 
 const sizeOf = (frame: SenderFrame): number => (frame.kind === 'text' ? frame.text.length : frame.bytes.byteLength)
 
-/** @param most bytes; frames in transit may exceed it, because `isFull` is checked before reading */
-export const createUnsettledAudio = (most: number = MAX_BYTES): UnsettledAudio => {
+/** @param maxBytes bytes; frames in transit may exceed it, because `isFull` is checked before reading */
+export const createUnsettledAudio = (maxBytes: number = MAX_BYTES): UnsettledAudio => {
   let kept: Array<Kept> = []
   let bytes = 0
-  let last = 0
-  /** The sample with which the first kept frame begins; null: unknown. */
-  let begins: number | null = null
+  let lastNumber = 0
+  /** The sample with which the first kept frame firstSample; null: unknown. */
+  let firstSample: number | null = null
   /** Ends of frames that were received but are not covered. */
   let receivedPlaces: Array<AudioPlace> = []
 
@@ -72,16 +72,16 @@ export const createUnsettledAudio = (most: number = MAX_BYTES): UnsettledAudio =
   const drop = ({ frame, sample }: AudioPlace): void => {
     remove(({ number }) => number <= frame)
     receivedPlaces = receivedPlaces.filter((place) => place.frame > frame)
-    begins = sample
+    firstSample = sample
   }
 
-  const isFull = (): boolean => bytes >= most
+  const isFull = (): boolean => bytes >= maxBytes
 
   return {
     sent: (frame, isKept) => {
-      last += 1
-      if (isKept) keep(frame, last)
-      return last
+      lastNumber += 1
+      if (isKept) keep(frame, lastNumber)
+      return lastNumber
     },
     held: (frame) => keep(frame, Infinity),
     covered: drop,
@@ -92,12 +92,12 @@ export const createUnsettledAudio = (most: number = MAX_BYTES): UnsettledAudio =
     },
     isFull,
     isEmpty: () => kept.length === 0,
-    from: () => (begins === null ? null : { frame: last + 1, sample: begins }),
+    from: () => (firstSample === null ? null : { frame: lastNumber + 1, sample: firstSample }),
     resend: () => {
       receivedPlaces = []
       kept = kept.map((frame) => {
-        last += 1
-        return { ...frame, number: last }
+        lastNumber += 1
+        return { ...frame, number: lastNumber }
       })
       return kept
     },

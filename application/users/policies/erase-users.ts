@@ -129,7 +129,7 @@ export const eraseUser =
   }
 
 export interface EraseUsersDeps extends EraseUserDeps, Pick<LogDutyDeps, 'logger' | 'documents' | 'leases'> {
-  /** Whether the read models are at most half a minute behind the log. */
+  /** Returns whether the read models are at most half a minute behind the log. */
   readonly listsAreCurrent: () => boolean
 }
 

@@ -28,7 +28,7 @@ export const missedFinalsMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'application/sessions/missed-finals.ts',
-    before: ' && !given.has(finalKey(frame))',
+    before: ' && !returned.has(finalKey(frame))',
     after: '',
     rows: ['D58'], test: RESUME,
   },
@@ -76,7 +76,7 @@ export const missedFinalsMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'application/sessions/missed-finals.ts',
-    before: ' && !given.has(newest) && !unsent.has(newest)',
+    before: ' && !returned.has(newest) && !unsent.has(newest)',
     after: '',
     rows: ['nothing is read twice while memory drops no final that the listener needs'], test: MISSED_FINALS,
   },

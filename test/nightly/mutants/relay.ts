@@ -21,7 +21,7 @@ export const relayMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'application/sessions/relay/sent-finals.ts',
-    before: 'isPastOver = isTold',
+    before: 'isPastOver = isSent',
     after: 'isPastOver = false',
     rows: ['text that the next worker repeats is sent once, also to listeners that join in between'], test: RELAY,
   },

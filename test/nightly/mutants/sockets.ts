@@ -132,7 +132,7 @@ export const socketMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'application/sessions/sender-session.ts',
-    before: "if (!configured) return 'config_required'",
+    before: "if (!isConfigured) return 'config_required'",
     after: '',
     rows: [140], test: FRAMES,
   },

@@ -29,8 +29,8 @@ export const transcriptOptionMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'application/sessions/sender-session.ts',
-    before: 'const isAlone = Object.keys(overrides).length === 0 && ',
-    after: 'const isAlone = ',
+    before: 'const isVocabularyOnly = Object.keys(overrides).length === 0 && ',
+    after: 'const isVocabularyOnly = ',
     rows: ['B44'], test: EXPECTED,
   },
   {
