@@ -16,7 +16,7 @@ export interface FollowEndsDeps extends FollowDeps {
 const movedOf = eventReader([Moved, WorkerJoined, WorkerLeft])
 
 /**
- * For a process with sockets but without a worker: reports sessions that ended or moved according to the log. Ends are
+ * Reports sessions that ended or moved according to the log, in a process with sockets but without a worker. Ends are
  * reported once the read models show them, at most 2 s later. Resolves when it has stopped, after the signal.
  */
 export const followEnds = (deps: FollowEndsDeps): Promise<void> => {

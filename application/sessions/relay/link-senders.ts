@@ -8,16 +8,16 @@ export interface ServedLink {
   readonly liveId: number
   /** The worker's term for the session. */
   readonly term: number
-  /** Replies and captions arrive in the order in which they are sent. */
+  /** The link keeps the order of replies and captions. */
   readonly link: Pick<WorkerLink, 'send' | 'buffered'>
 }
 
 /** The senders that reach this worker through links. */
 export interface LinkSenders {
-  /** The link was answered with `here`. The messages of its senders follow in order. */
+  /** Call this when the link was answered with `here`. Returns the receiver of the messages of its senders. */
   readonly open: (served: ServedLink) => {
     readonly message: (message: FromSender) => void
-    /** The link is closed: its sender is lost. No message follows. */
+    /** Called when the link is closed, so its sender is lost. No message follows. */
     readonly closed: () => void
   }
 }

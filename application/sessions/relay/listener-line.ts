@@ -10,19 +10,22 @@ import type { LiveFinals, RecentFinals } from '../recent-finals.ts'
 import type { RelayedSignal } from './link-codecs.ts'
 import { createSentFinals } from './sent-finals.ts'
 
-/** An end from the log waits this long for the last finals of the worker. */
+/** After an end in the log, the last finals of the worker are awaited for this time. */
 const END_WAIT_MS = 2000
 const RETRY = { first: 100, longest: 1000 }
 /** Attempts to read the log before an end is reported without the stored finals. */
 const MAX_END_READS = 4
-/** Past segments to read from the log when no worker reports its finals. */
+/** Number of past segments to read from the log when no worker reports its finals. */
 const PAST_SEGMENTS = 100
 
 /** The newest finals of a worker. */
 export interface NewestFinals {
+  /** Leadership term of the worker. */
   readonly term: number
   readonly finals: ReadonlyArray<TranscriptFrame>
+  /** True when `finals` contains the first final of the session. */
   readonly isWhole: boolean
+  /** Keys of finals that could not be stored. */
   readonly dropped: ReadonlyArray<string>
 }
 
@@ -36,21 +39,27 @@ export interface ListenerLineDeps {
 }
 
 /**
- * Sends the captions of a session to the listeners of this process, whichever workers run it one after another. Each
- * final is sent once and in order. Finals that a broken link or a lost worker did not deliver are read from the log.
+ * Sends the captions of a session to the listeners of this process, even if several workers run it one after another.
+ * Each final is sent once and in order. Finals that a broken link or a lost worker did not deliver are read from the
+ * log.
  */
 export interface ListenerLine {
-  /** A worker has answered; its signals follow. The log contains all finals of earlier workers by now. */
+  /** Call this when a worker has answered. Its signals follow. The log must contain all finals of earlier workers. */
   readonly joined: (newest: NewestFinals) => void
+  /** Takes a signal of the worker. */
   readonly receive: (signal: RelayedSignal) => void
-  /** The link to the worker is down. */
+  /** Call this when the link to the worker is down. */
   readonly down: () => void
-  /** The terminal event is stored. The end is reported after the worker's last finals, from the link or the log. */
+  /**
+   * Call this when the log contains the end. The end is reported after the last finals of the worker, which come over
+   * the link or from the log.
+   */
   readonly endedInLog: (cause: EndCause) => void
   /** Stops waiting for a link and reads the past finals from the log. */
   readonly readPast: () => void
+  /** Returns whether `begun` has resolved. */
   readonly hasBegun: () => boolean
-  /** Resolves when it is known which finals are in the past of the present listeners. */
+  /** Resolves when it is known which finals are older than the present listeners. */
   readonly begun: Promise<void>
   readonly stop: () => void
 }
@@ -58,7 +67,7 @@ export interface ListenerLine {
 export const createListenerLine = (
   deps: ListenerLineDeps,
   liveId: number,
-  over: (cause: EndCause) => void,
+  onEnd: (cause: EndCause) => void,
 ): ListenerLine => {
   const { storedFinals, recent, publish, timers, environment, logger } = deps
   const sentFinals = createSentFinals()
@@ -66,14 +75,14 @@ export const createListenerLine = (
   let memory: LiveFinals | null = null
   let isUp = false
   let isOver = false
-  /** Signals that arrive while the log is read, except drafts; null when the log is not being read. */
+  /** Signals that arrived while the log is being read, without drafts. Null when the log is not being read. */
   let held: Array<RelayedSignal> | null = null
   let reading = new AbortController()
   let cancelEndWait: (() => void) | null = null
-  /** The end is about to be reported. Further signals of a worker are ignored. */
+  /** True when the end is about to be reported. Further signals of a worker are ignored. */
   let isEnding = false
   let isReadingPast = false
-  /** Term of the last worker whose finals continue the sent ones. Another worker may have stored finals in between. */
+  /** Term of the last worker whose finals directly follow the finals that were sent here. */
   let joinedTerm: number | null = null
 
   const keep = (finals: LiveFinals, frame: TranscriptFrame, isDropped: boolean): void => {
@@ -89,7 +98,7 @@ export const createListenerLine = (
     publish(liveId, frame)
   }
 
-  /** @param term term of the last past final; null: there is no past */
+  /** @param term term of the last past final, or null when there is no past */
   const begin = (past: ReadonlyArray<TranscriptFrame>, term: number | null, isSent: boolean): LiveFinals => {
     sentFinals.begin(past, term, isSent)
     memory = recent.open(liveId, term === null)
@@ -100,7 +109,7 @@ export const createListenerLine = (
   const finish = (cause: EndCause): void => {
     if (isOver) return
     stop()
-    over(cause)
+    onEnd(cause)
   }
 
   const pass = (signal: RelayedSignal): void => {

@@ -26,7 +26,7 @@ const openLocally = (handler: LinkHandler, liveId: number, events: LinkEvents): 
   }
 }
 
-/** Adds links to the worker in this process, by function calls. Links to other processes use `links`. */
+/** Adds links to the worker of this process, which use function calls. Links to other processes use `links`. */
 export const withLocalWorker = (
   links: LiveLinks,
   own: { readonly incarnation: string; readonly handler: LinkHandler },

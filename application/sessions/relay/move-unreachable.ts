@@ -8,7 +8,7 @@ import type { Members } from '../../ports/peers/members.ts'
 import type { Timers } from '../../ports/timers.ts'
 import type { Placements } from './placements.ts'
 
-/** Least time between two moves of a session, so that two processes do not move it back and forth. */
+/** Minimum time between two moves of a session, so two processes do not move it back and forth. */
 const MIN_INTERVAL_MS = 60_000
 /** Longest wait for a worker to show that it is reachable. */
 const ANSWER_MS = 2000
@@ -24,15 +24,15 @@ interface MoveUnreachableDeps {
 }
 
 /**
- * Moves a session whose worker is alive but cannot be reached from the process of its sender. Moves it to a reachable
- * worker. When no worker is reachable, this process itself is cut off and nothing changes.
+ * Moves a session to a reachable worker, when its worker is alive but cannot be reached from the process of its sender.
+ * If no worker is reachable, this process itself is probably cut off, so it moves nothing.
  */
 export const moveUnreachable = (deps: MoveUnreachableDeps): ((liveId: number) => void) => {
   const { admission, placements, members, links, environment, timers, logger } = deps
   /** Sessions that are being moved, or were moved within MIN_INTERVAL_MS. */
   const recentlyMoved = new Set<number>()
 
-  /** Checks whether a worker answers. Any worker answers, also for a session of another worker. */
+  /** Returns whether a worker answers. A worker answers even for a session of another worker. */
   const isReachable = (peer: Peer, liveId: number, term: number): Promise<boolean> =>
     new Promise((resolve) => {
       const settle = (hasAnswered: boolean): void => {
@@ -59,7 +59,7 @@ export const moveUnreachable = (deps: MoveUnreachableDeps): ((liveId: number) =>
     const before = placements.of(liveId)
     await placements.refresh()
     const placement = placements.of(liveId)
-    // The session waits for room, or has just moved: the link tries the new place first.
+    // The session waits for a worker, or has just moved. Then the link first tries the new worker.
     if (placement.kind !== 'member' || before.kind !== 'member' || placement.term !== before.term) return
     for (const peer of otherWorkers(placement.peer.name)) {
       if (!await isReachable(peer, liveId, placement.term)) continue

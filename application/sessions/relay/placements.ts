@@ -3,17 +3,17 @@ import type { AdmissionActor } from '../../admission/admission-actor.ts'
 import type { Peer } from '../../ports/peers/live-links.ts'
 import type { Members } from '../../ports/peers/members.ts'
 
-/** The place of a session, as this process knows it. */
+/** The worker that runs a session, as this process knows it. `term`: leadership term of the worker. */
 export type LivePlacement =
-  /** A member runs the session; it may be this process itself. */
+  /** A member runs the session. It may be this process itself. */
   | { readonly kind: 'member'; readonly peer: Peer; readonly term: number }
-  /** The session waits for room, or its worker is not among the members. */
+  /** The session waits for a worker, or its worker is not among the members. */
   | { readonly kind: 'away'; readonly term: number }
-  /** The session has no reservation: it has ended, or its admission is not known here yet. */
+  /** The session has no reservation, because it has ended or its admission is not known here yet. */
   | { readonly kind: 'unknown' }
 
 export interface Placements {
-  /** Returns the place from memory. */
+  /** Returns the placement from memory. */
   readonly of: (liveId: number) => LivePlacement
   /** Reads the newest placements from the log. Concurrent calls share one read. */
   readonly refresh: () => Promise<void>

@@ -6,8 +6,9 @@ import { retryDelay } from '../../waiting.ts'
 import type { AnsweredLink, LinkLoss } from './remote-sender.ts'
 import type { Placements } from './placements.ts'
 
-/** Waits before the next attempt, in milliseconds. Longer without a reservation: the session has probably ended. */
+/** Waits before the next attempt, in milliseconds. */
 const REDIAL = { first: 200, longest: 1000 }
+/** The waits are longer when the session has no reservation, because it has probably ended. */
 const REDIAL_UNKNOWN = { first: 200, longest: 5000 }
 
 /** The messages of a worker after its answer to `hello`. */
@@ -29,9 +30,9 @@ export interface ReconnectingLinkDeps {
 
 /** The link of this process to the worker of a session. It reconnects, also to another worker, until it is stopped. */
 export interface ReconnectingLink {
-  /** Requests or cancels captions, from the present worker and all later ones. */
+  /** Requests or cancels captions, from the present worker and all later workers. */
   readonly listen: (listens: boolean) => void
-  /** Call this when the session may have moved. A link to a worker of an older term is closed at once. */
+  /** Call this when the session may have moved. A link to a worker of an older term is closed immediately. */
   readonly checkPlacement: () => void
   readonly stop: () => void
 }
@@ -87,7 +88,8 @@ export const openReconnectingLink = (
     if (message.kind !== 'here' && message.kind !== 'elsewhere') {
       if (!dialled.isUp) return
       subscriber.message(message)
-      // Reset only after a handled message, so that a worker with broken messages is not redialled without a pause.
+      // Reset only after a handled message, so there is a pause before each reconnection to a worker with broken
+      // messages.
       attempt = 0
       return
     }

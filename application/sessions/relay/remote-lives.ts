@@ -11,18 +11,21 @@ import type { AnsweredLink, LinkLoss, RemoteSender } from './remote-sender.ts'
 
 /** A link stays open this long after its last listener, because most listeners return within seconds. */
 const LINGER_MS = 30_000
-/** Longest wait of a socket for the worker, and then again for the log. */
+/** A socket waits at most this long for the worker, and then at most this long for the log. */
 const ANSWER_MS = 1000
-/** Without a link for this long, the session of a sender is reported as unreachable, and again after each interval. */
+/** A session with a sender is reported as unreachable after each interval of this length without a link. */
 const UNREACHABLE_MS = 8000
 
-/** The sessions that sockets of this process use, in any process. Each used session has one link. */
+/**
+ * The sessions that sockets of this process use. Any process may run them. Each used session has one link to its
+ * worker.
+ */
 export interface RemoteLives {
-  /** The bus for sockets. Captions arrive from the first `ready` or subscription on. */
+  /** The bus for sockets. Captions of a session arrive after its first `ready` or subscription. */
   readonly bus: LiveBus
   /** The finals that sockets of this process received. */
   readonly recent: RecentFinals
-  /** Opens the link for a new listener. Resolves when the listener misses nothing from then on, or after 2 s. */
+  /** Opens the link for a new listener. Resolves when the listener misses no later final, or after 2 s. */
   readonly ready: (liveId: number) => Promise<void>
   /**
    * Returns whether the past finals of a used session are still unknown: neither its worker nor the log has answered.
@@ -34,7 +37,7 @@ export interface RemoteLives {
   readonly sender: (liveId: number, sender: RemoteSender) => () => void
   /** Call this when these sessions (default: all) may have moved. */
   readonly placementChanged: (liveIds?: Iterable<number>) => void
-  /** The log contains the end of a session, used here or not. */
+  /** Call this when the log contains the end of a session, even if no socket of this process uses it. */
   readonly ended: (liveId: number, cause: EndCause) => void
   readonly isSenderHere: (liveId: number) => boolean
   /** Number of used sessions. */

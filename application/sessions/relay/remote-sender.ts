@@ -22,12 +22,12 @@ export type LinkLoss = 'elsewhere' | 'broken' | 'unreachable'
  * receives all sender messages and recognises its own `admitted` and `refused` by their `requestId`.
  */
 export interface RemoteSender {
-  /** The worker has answered. Called at once for a link that is up already, and again for each replacing link. */
+  /** Called when the worker has answered: immediately for a link that is already up, and again for each new link. */
   readonly linkUp: (up: AnsweredLink) => void
   /** Receives messages in order, only between `linkUp` and `linkDown`. */
   readonly message: (message: ToSender) => void
-  /** The link went down or an attempt failed. The next attempt follows automatically within 0.1 to 1 s. */
+  /** Called when the link went down or an attempt failed. The next attempt follows automatically after 0.1 to 1 s. */
   readonly linkDown: (loss: LinkLoss) => void
-  /** The session has ended and its link is closed. Listeners get the end at the same time. */
+  /** Called when the session has ended and its link is closed. Listeners get the end at the same time. */
   readonly over: () => void
 }

@@ -13,7 +13,7 @@ import { decodeEnded, encodeEndRequest } from './link-codecs.ts'
 import type { RemoteLives } from './remote-lives.ts'
 import type { Placements } from './placements.ts'
 
-/** Longest wait for the answer to an end request. After it the caller appends the end itself. */
+/** Longest wait for the answer to an end request. Afterwards the caller appends the end itself. */
 const END_ANSWER_MS = 4000
 
 interface RoutedSessionsDeps {
@@ -31,7 +31,7 @@ export const routedSessions = (
     resolveToken,
     ready: remote.ready,
     missed: (liveId, point) => async () => {
-      // Reading the log now could miss finals that are sent before the link is up.
+      // A read of the log at this moment could miss finals that are sent before the link is up.
       if (remote.isUnknown(liveId))
         return E.left({ _tag: 'StoreUnavailable', reason: 'the worker of the session is unreachable' })
       const opened = await open(liveId, point)()
@@ -53,7 +53,7 @@ interface RoutedEndsDeps {
   readonly logger: Logger
 }
 
-/** Ends a session through its worker in any process; `links` also reach the worker of this process. */
+/** Ends a session through its worker, which may run in any process. `links` also reach the worker of this process. */
 export const endAnywhere = ({ placements, links, logger }: RoutedEndsDeps): EndByWorker => {
   const requestEnd = async (liveId: number, end: EndRequest): Promise<Ended | null> => {
     if (placements.of(liveId).kind !== 'member') await placements.refresh()
@@ -74,7 +74,7 @@ export const endAnywhere = ({ placements, links, logger }: RoutedEndsDeps): EndB
 }
 
 interface RoutedRunsDeps {
-  /** The runs of this process's worker; null without a worker. */
+  /** The runs of the worker of this process. Null without a worker. */
   readonly runs: Pick<LiveRuns, 'hasSender' | 'audioSeconds'> | null
   readonly remote: Pick<RemoteLives, 'isSenderHere'>
   readonly placements: Placements
@@ -93,7 +93,7 @@ export const runsAnywhere = (
   },
 })
 
-/** Passes ends from `run-lives.ts` to the sockets too, in a process with both a worker and sockets. */
+/** Also passes the ends that `run-lives.ts` reports to the sockets, in a process with both a worker and sockets. */
 export const relayingEnds = (runs: LiveRuns, remote: Pick<RemoteLives, 'ended'>): LiveRuns => ({
   ...runs,
   ended: (liveId, cause) => {

@@ -1,12 +1,12 @@
 import { finalTextKey } from '../../lives/queries/resume-point.ts'
 import type { TranscriptFrame } from '../../pipeline/signals.ts'
 
-/** Finals whose keys are remembered: more than a worker or a read of the log repeats. */
+/** Number of finals whose keys are remembered: more than a worker or a read of the log repeats. */
 const MAX_REMEMBERED = 4000
-/** A late final (a translation) belongs at most this many finals back. */
+/** A translation may follow at most this many finals after its segment. */
 const MAX_LATE_FINALS = 200
 
-/** Knows which finals of a session the listeners of this process have received, by segment and text. */
+/** Records which finals of a session the listeners of this process have received, by segment and text. */
 export interface SentFinals {
   readonly add: (frame: TranscriptFrame) => void
   /** Returns whether the final was sent here. */
@@ -14,17 +14,19 @@ export interface SentFinals {
   /** Returns whether the final was sent here, or is older than all listeners. */
   readonly isKnown: (frame: TranscriptFrame) => boolean
   /**
-   * Sets the past: finals up to `term` that are older than all listeners and must not be sent (null: no past). `isSent`
-   * is false for a past from the log. Such a past may contain finals that the worker has stored but not sent yet; these
-   * are sent when they arrive.
+   * Sets the past: the finals, up to `term`, that are older than all listeners and must not be sent. `term` is null
+   * when there is no past. `isSent` is false for a past from the log. Such a past may contain finals that the worker
+   * has stored but not sent yet. They are sent when they arrive.
    */
   readonly begin: (past: ReadonlyArray<TranscriptFrame>, term: number | null, isSent: boolean) => void
-  /** Returns the finals, of a worker or of the log, that were not sent yet and must be sent, in order. */
+  /** Returns, in order, the finals of a worker or of the log that were not sent yet and must be sent. */
   readonly unsent: <F extends TranscriptFrame>(
     frames: ReadonlyArray<F>,
     termOf: (frame: F) => number,
   ) => ReadonlyArray<F>
-  /** Unsent finals of the log belong to segments after this one, or are its translations. */
+  /**
+   * Returns a segment number. All unsent finals of the log belong to later segments, or are translations of this one.
+   */
   readonly readFromSegment: () => number
 }
 
@@ -33,9 +35,9 @@ export const createSentFinals = (): SentFinals => {
   const known = new Map<string, { readonly segment: number; readonly isPast: boolean }>()
   /** The term of the past. Finals of lower terms are in the past, finals of higher terms are new. */
   let lastPastTerm = 0
-  /** Finals of that term with a lower segment number are in the past, when no past final was found. */
+  /** If no past final is found, the finals of that term with a lower segment number are in the past. */
   let firstSegment = 1
-  /** True after the first new final. Stored but unsent finals of the past come before it. */
+  /** True after the first new final. Finals of the past that were stored but not sent come before it. */
   let isPastOver = false
 
   const remember = (frame: TranscriptFrame, isPast: boolean): void => {
@@ -53,7 +55,7 @@ export const createSentFinals = (): SentFinals => {
   const afterPast = <F extends TranscriptFrame>(frames: ReadonlyArray<F>): ReadonlyArray<F> => {
     const last = frames.findLastIndex((frame) => known.get(finalTextKey(frame))?.isPast === true)
     if (last !== -1) return frames.slice(last + 1)
-    // A translation after a new segment is new too, even of an older segment.
+    // A translation after a new segment is also new, even if it belongs to an older segment.
     const first = frames.findIndex(({ segment }) => segment >= firstSegment)
     return first === -1 ? [] : frames.slice(first)
   }

@@ -18,14 +18,14 @@ import type { RecentFinals } from '../recent-finals.ts'
 import type { LinkSenders } from './link-senders.ts'
 import { decodeEndRequest, encodeEnded, encodeFrame, encodeSignal } from './link-codecs.ts'
 
-/** A link with more unread bytes is closed. The other process then reconnects and gets the newest finals. */
+/** A link with more unread bytes than this is closed. The other process then reconnects and gets the newest finals. */
 const MAX_UNREAD_BYTES = 4 * 1024 * 1024
-/** Finals that are sent at the start of a link. */
+/** Maximum number of finals that are sent at the start of a link. */
 const MAX_RECENT_FINALS = 500
 
 export interface ServeLinksDeps extends Pick<WorkerDeps, 'worker'> {
   readonly admission: Pick<WorkerDeps['admission'], 'state' | 'refresh'>
-  /** Takes a session over for a term. Repeatable. */
+  /** Takes over a session in a term. May be repeated. */
   readonly takeOver: (liveId: number, term: number) => TaskEither<
     LiveUnknown | LiveOver | Superseded | Unavailable,
     { readonly state: Pick<TakenLive['state'], 'status'> }
@@ -49,7 +49,7 @@ export interface ServedLinks extends LinkHandler {
 interface Served {
   readonly liveId: number
   readonly link: WorkerLink
-  /** Null until the link is answered. */
+  /** Term in which this worker answered the link. Null before the answer. */
   term: number | null
 }
 
@@ -82,10 +82,11 @@ export const serveLinks = (deps: ServeLinksDeps): ServedLinks => {
       const hasBegun = (runs.audioSeconds(liveId) ?? 0) > 0
       return { term, status: hasBegun ? 'active' : 'pending' }
     }
-    // A run in a lower term will be dropped; its finals are outdated.
+    // A run in a lower term will be dropped, because its finals are outdated.
     if (runs.termOf(liveId) !== null) return null
     if (term === FIRST_TERM) return { term, status: 'pending' }
-    // The takeover fences the earlier workers. Only then the log contains all their finals.
+    // The takeover fences the earlier workers (they can write no more finals), so the log then contains all their
+    // finals.
     const taken = await deps.takeOver(liveId, term)()
     if (E.isRight(taken)) return { term, status: taken.right.state.status === 'active' ? 'active' : 'pending' }
     return null

@@ -12,25 +12,25 @@ interface Repeated {
 }
 
 /**
- * Keeps the frames of one sender that another worker would need: frames whose audio no stored final and no settled
- * silence covers. Frames are numbered when they are sent; a frame that is sent again gets a new number.
+ * Keeps the frames of one sender that another worker would need: frames whose audio is not yet in stored finals and was
+ * not silence. Frames are numbered when they are sent. A frame that is sent again gets a new number.
  */
 export interface UnsettledAudio {
-  /** Adds a frame that is sent now. Returns its number. */
+  /** Adds a frame that the caller sends. Returns its number. */
   readonly sent: (frame: SenderFrame, isKept: boolean) => number
-  /** Adds a frame that cannot be sent now. */
+  /** Adds a frame that the caller cannot send yet. */
   readonly held: (frame: SenderFrame) => void
-  /** The audio before this place is covered, so it is never needed again. */
+  /** Records that the audio before this place is never needed again. */
   readonly covered: (place: AudioPlace) => void
-  /** The worker has received the frames up to this place. */
+  /** Records that the worker has received the frames up to this place. */
   readonly received: (place: AudioPlace) => void
-  /** The worker has answered the frame, so it is not sent again. */
+  /** Records that the worker has answered the frame, so it is not sent again. */
   readonly answered: (number: number) => void
   /** Drops the oldest received audio, covered or not, until there is room. */
   readonly dropOldest: () => void
   readonly isFull: () => boolean
   readonly isEmpty: () => boolean
-  /** Place of the first kept frame if it is sent next; null: unknown. */
+  /** Returns the place of the first kept frame if it is sent next. Null: unknown. */
   readonly from: () => AudioPlace | null
   /** Returns all kept frames with new numbers, to be sent now. */
   readonly resend: () => ReadonlyArray<Repeated>
@@ -48,12 +48,12 @@ const MAX_BYTES = 2 * 1024 * 1024
 
 const sizeOf = (frame: SenderFrame): number => (frame.kind === 'text' ? frame.text.length : frame.bytes.byteLength)
 
-/** @param maxBytes bytes; frames in transit may exceed it, because `isFull` is checked before reading */
+/** @param maxBytes the frames may exceed this limit a little, because `isFull` is checked before the next read */
 export const createUnsettledAudio = (maxBytes: number = MAX_BYTES): UnsettledAudio => {
   let kept: Array<Kept> = []
   let bytes = 0
   let lastNumber = 0
-  /** The sample with which the first kept frame firstSample; null: unknown. */
+  /** The sample with which the first kept frame begins. Null: unknown. */
   let firstSample: number | null = null
   /** Ends of frames that were received but are not covered. */
   let receivedPlaces: Array<AudioPlace> = []

@@ -25,11 +25,11 @@ interface DrainedSessions {
 export interface DrainWorkerDeps extends PlacingDeps {
   readonly members: Pick<Members, 'self' | 'announce'>
   readonly sessions: DrainedSessions
-  /** Null when no other process can count this worker as lost. */
+  /** Null when there is no other process that could consider this worker lost. */
   readonly rejoining: Rejoining | null
   readonly timers: Timers
   readonly logger: Logger
-  /** Milliseconds that sessions without another worker get to end (DRAIN_TIMEOUT); 0: the drain does not wait. */
+  /** Milliseconds for which sessions that no other worker can take may continue (DRAIN_TIMEOUT). 0: no wait. */
   readonly drainTimeout: number
 }
 
@@ -37,19 +37,20 @@ export interface DrainWorkerDeps extends PlacingDeps {
 const HAND_OVER_MS = 2000
 /** Time to transcribe the received audio of sessions that outlast the drain. */
 const FLUSH_MS = 10_000
-/** Longest wait for the log. Without an answer the other processes later count this worker as lost. */
+/** Longest wait for the log. If it does not answer, the other processes later consider this worker lost. */
 const ANSWER_MS = 2000
 const POLL_MS = 50
 
 /**
- * Stops a worker as planned. It takes no further sessions. Each session transcribes its received audio and moves to
- * another worker with room; then the worker leaves. Sessions that no other worker can take get DRAIN_TIMEOUT to end on
- * their own. The sessions must still follow the log meanwhile.
+ * Prepares the planned stop of a worker. It takes no further sessions. Each session transcribes its received audio and
+ * moves to another worker with enough memory. Sessions that no other worker can take may continue for DRAIN_TIMEOUT.
+ * Then the worker leaves. During the drain the sessions must still follow the log.
  */
 export const drainWorker = (deps: DrainWorkerDeps) => async (): Promise<void> => {
   const { admission, environment, members, sessions, timers, logger, drainTimeout } = deps
   const { name: worker, incarnation } = members.self
   const deadline = environment.monotonic() + drainTimeout
+  /** Sessions whose hand-over was tried. */
   const tried = new Set<number>()
 
   const hasOtherWorkers = (): boolean =>
@@ -66,7 +67,7 @@ export const drainWorker = (deps: DrainWorkerDeps) => async (): Promise<void> =>
   const moveOf = ({ liveId, term }: Reservation): AdmissionCommand =>
     ({ type: 'Move', liveId, term, to: null, offering: admission.offering(), at: environment.now() })
 
-  /** Returns the sessions that fit on other workers, counted one after another. */
+  /** Returns the sessions that together fit on other workers. */
   const movable = (): ReadonlyArray<Reservation> => {
     let state = admission.state()
     return openOf(state, worker).filter((held) => {
@@ -78,7 +79,7 @@ export const drainWorker = (deps: DrainWorkerDeps) => async (): Promise<void> =>
     })
   }
 
-  /** Audio that arrives during the hand-over is ignored here; the sender's process sends it to the next worker. */
+  /** Audio that arrives during the hand-over is ignored here. The process of the sender sends it to the next worker. */
   const handOver = async (held: Reservation): Promise<void> => {
     tried.add(held.liveId)
     await atMost(timers, HAND_OVER_MS, sessions.runs.finishTranscribing(held.liveId, HAND_OVER_MS))
@@ -100,7 +101,7 @@ export const drainWorker = (deps: DrainWorkerDeps) => async (): Promise<void> =>
       if (sessions.count() === 0 || environment.monotonic() >= deadline) break
       await pause(timers, POLL_MS)
     }
-    // Sessions that remain still send the text of their received audio.
+    // The remaining sessions also transcribe their received audio.
     await sessions.flushAll(FLUSH_MS)
   }
 

@@ -3,7 +3,7 @@ import type { SourcePoint } from '../../lives/source-point.ts'
 import type { Origin } from '../../log/origin.ts'
 import type { EndCause } from '../../pipeline/signals.ts'
 
-/** A wait for a returning sender, and the end of the session without it. */
+/** A wait for a returning sender, and the end of the session if the sender does not return. */
 export interface ExpectedSender {
   /** Longest wait in milliseconds. */
   readonly graceMs: number
@@ -14,24 +14,24 @@ export interface ExpectedSender {
 /** Controls the sessions of this process. `run-lives.ts` uses it to apply the log. */
 export interface LiveRuns {
   readonly all: () => ReadonlyArray<number>
-  /** The term in which the session runs here; null when it does not run here. */
+  /** Returns the leadership term in which the session runs here. Null when it does not run here. */
   readonly termOf: (liveId: number) => number | null
   readonly hasSender: (liveId: number) => boolean
-  /** Seconds of audio so far, including lost audio; null when the session does not run here. */
+  /** Returns the seconds of audio so far, including lost audio. Null when the session does not run here. */
   readonly audioSeconds: (liveId: number) => number | null
-  /** Pulls the source of an auto-started session from this point on. Does nothing when it is pulled already. */
+  /** Pulls the source of an auto-started session from this point on. Does nothing when the source is already pulled. */
   readonly pull: (liveId: number, live: AttachedLive, point: SourcePoint) => void
   /**
-   * Loads the model of a session that lost its sender with the earlier worker, and waits for the sender to return. Then
-   * the session ends as `end` says. Does nothing when the session runs already.
+   * Loads the model of a session that lost its sender together with the earlier worker. Waits for the sender to return.
+   * If it does not return, the session ends with the cause in `end`. Does nothing when the session already runs.
    */
   readonly awaitSender: (liveId: number, live: AttachedLive, point: SourcePoint, end: ExpectedSender) => void
   /** Takes no more audio, and transcribes and translates the received audio. The session stays open. */
   readonly finishTranscribing: (liveId: number, limitMs: number) => Promise<void>
-  /** The terminal event is stored. Stops a session that another process ended, without further text. */
+  /** Call this when the terminal event is stored. Stops a session that another process ended, without further text. */
   readonly stop: (liveId: number) => void
   /** Reports the end to the sockets of the session. */
   readonly ended: (liveId: number, cause: EndCause) => void
-  /** Another worker has the session. Stops it here without an end and without writes. */
+  /** Call this when another worker runs the session. Stops it here without an end and without writes. */
   readonly drop: (liveId: number) => void
 }

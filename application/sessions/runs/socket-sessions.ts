@@ -10,13 +10,13 @@ export interface ListenerSessions {
   readonly resolveToken: ResolveToken
   /** Returns the finals that a socket missed, of open sessions and of sessions that ended within the last minute. */
   readonly missed: (liveId: number, point: ResumePoint) => TaskEither<Unavailable, MissedFinals>
-  /** With several processes: resolves when a socket that subscribes from then on misses nothing. */
+  /** Resolves when a socket that subscribes afterwards misses no final. Absent when there is only one process. */
   readonly ready?: (liveId: number) => Promise<void>
 }
 
 /** The sessions that run in this process. */
 export interface LiveSessions extends ListenerSessions {
-  /** Gives the sender the place of the session and returns its sender session. */
+  /** Gives the sender the only place for a sender of this session. Returns its sender session. */
   readonly attachSender: (
     liveId: number,
     /** For a returning sender: the sample of the session with which its audio begins. */
