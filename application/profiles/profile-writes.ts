@@ -17,7 +17,7 @@ export interface ProfileWriteDeps extends WriteDeps {
   readonly projector: Pick<Projector, 'whenProjected'>
 }
 
-/** Users whose profiles stay folded in memory, because reading the growing history each time would be slow. */
+/** Number of users whose profiles are kept in memory, because reading the growing history each time would be slow. */
 const MAX_KNOWN = 500
 
 /** Sends a command to the caller's profiles. Returns the profiles once the read models show the change. */
@@ -28,8 +28,8 @@ export type SendToProfiles = (
 ) => TaskEither<ProfilesRefusal | Unavailable, ProfilesState>
 
 /**
- * Creates the writer of profiles. All profiles of a user form one aggregate. A process needs one writer, because the
- * writer keeps recently changed profiles in memory.
+ * Creates the writer of profiles. All profiles of a user form one aggregate. Create only one writer in each process,
+ * because the writer keeps recently changed profiles in memory.
  */
 export const sendToProfiles = (deps: ProfileWriteDeps): SendToProfiles => {
   const handle = handleCommand(deps)

@@ -23,9 +23,9 @@ export interface TokenWriteDeps extends WriteDeps {
   readonly projector: Pick<Projector, 'whenProjected'>
 }
 
-/** Shared by the commands of API tokens. */
+/** Functions that the commands of API tokens share. */
 export interface TokenWrites {
-  /** Sends a command. Returns once the directory knows the change, so a deactivated token is refused from then on. */
+  /** Sends a command. Returns once the directory has received the change, so a deactivated token is then refused. */
   readonly send: (
     caller: Caller,
     tokenId: number,
@@ -39,25 +39,26 @@ export interface TokenWrites {
   readonly countOf: (userId: number) => Promise<number>
 }
 
-/** Tokens whose state stays in memory, because reading the growing history each time would be slow. */
+/** Number of tokens whose state is kept in memory, because reading the growing history each time would be slow. */
 const MAX_KNOWN = 500
-/** Recently issued or revoked tokens that the read models may not show yet. */
+/** Maximum number of recently issued or revoked tokens that are kept because the read models may not show them yet. */
 const MAX_UNLISTED = 10_000
 
-/** Creates the writer of API tokens. A process needs exactly one. */
+/** Creates the writer of API tokens. Create only one writer in each process. */
 export const openTokenWrites = (deps: TokenWriteDeps): TokenWrites => {
   const { tokens, tokenIdsOf, projector } = deps
   const handle = handleCommand(deps)
   const inTurn = createTurns()
   const knownStates = createKnownStates<ApiTokenState>(MAX_KNOWN)
-  /** By token id: issued or revoked by this process, possibly not yet shown by the read models. */
+  /** Tokens that this process issued or revoked, by id. The read models may not show them yet. */
   const unlisted = new Map<number, { readonly owner: number; readonly isIssued: boolean }>()
 
   return {
     send: (caller, tokenId, command, commandId) => async () => {
       const stream = apiTokenStream(tokenId)
-      const about = { commandId, correlationId: commandId, actor: actorOf(caller) }
-      const handled = await inTurn(stream, handle({ stream, decider: apiTokenDecider, command, knownStates, ...about }))
+      const origin = { commandId, correlationId: commandId, actor: actorOf(caller) }
+      const request = { stream, decider: apiTokenDecider, command, knownStates, ...origin }
+      const handled = await inTurn(stream, handle(request))
       if (E.isLeft(handled)) return handled
       const { position, state } = handled.right
       if (position !== null) await Promise.all([tokens.whenSeen(position), projector.whenProjected(position)])
@@ -82,13 +83,13 @@ export const openTokenWrites = (deps: TokenWriteDeps): TokenWrites => {
   }
 }
 
-/** Returns the owner of a token; none when the token is unknown. */
+/** Returns the owner of a token. None when the token is unknown. */
 export const anyOwnerOf = (
   { byId }: Pick<TokenDirectory, 'byId'>,
   tokenId: number,
 ): TaskEither<Unavailable, Option<number>> => pipe(byId(tokenId), TE.map(O.map((known: KnownToken) => known.userId)))
 
-/** Returns the user who must own the token: the caller. The operator may act for any owner. */
+/** Returns the user who must own the token: the caller. For the operator it returns the owner, whoever that is. */
 export const ownerOf = (
   tokens: Pick<TokenDirectory, 'byId'>,
   { credential, userId }: Caller,

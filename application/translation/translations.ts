@@ -14,20 +14,20 @@ export interface TranslationTarget {
 
 /** The translations of one session. */
 export interface LiveTranslations {
-  /** Loads the translators, so that the first final does not wait for them. */
+  /** Loads the translators, so the first final does not wait for them. */
   readonly prepare: () => void
   /** Queues a final for every target with a translator from its language. Does not wait. */
   readonly add: (segment: Segment, language: string) => void
   /** Resolves when all added finals are delivered, failed or dropped. */
   readonly settled: () => Promise<void>
-  /** Stops at once, without further deliveries. */
+  /** Stops immediately, without further deliveries. */
   readonly stop: () => void
 }
 
 export interface LiveTranslationsOptions {
   readonly liveId: number
   readonly targets: ReadonlyArray<TranslationTarget>
-  /** Receives the translations of each target in the order of the segments. The next one waits for it. */
+  /** Receives the translations of each target in the order of the segments. It is awaited before the next call. */
   readonly deliver: (segment: Segment, to: string, text: string) => Promise<void>
 }
 
@@ -39,6 +39,7 @@ export interface Translations {
 interface QueuedSegment {
   readonly segment: Segment
   readonly translator: TranslationTarget
+  /** When the segment was queued, in milliseconds of the monotonic clock. */
   readonly since: number
 }
 
@@ -51,13 +52,13 @@ interface Dependencies {
 
 type Failure = ModelLoadFailed | JobFailed
 
-/** Longest queue of one session and target: several minutes of speech. */
+/** Maximum number of segments in the queue of one session and target: several minutes of speech. */
 const MAX_WAITING = 60
 
 /**
- * Translates the finals of sessions. A session has one job at a time per target, so sessions share the translators
- * fairly and each target keeps its order. A failed translation is counted and left out; the session continues. A slow
- * translator skips its oldest segments, so that translations stay close to the speech.
+ * Translates the finals of sessions. A session has one job at a time for each target language, so sessions share the
+ * translators fairly and each target keeps its order. A failed translation is counted and left out, and the session
+ * continues. A slow translator skips its oldest segments, so translations stay close to the speech.
  */
 export const createTranslations = ({ engine, monotonic, logger }: Dependencies): Translations => {
   const totals = { done: 0, failed: 0, dropped: 0, skipped: 0 }
@@ -107,7 +108,7 @@ export const createTranslations = ({ engine, monotonic, logger }: Dependencies):
         await perform(next).catch((error: unknown) => {
           recordFailure(translator, { _tag: 'JobFailed', reason: String(error) })
         })
-        // `stop` may have removed the segment already.
+        // `stop` may already have removed the segment.
         if (waiting.delete(next)) queue.shift()
       }
       working = null

@@ -3,7 +3,7 @@ import type { Either } from 'fp-ts/lib/Either.js'
 import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
 import { administratorsDecider } from '../../domain/administrators/decider.ts'
 import type {
-  Administrators as Counted, AdministratorsCommand, NoAdministratorRemains,
+  Administrators as ListedAdministrators, AdministratorsCommand, NoAdministratorRemains,
 } from '../../domain/administrators/decider.ts'
 import { ADMINISTRATORS_STREAM } from '../../domain/administrators/events.ts'
 import type { AdministratorsEvent } from '../../domain/administrators/events.ts'
@@ -27,23 +27,24 @@ import { hasPassword } from './known-user.ts'
  */
 export interface Administrators {
   /**
-   * Removes the user from the stream, then runs `change`: a deletion, demotion or deactivation. Passes on whether the
-   * user is the last administrator. So two administrators cannot remove each other at the same time.
+   * Removes the user from the stream, then runs `change`: a deletion, demotion or deactivation. `change` gets true when
+   * the user is the last administrator. So two administrators cannot remove each other at the same time.
    */
   readonly removeThen: <L, A>(
     userId: number,
     origin: Origin,
     change: (nobodyElseAdministers: boolean) => TaskEither<L, A>,
   ) => TaskEither<L | Unavailable, A>
-  /** Updates the stream from the user's own stream. Repeatable. */
+  /** Updates the stream from the user's own stream. May be repeated. */
   readonly synchronise: (userId: number, origin: Origin) => TaskEither<Unavailable, void>
 }
 
-/** Attempts to find a remaining administrator, in case another process removes that administrator meanwhile. */
+/** Attempts to find a remaining administrator. Another process may remove that administrator at the same time. */
 const MAX_ATTEMPTS = 5
 
+/** Facts from the user's own stream. */
 interface OwnStream extends AdminStatus {
-  /** Revision of the newest event; -1 for an empty stream. */
+  /** Revision of the newest event. −1 for an empty stream. */
   readonly revision: number
   readonly hasPassword: boolean
 }
@@ -70,7 +71,7 @@ export const createAdministrators = (deps: WriteDeps): Administrators => {
   const inTurn = createTurns()
 
   const send = (command: AdministratorsCommand, origin: Origin) =>
-    handleCommand(deps)<Counted, AdministratorsCommand, AdministratorsEvent, NoAdministratorRemains>({
+    handleCommand(deps)<ListedAdministrators, AdministratorsCommand, AdministratorsEvent, NoAdministratorRemains>({
       ...origin,
       // A separate command id, because one request may send several commands.
       commandId: deps.environment.newId(),
@@ -80,11 +81,12 @@ export const createAdministrators = (deps: WriteDeps): Administrators => {
     })()
 
   /**
-   * Finds another administrator who can log in; null when there is none. A user without a readable password cannot log
-   * in. Left: no other administrator was found, but one of the streams could not be read.
+   * Finds another administrator who can log in. Returns null when there is no such administrator. A user without a
+   * readable password cannot log in. Left: no other administrator was found, but one of the streams could not be read.
    */
   const findOtherAdministrator = async (userId: number): Promise<Either<Unavailable, number | null>> => {
-    const loaded = await loadState(deps)<Counted, AdministratorsEvent>(ADMINISTRATORS_STREAM, administratorsDecider)()
+    const load = loadState(deps)<ListedAdministrators, AdministratorsEvent>
+    const loaded = await load(ADMINISTRATORS_STREAM, administratorsDecider)()
     if (E.isLeft(loaded)) return loaded
     let answer: Either<Unavailable, null> = E.right(null)
     for (const [other, { administers }] of loaded.right.state) {

@@ -26,7 +26,7 @@ interface Deleted {
 const notFound: UserNotFound = { _tag: 'UserNotFound' }
 const lastAdministrator: LastAdministrator = { _tag: 'LastAdministrator' }
 
-/** Appends `UserDeleted`. From then on the user does not exist. */
+/** Appends `UserDeleted`. Afterwards the user does not exist. */
 export const markDeleted =
   (deps: DeletionDeps) =>
   (

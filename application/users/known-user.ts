@@ -5,7 +5,7 @@ import type { UserView } from '../ports/read-models.ts'
 
 export const isActive = (user: User): boolean => user.status === 'active'
 
-/** An erased password reads as a placeholder, which is not a hash. */
+/** Returns whether the user has a readable password hash. An erased hash reads `[erased]`. */
 export const hasPassword = (user: User): boolean => user.passwordHash !== ERASED
 
 export const callerOf = (user: User, credential: Caller['credential']): Caller => ({

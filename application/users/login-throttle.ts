@@ -19,13 +19,13 @@ import { createRecentFailures } from './recent-failures.ts'
 export interface LoginThrottleDeps extends WriteDeps {
   readonly logger: Logger
   readonly credentials: Pick<Credentials, 'keyedHash'>
-  /** False (RATE_LIMIT 0): nothing is counted or refused. */
+  /** False when RATE_LIMIT is 0. Then nothing is counted or refused. */
   readonly enabled: boolean
 }
 
 /**
- * Runs `attempt`, which checks a password; none means a wrong password. Left TooManyRequests: the name or the address
- * has to wait. `name` is a result of `throttledName`.
+ * Runs `attempt`, which checks a password. None: the password is wrong. Left `TooManyRequests`: the name or the address
+ * must wait. `name` is a result of `throttledName`.
  */
 export type LoginThrottle = <A>(
   name: string,
@@ -37,20 +37,22 @@ export type LoginThrottle = <A>(
 export const throttledName = (usernameHash: string, generation = 0): string =>
   generation === 0 ? usernameHash : `${usernameHash}-${generation}`
 
-/** Attempts that run or wait, as many as passwords may wait to be hashed. */
+/** Maximum number of attempts that run or wait: as many as passwords may wait to be hashed. */
 const MAX_ATTEMPTS = 100
-/** Counts kept in memory for times when the store is unavailable. */
+/** Number of counts that are kept in memory, for times when the store is unavailable. */
 const MAX_REMEMBERED = 10_000
 /** A failure counts for a day. A success makes a network trusted for thirty days. */
 const FAILURE_SECONDS = 24 * 3600
 const SUCCESS_SECONDS = 30 * FAILURE_SECONDS
-/** After this many failures from untrusted networks, the wait of the name also applies to new networks. */
+/**
+ * After `most` failures from untrusted networks within `windowMs`, the wait of the name also applies to new networks.
+ */
 const UNTRUSTED_LIMIT = { most: 100, windowMs: 15 * 60_000 }
 
 const tooMany = (milliseconds: number): Either<TooManyRequests, never> =>
   E.left({ _tag: 'TooManyRequests', seconds: Math.max(1, Math.ceil(milliseconds / 1000)) })
 
-/** Attempts are counted per name, per name and network (`place`), and per address. */
+/** Attempts are counted for each name, for each name and network together (`place`), and for each address. */
 interface Attempt {
   readonly name: string
   readonly place: string
@@ -83,7 +85,7 @@ const createFailureCounts = (deps: LoginThrottleDeps) => {
     return (state.at ?? '') > (known.at ?? '') ? state : known
   }
 
-  /** Records an outcome. `before`: the known count; an outcome that does not change it is not written. */
+  /** Records an outcome. `before`: the known count. An outcome that does not change the count is not written. */
   const record = async (hash: string, type: LoginOutcome['type'], before: LoginFailures): Promise<void> => {
     const command = { type, at: deps.environment.now() }
     const decided = loginFailuresDecider.decide(command, before)
@@ -108,9 +110,9 @@ const createFailureCounts = (deps: LoginThrottleDeps) => {
 }
 
 /**
- * Slows down password guessing. Counts all attempts of an address, the attempts of a network for one name, and all
- * attempts for a name. The count of a name does not apply to networks with a recent login for this name. It applies to
- * networks without failures only after many failures. Otherwise anybody could lock a user out.
+ * Slows down password guessing. Counts the failed attempts of an address, of a network for one name, and of all
+ * networks for a name. The count of a name does not apply to networks with a recent login for this name. It applies to
+ * networks without failures only after many failures of other networks. Otherwise anybody could lock a user out.
  */
 export const createLoginThrottle = (deps: LoginThrottleDeps): LoginThrottle => {
   if (!deps.enabled) return (_name, _address, attempt) => attempt()
@@ -118,7 +120,7 @@ export const createLoginThrottle = (deps: LoginThrottleDeps): LoginThrottle => {
   const counts = createFailureCounts(deps)
   const addresses = createRecentFailures(environment)
   const untrusted = createRecentFailures(environment, UNTRUSTED_LIMIT)
-  // One attempt after another, so each attempt sees the counts of the earlier ones.
+  // Attempts run one after another, so each attempt sees the counts of the earlier attempts.
   const inTurn = createTurns()
   let pending = 0
 

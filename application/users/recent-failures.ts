@@ -1,13 +1,13 @@
 import type { Environment } from '../ports/environment.ts'
 
-/** Default limit, for one address. */
+/** Default limit: after this many failures within WINDOW_MS, an address must wait. */
 const MAX_FAILURES = 20
 const WINDOW_MS = 60_000
 /** Beyond this number, keys without a recent failure are dropped. */
 const MAX_KEYS = 10_000
 
 export interface RecentFailures {
-  /** Milliseconds until the next attempt is allowed; 0: now. */
+  /** Returns the milliseconds until the next attempt is allowed. 0: it is allowed. */
   readonly waitMs: (key: string) => number
   readonly recordFailure: (key: string) => void
 }

@@ -15,6 +15,7 @@ export interface UserWriteDeps extends WriteDeps {
   readonly projector: Pick<Projector, 'whenProjected'>
 }
 
+/** The result of a command for a user. */
 export type HandledByUser = Handled<UserState, UserEvent>
 
 /** Sends a command to the stream of one user. */
@@ -23,7 +24,7 @@ export const sendToUser =
   (userId: number, command: UserCommand, origin: Origin): TaskEither<UserRefusal | Unavailable, HandledByUser> =>
     handleCommand(deps)({ ...origin, stream: userStream(userId), decider: userDecider, command })
 
-/** Waits until the directory and the read models show the command. Returns the user; null for a deleted user. */
+/** Waits until the directory and the read models show the command. Returns the user, or null for a deleted user. */
 export const userOnceVisible =
   ({ directory, projector }: Pick<UserWriteDeps, 'directory' | 'projector'>) =>
   async ({ state, position }: HandledByUser): Promise<User | null> => {

@@ -10,13 +10,16 @@ import { nextId } from '../log/next-id.ts'
 import type { Origin } from '../log/origin.ts'
 import type { Credentials } from '../ports/credentials.ts'
 
-/** Returns the hash of a username. Case-sensitive; Unicode NFC, so equal names from different keyboards are equal. */
+/**
+ * Returns the hash of a username. The case of letters counts. The name is normalised to Unicode NFC, so equal names
+ * from different keyboards have equal hashes.
+ */
 export const usernameHash = (credentials: Pick<Credentials, 'keyedHash'>, username: string): string =>
   credentials.keyedHash('username', username.normalize('NFC'))
 
 const usernameTaken: UsernameTaken = { _tag: 'UsernameTaken' }
 
-/** Claims a username and returns its user id. Continues a claim whose registration was cut short. */
+/** Claims a username and returns its user id. Continues a claim whose registration was interrupted. */
 export const claimUsername =
   (deps: WriteDeps) =>
   (hash: string, origin: Origin): TaskEither<UsernameTaken | Unavailable, number> =>

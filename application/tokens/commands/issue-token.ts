@@ -15,7 +15,7 @@ import type { TokenWrites } from '../token-writes.ts'
 
 export interface NewApiToken {
   readonly name: string
-  /** An instant in the form of the interface; null: the token never expires. */
+  /** An instant in the form of the interface. Null: the token never expires. */
   readonly expiresAt: string | null
 }
 
@@ -61,6 +61,6 @@ const issue =
 
 export const issueToken = (deps: IssueTokenDeps): IssueToken => {
   const inTurn = createTurns()
-  // One user's tokens are issued one after another, so that concurrent requests cannot pass the limit.
+  // The tokens of a user are issued one after another, so concurrent requests cannot exceed the limit.
   return (caller, token) => () => inTurn(`user-${caller.userId}`, issue(deps)(caller, token))
 }

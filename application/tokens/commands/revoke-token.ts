@@ -10,7 +10,7 @@ import type { TokenDirectory } from '../policies/token-directory.ts'
 import { anyOwnerOf, ownerOf } from '../token-writes.ts'
 import type { TokenWrites } from '../token-writes.ts'
 
-/** Revokes a token for good. */
+/** Revokes a token permanently. */
 export type RevokeToken = (caller: Caller, tokenId: number) => TaskEither<ApiTokenNotFound | Unavailable, void>
 
 export interface RevokeTokenDeps extends Pick<TokenWrites, 'send'> {

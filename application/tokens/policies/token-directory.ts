@@ -27,7 +27,10 @@ export interface KnownToken {
 
 export interface TokenDirectoryDeps extends FollowDeps {
   readonly store: EventStore
-  /** Looks up tokens issued up to `from`. Left: the read model lags behind the start of this process. */
+  /**
+   * Finds tokens that were issued before this process followed the log (up to `from`). Left: the read model does not
+   * contain all of them yet.
+   */
   readonly tokenIdByPrefix: TokenIdByPrefix
 }
 
@@ -35,8 +38,8 @@ export interface TokenDirectoryDeps extends FollowDeps {
 type FindToken<By> = (by: By) => TaskEither<Unavailable, Option<KnownToken>>
 
 /**
- * Finds API tokens in their own streams. Recently used tokens are kept in memory; during a store outage their last
- * known state is used. A change takes effect as soon as this process receives its event.
+ * Finds API tokens in their own streams. Recently used tokens are kept in memory. While the store is unavailable, their
+ * last known state is used. A change takes effect as soon as this process receives its event.
  */
 export interface TokenDirectory extends Follower {
   readonly byId: FindToken<number>
@@ -44,13 +47,13 @@ export interface TokenDirectory extends Follower {
   readonly byPrefix: FindToken<string>
 }
 
-/** Tokens kept in memory: more than are used within an hour. */
+/** Number of tokens that are kept in memory: more than are used within an hour. */
 const MAX_REMEMBERED = 20_000
 
-const tokenEvent = eventReader(apiTokenEvents)
-const issued = eventReader([ApiTokenIssued])
+const readTokenEvent = eventReader(apiTokenEvents)
+const readIssued = eventReader([ApiTokenIssued])
 
-/** Folds without opening the encrypted name, because authentication does not need it. */
+/** Folds events without decrypting the name, because authentication does not need it. */
 const evolve = (
   token: KnownToken | null,
   event: StoredEventOf<(typeof apiTokenEvents)[number]>,
@@ -81,11 +84,11 @@ export const startTokenDirectory = (deps: TokenDirectoryDeps): TokenDirectory =>
       pipe(
         readUndamaged(deps.store, stream),
         TE.map(({ events }) =>
-          events.flatMap((event) => tokenEvent(event) ?? []).reduce<KnownToken | null>(evolve, null)),
+          events.flatMap((event) => readTokenEvent(event) ?? []).reduce<KnownToken | null>(evolve, null)),
       ),
     isWorthKeeping: (token) => token !== null,
   })
-  // Safe to keep: a prefix never changes its token.
+  // The ids can be cached, because a prefix always belongs to the same token.
   const ids = createLruCache<string, number>(MAX_REMEMBERED)
   const idOf: TokenIdByPrefix = (prefix) => {
     const known = ids.get(prefix)
@@ -97,7 +100,7 @@ export const startTokenDirectory = (deps: TokenDirectoryDeps): TokenDirectory =>
     prefixes: ['api-token-'],
     onEvent: (stream, event) => {
       tokens.forget(stream)
-      const issuedEvent = event === null ? undefined : issued(event)
+      const issuedEvent = event === null ? undefined : readIssued(event)
       if (issuedEvent !== undefined) ids.set(issuedEvent.data.prefix, issuedEvent.data.tokenId)
     },
   })

@@ -20,15 +20,17 @@ export interface TokenUseDeps extends WriteDeps {
 export interface TokenUses {
   /** Records a use in the background, at most once a minute. After a failure the next use tries again. */
   readonly record: (token: KnownToken) => void
-  /** Returns the time of the last recorded use; null when there is none. */
+  /** Returns the time of the last recorded use, or null when no use was recorded. */
   readonly lastUseOf: (tokenId: number) => TaskEither<Unavailable, string | null>
   /** Resolves when no write is running. */
   readonly settled: () => Promise<void>
 }
 
-/** The store keeps only the newest use of a token. Every 100 events the limit is set again: a crash may skip it. */
+/**
+ * The store keeps only the newest use of a token. This limit is set again every 100 events, in case a crash skipped it.
+ */
 const TRUNCATION_INTERVAL = 100
-/** Tokens whose last use is kept in memory, so that not every use reads the log. */
+/** Number of tokens whose last use is kept in memory, so most uses need no read of the log. */
 const MAX_REMEMBERED = 20_000
 
 const NOT_RECORDED = 'the use of an API token could not be recorded'

@@ -21,7 +21,7 @@ export interface ListAllTokensDeps {
   readonly directory: Pick<UserDirectory, 'byId'>
 }
 
-/** Owners read at the same time when they are not in memory. */
+/** Maximum number of owners that are read at the same time, when they are not in memory. */
 const OWNERS_AT_ONCE = 16
 
 export const listAllTokens =

@@ -16,7 +16,7 @@ import { userViewOf } from '../known-user.ts'
 import { userOnceVisible, sendToUser } from '../user-writes.ts'
 import type { UserWriteDeps } from '../user-writes.ts'
 
-/** The changes that an administrator requests; undefined members stay as they are. */
+/** The changes that an administrator requests. Undefined members stay unchanged. */
 export interface ChangeUserRequest extends Omit<UserChanges, 'passwordHash'> {
   readonly password?: string | undefined
 }
@@ -82,7 +82,7 @@ export const changeUser =
     if (E.isLeft(counted)) return counted
     const user = await userOnceVisible(deps)(sent.right)
     if (user === null) return E.left(notFound)
-    // Also without a change: an earlier attempt may have failed between the change and the ends.
+    // Ends the sessions even if this call changed nothing, because an earlier attempt may have failed before the ends.
     const ended = user.status === 'disabled' ? await endLivesOf(userId, origin) : E.right(undefined)
     return E.isLeft(ended) ? ended : E.right(userViewOf(user))
   }

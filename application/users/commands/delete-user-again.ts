@@ -7,7 +7,7 @@ import { unexpected } from '../../log/unexpected.ts'
 import { finishDeletion, markDeleted } from '../deletion.ts'
 import type { DeletionDeps } from '../deletion.ts'
 
-/** Repeats a deletion that a restored older log lacks. Does nothing when that log does not contain the user. */
+/** Repeats a deletion after an older log was restored. Does nothing when that log does not contain the user. */
 export type DeleteUserAgain = (userId: number) => TaskEither<Unavailable, void>
 
 export const deleteUserAgain =
@@ -19,7 +19,7 @@ export const deleteUserAgain =
     const user = known.right
     if (O.isNone(user)) return E.right(undefined)
     const origin = originOf(deps, 'service')
-    // False: the first deletion has already checked for another administrator.
+    // False, because the first deletion has already checked that another administrator remains.
     const deleted = await markDeleted(deps)(user.value, origin, false)()
     if (E.isRight(deleted)) return await finishDeletion(deps)(deleted.right, origin)()
     switch (deleted.left._tag) {

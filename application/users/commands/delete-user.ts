@@ -9,7 +9,7 @@ import type { Administrators } from '../administrators.ts'
 import { finishDeletion, markDeleted } from '../deletion.ts'
 import type { DeletionDeps } from '../deletion.ts'
 
-/** Deletes a user for good: ends the open sessions, erases the keys of the user and the sessions, frees the name. */
+/** Deletes a user: ends the open sessions, erases the keys of the user and of all sessions, and frees the name. */
 export type DeleteUser = (
   caller: Caller,
   userId: number,

@@ -25,7 +25,7 @@ export interface LogInDeps {
   readonly rehash: Pick<Rehash, 'begin'>
 }
 
-/** Uses memory and the log only, no read model. */
+/** Uses only memory and the log, so it does not depend on the read models. */
 export const logIn =
   ({ directory, credentials, throttle, rehash }: LogInDeps): LogIn =>
   async (username, password, address) => {
@@ -46,7 +46,7 @@ export const logIn =
     if (E.isLeft(verifiedUser)) return verifiedUser
     if (O.isNone(verifiedUser.right)) return E.left({ _tag: 'WrongLogin' })
     rehash.begin(verifiedUser.right.value, password)
-    // The generation read before the verification: a password change in between invalidates this token.
+    // This generation was read before the verification, so a password change in between invalidates the token.
     const { userId, generation } = verifiedUser.right.value
     return E.right(await credentials.signJwt({ userId, generation }))
   }

@@ -20,7 +20,7 @@ export interface LogOutDeps extends UserWriteDeps {
   readonly logins: Pick<LoginDirectory, 'whenSeen'>
 }
 
-/** Logged-out tokens are remembered this much longer than they are valid, because clocks differ. */
+/** The record of a logged-out token is kept this much longer than the token is valid, because clocks differ. */
 const MARGIN_SECONDS = 600
 
 const userGone = { _tag: 'UserGone' } as const
@@ -36,14 +36,14 @@ const endToken = async (deps: LogOutDeps, caller: Caller): Promise<Either<Unavai
   if (E.isLeft(ended)) return ended
   const { position } = ended.right
   if (position === null) return E.right(undefined)
-  const left = Math.ceil(login.expiresAt - Date.parse(command.at) / 1000)
-  // A failure is harmless: the record then stays for longer than necessary.
-  await store.setMetadata(stream, { maxAgeSeconds: Math.max(0, left) + MARGIN_SECONDS })()
+  const validSeconds = Math.ceil(login.expiresAt - Date.parse(command.at) / 1000)
+  // A failure is harmless, because the record then only stays longer than necessary.
+  await store.setMetadata(stream, { maxAgeSeconds: Math.max(0, validSeconds) + MARGIN_SECONDS })()
   await logins.whenSeen(position)
   return E.right(undefined)
 }
 
-/** Returns once the directories know the change, so the token is refused from then on. */
+/** Returns once the directories have received the change, so the token is then refused. */
 export const logOut =
   (deps: LogOutDeps): LogOut =>
   (caller, everywhere) =>
@@ -58,6 +58,6 @@ export const logOut =
     const refusal = mapRefusal(`user ${caller.userId}`, sent.left, {
       UserUnknown: userGone, PasswordOutdated: null, LastAdministrator: null, AlreadyRegistered: null,
     })
-    // A deleted user has no valid login left.
+    // A deleted user has no valid login.
     return refusal._tag === 'UserGone' ? E.right(undefined) : E.left(refusal)
   }

@@ -35,7 +35,7 @@ export const registerFirstAdmin =
   (username, password) => {
     const register = pipe(
       registerUser(firstAdmin(username, password), 'setup'),
-      // Taken: another process with the same settings was faster.
+      // The name is taken when another process with the same settings was faster.
       TE.orElseW((refusal) => (refusal._tag === 'UsernameTaken' ? TE.right(null) : TE.left(refusal))),
     )
     return pipe(

@@ -35,7 +35,7 @@ export interface RegisterUserDeps extends WriteDeps {
   readonly projector: Pick<Projector, 'whenProjected'>
 }
 
-/** Quotas of a new user when the request names none. */
+/** Quotas of a new user whose request contains no quotas. */
 export const DEFAULT_QUOTAS = { maxSessions: 10, maxTranslations: 5 }
 
 type Registration = EventOf<typeof UserRegistered>['data']
@@ -43,8 +43,8 @@ type Registration = EventOf<typeof UserRegistered>['data']
 const usernameTaken: UsernameTaken = { _tag: 'UsernameTaken' }
 
 /**
- * Each step continues an earlier attempt that was cut short: a claimed username without a user keeps its user id. Of
- * several concurrent attempts the user's stream accepts one.
+ * Each step continues an earlier attempt that was interrupted. For example, a username that was claimed without a user
+ * keeps its user id. If several attempts run at the same time, the user's stream accepts only one.
  */
 export const registerUser =
   (deps: RegisterUserDeps): RegisterUser =>
@@ -85,7 +85,7 @@ export const registerUser =
     const { position, state } = registered.right
     if (!isUser(state)) throw new Error(`user ${userId.right} does not exist after its registration`)
     if (position !== null) {
-      // The profile's event comes later. It is null when an earlier attempt added the profile.
+      // The event of the profile comes after the registration. Null: an earlier attempt added the profile.
       const last = profile.right ?? position
       await Promise.all([directory.whenSeen(position), projector.whenProjected(last)])
     }

@@ -30,21 +30,26 @@ export type SetUp = (
 
 /** Creates the first administrator without a default password. */
 export interface SetupLink {
-  /** Token of the link that is printed at the start, valid for half an hour; null after the set-up. */
+  /**
+   * Returns the token for the link that is printed at the start. It is valid for half an hour. Null after the set-up.
+   */
   readonly token: TaskEither<Unavailable, string | null>
   readonly setUp: SetUp
 }
 
 const TOKEN_LIFE_MS = 30 * 60 * 1000
-/** Like all secrets of the service: 9 digits of the expiry (ms since 1970, base 36), then 204 bits of a signature. */
+/**
+ * Length of a token, as of all secrets of the service. It consists of 9 digits of the expiry (milliseconds since 1970,
+ * base 36) and 204 bits of a signature in base64url.
+ */
 const TOKEN_LENGTH = 43
 const EXPIRY_LENGTH = 9
 
 const refuse = (reason: SetupRefused['reason']) => E.left<SetupRefused>({ _tag: 'SetupRefused', reason })
 
 /**
- * Opens the set-up. A token contains its expiry and a signature with a key of this installation. Every process accepts
- * it, also after a restart, until an administrator exists.
+ * Opens the set-up. A token contains its expiry and a signature with a key of this installation. Until it expires or an
+ * administrator exists, every process accepts it, even after a restart.
  */
 export const openSetupLink = ({ environment, credentials, isSetUp, registerUser }: SetupLinkDeps): SetupLink => {
   const inTurn = createTurns()
@@ -55,7 +60,7 @@ export const openSetupLink = ({ environment, credentials, isSetUp, registerUser 
     return expiry + hash(expiry).slice(0, TOKEN_LENGTH - EXPIRY_LENGTH)
   }
 
-  /** Returns the expiry of a valid token in milliseconds since 1970; null for any other token. */
+  /** Returns the expiry of a token with a valid signature, in milliseconds since 1970. Null for any other token. */
   const expiryOf = (token: string): number | null => {
     const expiresAt = Number.parseInt(token.slice(0, EXPIRY_LENGTH), 36)
     // Compares keyed hashes, so the duration of the comparison reveals nothing about the signature.

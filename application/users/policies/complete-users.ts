@@ -20,7 +20,7 @@ import type { Position, StoredEvent } from '../../ports/event-store.ts'
 import { pause } from '../../waiting.ts'
 import type { Administrators } from '../administrators.ts'
 
-/** Adds the first profile. Returns the position of its event; null when the user has a profile already. */
+/** Adds the first profile. Returns the position of its event, or null when the user already has a profile. */
 export const addFirstProfile =
   (deps: WriteDeps) =>
   (userId: number, origin: Origin): TaskEither<Unavailable, Position | null> =>
@@ -56,16 +56,16 @@ const complete = async (deps: CompleteUsersDeps, event: StoredEvent): Promise<vo
   const { userId } = change.data
   const origin = ownOrigin(deps)
   if (change.type === 'UserRegistered') {
-    const given = await addFirstProfile(deps)(userId, origin)()
-    if (E.isLeft(given) && !needsNoProfile(given.left)) orThrow(given)
+    const added = await addFirstProfile(deps)(userId, origin)()
+    if (E.isLeft(added) && !needsNoProfile(added.left)) orThrow(added)
     if (!change.data.permissions.includes('admin')) return
   }
   orThrow(await deps.administrators.synchronise(userId, origin)())
 }
 
 /**
- * Completes registrations and permission changes that were cut short by a crash or an unavailable store. A minute after
- * the event it adds a missing first profile and corrects the count of administrators. Runs until stopped.
+ * Completes registrations and permission changes that a crash or an unavailable store interrupted. A minute after the
+ * event it adds a missing first profile and corrects the list of administrators. Runs until stopped.
  */
 export const completeUsers = (deps: CompleteUsersDeps): RunningDuty =>
   startLogDuty(deps, {

@@ -21,7 +21,7 @@ const administratorsUpTo = async (
   { store }: Pick<WriteDeps, 'store'>,
   head: Position,
 ): Promise<ReadonlyMap<number, AdminStatus>> => {
-  // Holds administrators and disabled users only, because a log may contain millions of users.
+  // Contains only administrators and disabled users, because a log may contain millions of users.
   const known = new Map<number, AdminStatus>()
   const stop = new AbortController()
   for await (const message of store.subscribe(BEGINNING, ['user-'], stop.signal)) {
@@ -41,8 +41,8 @@ const administratorsUpTo = async (
 }
 
 /**
- * Creates the stream `administrators` for a log of an older version. One append writes all events: a killed process
- * leaves no partial stream, and of two processes one succeeds.
+ * Creates the stream `administrators` for a log of an older version. One append writes all events, so a process that is
+ * killed leaves no partial stream. If two processes do this at the same time, only one of them succeeds.
  */
 export const countAdministrators =
   (deps: WriteDeps): TaskEither<Unavailable, void> =>

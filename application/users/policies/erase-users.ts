@@ -35,7 +35,7 @@ interface DeletedUser {
   readonly usernameHash: string
 }
 
-/** Tokens revoked and sessions removed at the same time. */
+/** Maximum number of tokens and sessions that are revoked and removed at the same time. */
 const STEPS_AT_ONCE = 16
 
 /** After this time a create that began before the deletion has ended and its session is listed. */
@@ -62,7 +62,10 @@ const revoke = async (
   }
 }
 
-/** Returns the listed sessions and the open ones that are not listed yet. With damaged admissions: the listed ones. */
+/**
+ * Returns the sessions of a user: the listed sessions, and open sessions that the read model does not list yet. With
+ * damaged admissions it returns only the listed sessions.
+ */
 const livesOfUser = async (
   deps: EraseUserDeps,
   userId: number,
@@ -100,8 +103,8 @@ const freeUsername = async (
 }
 
 /**
- * Erases the user's key, revokes the tokens, removes the sessions, and frees the name last. Repeatable.
- * Left: the first failure. Right: the position of the last event that read models show; null when there is none.
+ * Erases the user's key, revokes the tokens, removes the sessions, and frees the name last. May be repeated. Left: the
+ * first failure. Right: the position of the last event that read models show, or null when there is no such event.
  */
 export const eraseUser =
   (deps: EraseUserDeps) =>
@@ -117,7 +120,7 @@ export const eraseUser =
       ...tokens.right.map((tokenId) => () => revoke(deps, tokenId, userId, origin)),
       ...lives.right.map((liveId) => () => removeOrErase(deps, liveId, origin)),
     ]
-    // Damaged data does not stop the other steps. A token without a user does not authenticate anybody.
+    // Damaged data does not stop the other steps. If a token stays, it does not authenticate anybody without its user.
     const done = await traverseConcurrently(STEPS_AT_ONCE, steps, async (step) => {
       const outcome = await step()
       return E.isLeft(outcome) && isUnreadable(outcome.left) ? E.right(null) : outcome

@@ -11,13 +11,13 @@ export interface LoginDirectoryDeps extends FollowDeps {
   readonly store: Pick<EventStore, 'read' | 'subscribe'>
 }
 
-/** Knows which login tokens were logged out, from their own streams. */
+/** Finds out from the streams of login tokens whether a token was logged out. */
 export interface LoginDirectory extends Follower {
   /** Answers from memory for recently used tokens. Left: this cannot be determined at the moment. */
   readonly isLoggedOut: (tokenId: string) => TaskEither<Unavailable, boolean>
 }
 
-/** Tokens kept in memory: more than are used within an hour. */
+/** Number of tokens that are kept in memory: more than are used within an hour. */
 const MAX_REMEMBERED = 20_000
 
 /** Follows the streams of login tokens until `signal` aborts. */

@@ -22,19 +22,19 @@ export interface UserDirectoryDeps extends FollowDeps {
   readonly keyring: Keyring
 }
 
-/** None: no registered user. Left: this cannot be determined at the moment. */
+/** Finds a user. None: no such user is registered. Left: this cannot be determined at the moment. */
 type FindUser<By> = (by: By) => TaskEither<Unavailable, Option<User>>
 
 /**
- * Finds users in their own streams. Recently used users are kept in memory; during a store outage their last known
- * state is used. A change takes effect as soon as this process receives its event.
+ * Finds users in their own streams. Recently used users are kept in memory. While the store is unavailable, their last
+ * known state is used. A change takes effect as soon as this process receives its event.
  */
 export interface UserDirectory extends Follower {
   readonly byId: FindUser<number>
   readonly byUsernameHash: FindUser<string>
 }
 
-/** Users, and names, kept in memory: more than are used within an hour. */
+/** Number of users, and of names, that are kept in memory: more than are used within an hour. */
 const MAX_REMEMBERED = 20_000
 
 /** Follows the streams of users and usernames until `signal` aborts. */
@@ -46,7 +46,7 @@ export const startUserDirectory = (deps: UserDirectoryDeps): UserDirectory => {
         loadReadable(deps)<UserState, UserEvent>(stream, userDecider),
         TE.map(({ state }) => state),
       ),
-    // Not kept: an unreadable password may become readable when its key returns.
+    // A user with an unreadable password is not kept, because the password becomes readable when its key is restored.
     isWorthKeeping: (state) => isUser(state) && hasPassword(state),
   })
   const names = createStreamCache({

@@ -11,7 +11,7 @@ import { callerOf, isActive } from '../known-user.ts'
 import type { LoginDirectory } from '../policies/login-directory.ts'
 import type { UserDirectory } from '../policies/user-directory.ts'
 
-/** Returns the caller of a bearer token; none for an invalid token. Left: this cannot be determined at the moment. */
+/** Returns the caller of a bearer token. None: the token is invalid. Left: this cannot be determined at the moment. */
 export type Authenticate = (bearer: string) => TaskEither<Unavailable, Option<Caller>>
 
 export interface AuthenticateDeps {
@@ -28,9 +28,9 @@ export const authenticate =
     const claims = await credentials.verifyJwt(bearer)
     if (O.isNone(claims)) return E.right(O.none)
     const { userId, generation, tokenId, expiresAt } = claims.value
-    const loggedOut = await logins.isLoggedOut(tokenId)()
-    if (E.isLeft(loggedOut)) return loggedOut
-    if (loggedOut.right) return E.right(O.none)
+    const isLoggedOut = await logins.isLoggedOut(tokenId)()
+    if (E.isLeft(isLoggedOut)) return isLoggedOut
+    if (isLoggedOut.right) return E.right(O.none)
     const found = await directory.byId(userId)()
     const isStillValid = (user: User) => isActive(user) && user.generation === generation
     const login = { tokenId, expiresAt }

@@ -6,7 +6,7 @@ import type { Unavailable } from '../../errors.ts'
 import type { WatchedLog } from '../../log/watched-log.ts'
 import type { EventStore } from '../../ports/event-store.ts'
 
-/** Returns whether an administrator exists or existed. Then the service does not ask for a first administrator. */
+/** Returns whether an administrator exists or existed. Then the service needs no first administrator. */
 export type IsSetUp = () => TaskEither<Unavailable, boolean>
 
 export interface IsSetUpDeps {
