@@ -27,9 +27,9 @@ const drain = async <A>(items: AsyncIterable<A>): Promise<ReadonlyArray<A>> => {
  * checkpoint must equal the fold of the log up to the checkpoint.
  *
  * Stores that write documents before the checkpoint may hold documents ahead of it, also after a crash. A removed
- * document cannot show that it was ahead. To check such documents, this folds the rest of the log twice: into the
- * stored documents, as the next start does, and into the folded ones. Both results must be equal. Throws when the log
- * is an older copy.
+ * document cannot show that it was ahead. To check such documents, this folds the rest of the log twice: into copies of
+ * the stored documents, as the next start would do, and into the documents that it has folded so far. Both results must
+ * be equal. Throws when the log is an older copy.
  */
 export const differencesFromLog = async (
   { store, documents, scratch }: ComparedWithLog,
@@ -48,7 +48,7 @@ export const differencesFromLog = async (
   orThrow(await scratch.ensure([collection])())
   await foldLog({ store, documents: scratch }, projection, { from: NO_CHECKPOINT, to: checkpoint.position, signal })
   const found = await drain(differencesOf(actual, expected))
-  /** Whether the document may only be ahead of the checkpoint. */
+  /** Whether the difference may only mean that the stored document is ahead of the checkpoint. */
   const isUndecided = ({ kind, position }: Difference): boolean =>
     (position === null || position > checkpoint.position) && kind !== 'unreadable' && kind !== 'misguarded'
   const ids = new Set(found.filter(isUndecided).map(({ id }) => id))

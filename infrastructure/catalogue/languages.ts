@@ -124,7 +124,7 @@ export const FURTHER_LANGUAGES: ReadonlyArray<Language> = [
   ['yue', 'Cantonese'],
 ].map(([iso = '', name = '']) => ({ id: 0, iso, name, active: true, createdAt: CREATED_AT, updatedAt: null }))
 
-/** Returns the listed code for a code of two or three letters. Ignores region and script. Null: an unknown code. */
+/** Converts a code of two or three letters to a listed code. Ignores region and script. Null: an unknown language. */
 const isoOf = (code: string | null | undefined): string | null => {
   const base = code?.toLowerCase().split(/[-_]/, 1)[0] ?? ''
   const isListed = (iso: string | undefined): boolean => LANGUAGE_ROWS.some((row) => row.iso === iso)

@@ -48,7 +48,7 @@ const frameOf = (data: RawData, isBinary: boolean): Frame => {
 
 const sizeOf = (frame: Frame): number => (typeof frame === 'string' ? Buffer.byteLength(frame) : frame.byteLength)
 
-/** Truncates a reason. Leaves three bytes for the character that replaces a character cut in half. */
+/** Truncates a reason. A character that is cut in half becomes a replacement character with up to three more bytes. */
 const reasonOf = (why: string): string => Buffer.from(why).subarray(0, MAX_REASON_BYTES - 3).toString()
 
 /** Pings the peer every 2 s and calls `lost` when no frame arrives within 2 s. Returns a function that stops this. */

@@ -118,7 +118,7 @@ export const joinMembers = async (
     }
   }
 
-  /** `isDue`: this is a regular read, so a member without a new beat counts as silent. */
+  /** `isDue`: whether this is a regular read, in which a member without a new beat counts as silent. */
   const read = async (isDue: boolean): Promise<void> => {
     const joined = await Promise.all(joinedReads.map((joinedRead) => joinedRead()))
     const entries = await register.read()

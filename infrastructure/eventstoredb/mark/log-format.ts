@@ -46,8 +46,8 @@ export const agreeOnMark = async (
   const storedOwner = ownerIn(members)
   // An earlier attempt of this process wrote the mark, but its answer was lost.
   if (storedOwner?.incarnation === owner.incarnation) return agreed(null)
-  // `ownershipProblem` is called after the mark was read. If another process has already replaced this process, it
-  // returns the reason. If another process does so later, the write below fails, because the revision has changed.
+  // `ownershipProblem` is called after the mark was read. If another process has already replaced this process, the
+  // call returns the reason. If this happens later, the write below fails, because the revision has changed.
   const refusal = (takesOver ? null : ownerProblem(storedOwner, owner)) ?? (await ownership.ownershipProblem())
   if (refusal !== null) return agreed(refusal)
   // All members of one MongoDB share the log, so the owner in the mark stays.

@@ -5,7 +5,7 @@ export interface Field {
   readonly number: number
   /** Position of its tag. */
   readonly start: number
-  /** Position of its content after the tag and the length. */
+  /** Position of its content, after the tag and the length, if it has a length. */
   readonly from: number
   readonly end: number
 }

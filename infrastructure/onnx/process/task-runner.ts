@@ -47,10 +47,10 @@ const isDetection = ({ task }: Pending): boolean => task.kind === 'detect'
 
 /**
  * Runs tasks in an engine process and starts it again when it dies. Tasks that had begun at the death are suspects.
- * They are tried in halves, then in quarters, while only detection runs next to them. If the process dies during a
- * single suspect, this suspect fails. A process is killed as hanging when a task or the silence of the process exceeds
- * its limit. The waiting time of a task does not count, except for detection. After SIGKILL, which the system sends
- * when memory runs out, half as many tasks run at a time.
+ * They are tried in halves, then in quarters, while only detection runs next to them. If the process dies while a
+ * single suspect runs, this suspect fails. A process is killed as hanging when a task or the silence of the process
+ * exceeds its limit. The waiting time of a task does not count, except for detection. After SIGKILL, which the system
+ * sends when memory runs out, half as many tasks run at a time.
  */
 export const createTaskRunner = (options: {
   readonly role: EngineRole

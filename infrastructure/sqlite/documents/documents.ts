@@ -224,7 +224,7 @@ export const openSqliteDocuments = async ({ file }: { readonly file: string }): 
     discard: (target) => () => submit({ kind: 'discard', target }),
     promote: (from, to) => () => submit({ kind: 'promote', from, to }),
     close: async () => {
-      // The connection that is closed last merges the write-ahead file. Only the writer can do this.
+      // The connection that is closed last merges the write-ahead file. Only the writer can, so it is closed last.
       await reader.close()
       await writer.close()
     },
