@@ -17,7 +17,7 @@ const wrappedKeys = (file: string, names: ReadonlyArray<string>): ReadonlyArray<
   return rows.map(({ wrapped }) => Buffer.from(wrapped))
 }
 
-/** Counts the secrets in all files of a directory: as raw bytes, base64 and hexadecimal digits. */
+/** Counts how often the files of a directory contain a secret as raw bytes, in base64 or as hexadecimal digits. */
 const countSecrets = async (directory: string, secrets: ReadonlyArray<Buffer>): Promise<number> => {
   let hits = 0
   for (const entry of await readdir(directory, { recursive: true, withFileTypes: true })) {

@@ -111,7 +111,7 @@ test.serial('the settings create the first administrator and never change an exi
 })
 
 test.serial(
-  'an empty or short password for the first administrator ends the start [B2]',
+  'an empty or short password for the first administrator stops the start [B2]',
   async (t) => {
     const file = join(await dataDirectory(t), 'password')
     await writeFile(file, '\n')

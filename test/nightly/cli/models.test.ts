@@ -115,7 +115,7 @@ test.serial(
 )
 
 test.serial(
-  'verify names each broken file, and stores hashes and memory of a copied model',
+  'verify lists each broken file, and stores the hashes and the measured memory of a copied model',
   async (t) => {
     await cp('models/demo-en', join(models.path, 'mine'), { recursive: true })
     const [first] = await json<ReadonlyArray<{ readonly files: ReadonlyArray<Json> }>>('verify', 'mine')

@@ -32,13 +32,13 @@ const matchLines = (expected: ReadonlyArray<string>, lines: ReadonlyArray<string
   return lines[0] === first && matchLines(rest, lines.slice(1))
 }
 
-/** A command that only reads may see the data a moment late, so it is tried again. */
+/** A command that only reads may not see the newest data yet, so the test repeats it until its output matches. */
 const isReadOnly = ([command = '', verb]: ReadonlyArray<string>): boolean =>
   ['check', 'replay', 'export'].includes(command) || verb === 'export'
 
 const linesOf = (text: string): ReadonlyArray<string> => text.trimEnd().split('\n').map(normalised)
 
-/** In this order: a page uses the data that earlier pages leave. */
+/** The order matters, because a page uses the data that the examples of earlier pages leave. */
 const PAGES = [
   'guides/audit-a-session', 'operate/backup-and-restore', 'operate/check-and-repair', 'guides/transcripts-and-privacy',
 ]
@@ -55,6 +55,7 @@ test('docs: every command line example prints the documented output on a real se
     opened.close()
   }
 
+  /** Actions that the pages request between two examples, with a comment such as `<!-- test: start -->`. */
   const actions: Readonly<Record<string, () => Promise<void> | void>> = {
     start: async () => {
       const ada = await service.user('ada', { permissions: ['user_retention'] })
@@ -72,7 +73,7 @@ test('docs: every command line example prints the documented output on a real se
     limit: async () => {
       t.is((await (await service.admin()).put('/users/2', { max_sessions: 3 })).status, 200)
     },
-    // The page restores the backup after the damage.
+    // Runs after the page has restored the backup.
     again: async () => {
       await service.start()
       const ada = await logIn(service.url(), 'ada', passwordOf('ada'))
@@ -100,23 +101,23 @@ test('docs: every command line example prints the documented output on a real se
     for (const example of (block ?? '').split(/^\$ /m).slice(1)) {
       const [command = '', ...expected] = example.trimEnd().split('\n')
       const args = command.split(' ').slice(1).map((word) => word.replace('/srv/backup', backup))
-      const isBad = /^error: |WRONG|cannot be read/m.test(example)
+      const isFailure = /^error: |WRONG|cannot be read/m.test(example)
       const runExample = async (): Promise<void> => {
         const run = await stenolog(service.dataDirectory, args)
-        assert.equal(run.code, isBad ? 1 : 0, `${command}: ${run.stdout}${run.stderr}`)
-        const printed = (isBad ? run.stdout + run.stderr : run.stdout)
+        assert.equal(run.code, isFailure ? 1 : 0, `${command}: ${run.stdout}${run.stderr}`)
+        const printed = (isFailure ? run.stdout + run.stderr : run.stdout)
           .replaceAll(backup, '/srv/backup')
           .replaceAll(service.dataDirectory, '/srv/data')
         assert.ok(matchLines(expected.map(normalised), linesOf(printed)), `$ ${command}\n${printed}`)
       }
-      await t.notThrowsAsync(isBad || isReadOnly(args) ? eventually(runExample) : runExample())
+      await t.notThrowsAsync(isFailure || isReadOnly(args) ? eventually(runExample) : runExample())
       commands += 1
     }
   }
   t.true(commands >= 17, 'the pages contain the examples')
 
-  await mkdir(join(elsewhere.path, 'nothing'))
-  const nowhere = await stenolog(join(elsewhere.path, 'nothing'), ['check'])
-  t.is(nowhere.code, 1)
-  t.regex(nowhere.stderr, /There is no data of a service in /)
+  await mkdir(join(elsewhere.path, 'empty'))
+  const onEmptyFolder = await stenolog(join(elsewhere.path, 'empty'), ['check'])
+  t.is(onEmptyFolder.code, 1)
+  t.regex(onEmptyFolder.stderr, /There is no data of a service in /)
 })

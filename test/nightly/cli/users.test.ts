@@ -52,7 +52,7 @@ test.serial(
       permissions: [],
     })
     await json(['users', 'set-password', 'zoë'], 'a second password')
-    t.is((await first.get('/users/me')).status, 401, 'R35')
+    t.is((await first.get('/users/me')).status, 401, 'a new password ends earlier logins')
     const second = await logIn(service.url(), 'zoë', 'a second password')
     t.like(await json(['users', 'deactivate', 'zoë']), { is_active: false })
     t.is((await second.get('/users/me')).status, 401)
@@ -161,7 +161,7 @@ test.serial('users, lives and tokens: each refused command prints one line and e
 })
 
 test.serial(
-  'the control socket serves its owner the administration but no user data [S23]',
+  'the control socket gives its owner the routes of administration but no data of users [S23]',
   async (t) => {
     const socketPath = join(service.dataDirectory, 'control.sock')
     t.is((await stat(socketPath)).mode & 0o777, 0o600)

@@ -5,7 +5,7 @@ import { speakerAt } from '../../support/cluster/numbered-session.ts'
 import { eventually } from '../../support/tools/eventually.ts'
 import { ADMIN } from '../../support/service/service.ts'
 
-const ELSEWHERE = 'This process runs no models: install and remove them on the machine of a worker'
+const NO_MODELS_HERE = 'This process runs no models: install and remove them on the machine of a worker'
 
 test.serial('an API process without a worker is ready, refuses sessions and leaves models to workers', async (t) => {
   t.timeout(300_000)
@@ -29,10 +29,10 @@ test.serial('an API process without a worker is ready, refuses sessions and leav
     ['DELETE', '/admin/models/1'],
     ['DELETE', '/admin/translations/1'],
   ] as const)
-    t.like(await admin.request(method, path), { status: 409, body: { detail: ELSEWHERE } }, path)
+    t.like(await admin.request(method, path), { status: 409, body: { detail: NO_MODELS_HERE } }, path)
   for (const kind of ['pull', 'verify']) {
     const { status, body } = await admin.post('/admin/jobs', { kind, subject: 'base' })
-    t.deepEqual([status, body], [409, { detail: ELSEWHERE }], kind)
+    t.deepEqual([status, body], [409, { detail: NO_MODELS_HERE }], kind)
   }
 
   await cluster.add('worker', 'worker')

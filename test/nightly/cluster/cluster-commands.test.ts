@@ -8,7 +8,7 @@ import { temporaryDirectory } from '../../support/tools/temporary-directory.ts'
 
 const WORDS = 20
 
-test.serial('commands in a cluster take no sessions and let the running projector rebuild', async (t) => {
+test.serial('commands never join a cluster as workers, and leave a rebuild to a running projector', async (t) => {
   t.timeout(300_000)
   const cluster = await startCluster(t)
   const [worker, lists] = [
@@ -24,7 +24,9 @@ test.serial('commands in a cluster take no sessions and let the running projecto
   const places = [worker.dataDirectory, api.dataDirectory, elsewhere.path]
   const sender = sendWords(api.url(), live, WORDS, 4)
 
-  const { NODE_NAME, ...stores } = { ...cluster.stores, NODE_NAME: worker.name }
+  const { stores } = cluster
+  // With the name of the worker, a command that joined the cluster would take over the sessions of the worker.
+  const NODE_NAME = worker.name
   for (const place of places) {
     const users = await stenolog(place, ['users', 'list', '--json'], { ...stores, NODE_NAME })
     t.is(users.code, 0, users.stderr)

@@ -21,7 +21,7 @@ const jobAt = async (client: Client, id: unknown): Promise<Json> => {
   return body.data
 }
 
-const untilAt = (client: Client, id: unknown, wanted: (job: Json) => boolean): Promise<Json> =>
+const untilJob = (client: Client, id: unknown, wanted: (job: Json) => boolean): Promise<Json> =>
   eventually(async () => {
     const job = await jobAt(client, id)
     if (!wanted(job)) throw new Error(JSON.stringify(job))
@@ -30,7 +30,7 @@ const untilAt = (client: Client, id: unknown, wanted: (job: Json) => boolean): P
 
 const hasEnded = ({ status }: Json): boolean => status !== 'running'
 
-test.serial('every process shows and cancels a job, and the job fails only when its own process dies', async (t) => {
+test.serial('every process shows and cancels a job, and a job fails only when its own process is lost', async (t) => {
   t.timeout(480_000)
   const hub = await startHub(t, ID, 'models/demo-en')
   const cluster = await startCluster(t)
@@ -48,7 +48,7 @@ test.serial('every process shows and cancels a job, and the job fails only when 
   }
 
   const cancelled = await heldPull()
-  const shown = await untilAt(second, cancelled, ({ done }) => Number(done) >= 100_000)
+  const shown = await untilJob(second, cancelled, ({ done }) => Number(done) >= 100_000)
   t.like(shown, { status: 'running', total: (await jobAt(first, cancelled))['total'] })
   const again = await second.post('/admin/jobs', PULL)
   t.deepEqual([again.status, again.body], [409, { detail: 'Another job of this kind is running: pull' }])
@@ -66,27 +66,27 @@ test.serial('every process shows and cancels a job, and the job fails only when 
 
   const answer = await second.request('DELETE', `/admin/jobs/${String(cancelled)}`)
   t.deepEqual([answer.status, answer.body], [200, { message: 'Job cancelled' }])
-  for (const client of [first, second]) t.like(await untilAt(client, cancelled, hasEnded), { status: 'cancelled' })
+  for (const client of [first, second]) t.like(await untilJob(client, cancelled, hasEnded), { status: 'cancelled' })
 
   const lost = await heldPull()
   one.cut('mongodb')
-  t.like(await untilAt(second, lost, hasEnded), {
+  t.like(await untilJob(second, lost, hasEnded), {
     status: 'failed',
     detail: 'interrupted: process one was lost',
   })
   one.mend('mongodb')
-  t.like(await untilAt(first, lost, hasEnded), { status: 'failed' })
+  t.like(await untilJob(first, lost, hasEnded), { status: 'failed' })
 
   const killed = await heldPull()
   await one.kill()
-  t.like(await untilAt(second, killed, hasEnded), {
+  t.like(await untilJob(second, killed, hasEnded), {
     status: 'failed',
     detail: 'interrupted: process one was lost',
   })
   await one.start()
   first = await adminOf(one)
   const after = await second.post<Single<Json>>('/admin/jobs', { kind: 'verify' })
-  t.like(await untilAt(first, after.body.data['id'], hasEnded), { status: 'done', process: 'two' })
+  t.like(await untilJob(first, after.body.data['id'], hasEnded), { status: 'done', process: 'two' })
   const ended = (await cluster.read(JOBS_STREAM)).filter(({ type }) => type === JobEnded.type)
   t.is(ended.length, 4, 'every job has one end')
 

@@ -12,14 +12,14 @@ import { eventually } from '../../support/tools/eventually.ts'
 const ROUNDS = Number(process.env['STENOLOG_TEST_WAKES'] ?? 1)
 const FROZEN_MS = 30_000
 const PATIENT = { timeoutMs: 180_000 }
-/** Enough that both workers have some. */
+/** Number of sessions: enough for each of the two workers to run at least one. */
 const LIVES = 4
-/** Words of a session: about seven final segments. */
+/** Number of words in a session: about seven final segments. */
 const WORDS = 140
 
 const DROPPED = 'another worker has the session: it is dropped here'
 
-/** Milliseconds from a moment until a process logs that it has dropped a session. */
+/** Returns how many milliseconds after a moment a process logged that it dropped a session. */
 const droppedAfter = (worker: ClusterProcess, { id }: LiveJson, moment: number): number => {
   const dropLines = worker
     .log()
@@ -33,8 +33,11 @@ const droppedAfter = (worker: ClusterProcess, { id }: LiveJson, moment: number):
 
 const termIn = ({ data }: StoredEvent): number | undefined => (data as { readonly term?: number }).term
 
-/** Events of these types that follow a fence but have a lower term. */
-const afterTheFence = async (
+/**
+ * Lists the events of the given types that an earlier worker of a session stored after a later worker took over. A
+ * takeover appends a fence, which is an event with a higher term (the number of the session's present worker).
+ */
+const eventsAfterTheFence = async (
   { read }: Cluster,
   stream: string,
   fence: string,
@@ -90,11 +93,11 @@ test.serial('a frozen worker drops its moved sessions when it wakes and writes n
     await Promise.all([delay(FROZEN_MS), anotherFinal()])
     const woken = Date.now()
     frozen.thaw()
-    const last = await eventually(
+    const slowestDrop = await eventually(
       () => Math.max(...moved.map(({ live }) => droppedAfter(frozen, live, woken))),
       PATIENT,
     )
-    dropTimes.push(last)
+    dropTimes.push(slowestDrop)
     for (const { live, listener, sender } of sessions) {
       t.is(await sender.ended, 1000)
       await listener.ended
@@ -102,13 +105,13 @@ test.serial('a frozen worker drops its moved sessions when it wakes and writes n
       t.deepEqual(await storedNumbers(speaker, live), upTo(WORDS), `session ${live.id}`)
     }
     for (const { live: { id } } of moved) {
-      t.deepEqual(await afterTheFence(cluster, `segments-${id}`, 'SegmentsFenced', 'SegmentFinalised'), [])
+      t.deepEqual(await eventsAfterTheFence(cluster, `segments-${id}`, 'SegmentsFenced', 'SegmentFinalised'), [])
       t.deepEqual(
-        await afterTheFence(cluster, `live-${id}`, 'LiveTakenOver', 'SenderAttached', 'VocabularyChanged'),
+        await eventsAfterTheFence(cluster, `live-${id}`, 'LiveTakenOver', 'SenderAttached', 'VocabularyChanged'),
         [],
       )
     }
-    t.log(`round ${round}: ${moved.length} sessions of ${frozen.name} dropped ${last} ms after it woke`)
+    t.log(`round ${round}: ${moved.length} sessions of ${frozen.name} dropped ${slowestDrop} ms after it woke`)
     await eventually(async () => assert.deepEqual(await cluster.workers(), ['worker-1', 'worker-2']), PATIENT)
   }
   t.log(`woken to dropped: ${dropTimes.toSorted((a, b) => a - b).join(', ')} ms`)

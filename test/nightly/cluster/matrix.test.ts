@@ -10,7 +10,10 @@ import type { MatrixCluster, Outcome } from '../../support/cluster/matrix-strike
 
 const withFfmpeg = existsSync(FFMPEG) ? test.serial : test.serial.skip
 
-/** A file with one verdict per line and cell; cells that are ok in it are skipped. */
+/**
+ * Path of a file that gets one line for each cell: its name and its verdict. A cell is a fault of one process at one
+ * moment of a session. Cells with the verdict `ok` in the file are skipped.
+ */
 const VERDICTS = process.env['STENOLOG_TEST_MATRIX_VERDICTS']
 
 const passedCells = (): ReadonlySet<string> => {
@@ -23,7 +26,7 @@ const passedCells = (): ReadonlySet<string> => {
   )
 }
 
-/** The sources of the tests run on this machine. */
+/** The tests serve their audio sources from this machine. */
 const SETTINGS = { AUDIO_URL_ALLOW_CIDRS: '127.0.0.1/32' }
 
 const startAllRoles = async (t: ExecutionContext): Promise<MatrixCluster> => {

@@ -25,10 +25,12 @@ import type { EventStoreNode } from '../../support/stores/eventstoredb-server/no
 
 const ROUNDS = Number(process.env['STENOLOG_TEST_ELECTIONS'] ?? 1)
 const PATIENT = { timeoutMs: 180_000 }
-/** Enough that both workers have some. */
+/** Number of sessions: enough for each of the two workers to run at least one. */
 const LIVES = 4
-/** Words of a session, and final words that listeners have before the election. */
-const [WORDS, BEFORE] = [90, 10]
+/** Number of words in a session. */
+const WORDS = 90
+/** The election begins when each listener has this many final words. */
+const WORDS_BEFORE_ELECTION = 10
 /** The default time in which MongoDB notices a lost primary and elects another, in milliseconds. */
 const ELECTION_MS = 12_000
 
@@ -92,7 +94,7 @@ const EVENTSTOREDB_ELECTIONS: Readonly<Record<string, Election>> = {
   }),
 }
 
-/** The moves of a session and its last event, from the log. */
+/** Reads from the log the moves of a session between workers and the type of its last event. */
 const courseOf = async ({ read }: Cluster, { id }: LiveJson) => {
   const admissionTypes = (await read(ADMISSION_STREAM))
     .filter(({ data }) => (data as { readonly liveId?: number }).liveId === id)
@@ -119,7 +121,8 @@ const survivesElection = (isReplicaSet: boolean, run: Election) => async (t: Exe
       return { live, listeners, sender: await sendWords(one.url(), live, WORDS) }
     }))
     const listeners = sessions.flatMap((session) => session.listeners)
-    await eventually(() => assert.ok(listeners.every(({ finals }) => finals().length >= BEFORE)), PATIENT)
+    const haveWords = (): boolean => listeners.every(({ finals }) => finals().length >= WORDS_BEFORE_ELECTION)
+    await eventually(() => assert.ok(haveWords()), PATIENT)
     const electionStart = performance.now()
     const heal = await run(cluster)
     const lasted = performance.now() - electionStart

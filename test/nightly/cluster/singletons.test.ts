@@ -1,4 +1,7 @@
-/** Takeover of work that one process at a time does. `STENOLOG_TEST_SINGLETONS=10`: rounds of each fault (2). */
+/**
+ * Takeover of work that only one process does at a time. `STENOLOG_TEST_SINGLETONS=10` runs ten rounds of each fault
+ * (2 without it).
+ */
 import assert from 'node:assert/strict'
 import test from 'ava'
 import type { ExecutionContext } from 'ava'
@@ -12,7 +15,7 @@ import { eventually } from '../../support/tools/eventually.ts'
 import { visibilityDelay } from '../../support/tools/visibility-delay.ts'
 
 const ROUNDS = Number(process.env['STENOLOG_TEST_SINGLETONS'] ?? 2)
-/** The lease of the process that folds the lists of sessions. */
+/** Name of the lease that gives one process the right to fold events into the lists of sessions. */
 const LISTS_LEASE = leaseOf({ name: 'lives' })
 const PATIENT = { timeoutMs: 120_000 }
 

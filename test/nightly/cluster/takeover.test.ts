@@ -17,13 +17,15 @@ import { eventually } from '../../support/tools/eventually.ts'
 /** Rounds of each fault. */
 const ROUNDS = Number(process.env['STENOLOG_TEST_TAKEOVERS'] ?? 1)
 const PATIENT = { timeoutMs: 180_000 }
-/** Words of a session, and final words that listeners have before the fault. */
-const [WORDS, BEFORE] = [50, 10]
+/** Number of words in a session. */
+const WORDS = 50
+/** The fault begins when each listener has this many final words. */
+const WORDS_BEFORE_FAULT = 10
 
 interface Fault {
   readonly strike: (worker: ClusterProcess) => unknown
   readonly heal: (worker: ClusterProcess) => unknown
-  /** Heals after this many final words; otherwise after the end of the session. */
+  /** Number of final words after which the fault is healed. When undefined, it is healed after the session. */
   readonly healedAt?: number
 }
 
@@ -37,7 +39,7 @@ const FAULTS: Readonly<Record<string, Fault>> = {
   'frozen': { strike: (worker) => worker.freeze(), heal: (worker) => worker.thaw() },
   'cut off': cut('mongodb', 'eventstoredb', 'peers'),
   'cut off from MongoDB': cut('mongodb'),
-  // Its heartbeats continue and its text is stored later, so no session moves.
+  // The worker still sends heartbeats and stores its text later, so no session moves.
   'cut off from EventStoreDB': { ...cut('eventstoredb'), healedAt: 30 },
   'cut off from its peers': cut('peers'),
 }
@@ -60,7 +62,7 @@ for (const [name, { strike, heal, healedAt }] of Object.entries(FAULTS)) {
       const untilFinals = (count: number) =>
         eventually(() => assert.ok(listeners.every(({ finals }) => finals().length >= count)), PATIENT)
       const sender = await sendWords(one.url(), live, WORDS)
-      await untilFinals(BEFORE)
+      await untilFinals(WORDS_BEFORE_FAULT)
       const worker = await workerOf(live.id)
       const struck = performance.now()
       await strike(worker)
@@ -92,7 +94,7 @@ test.serial('a stopped worker hands its sessions to the other worker', async (t)
     const live = await speaker.createLive({ live_retention: true })
     const listeners = [listenTo(live, [one.url]), listenTo(live, [two.url])]
     const sender = await sendWords(one.url(), live, WORDS)
-    await eventually(() => assert.ok(listeners.every(({ finals }) => finals().length >= BEFORE)), PATIENT)
+    await eventually(() => assert.ok(listeners.every(({ finals }) => finals().length >= WORDS_BEFORE_FAULT)), PATIENT)
     const worker = await workerOf(live.id)
     const stopped = performance.now()
     t.is(await worker.stop(), 0)

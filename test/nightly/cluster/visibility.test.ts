@@ -1,4 +1,7 @@
-/** Measures how fast another process shows a write. `STENOLOG_TEST_ROUNDS=1000`: rounds of each kind (100). */
+/**
+ * Measures how fast another process shows a write. `STENOLOG_TEST_ROUNDS=1000` runs 1,000 rounds of each kind of write
+ * (100 without it).
+ */
 import { randomBytes } from 'node:crypto'
 import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
@@ -61,7 +64,7 @@ test.serial('another process shows a write at once', async (t) => {
   t.pass()
 })
 
-test.serial('another process forgets a cached key that one process has erased', async (t) => {
+test.serial('a process forgets a cached key soon after another process has erased the key', async (t) => {
   t.timeout(20 * MINUTE)
   const double = await startMongoDouble({ replicaSet: 'rs0' })
   t.teardown(double.dispose)

@@ -21,22 +21,22 @@ browserTest('forced colours keep every meaningful mark visible [B46]', async (t)
     probe.remove()
     return {
       isForced: matchMedia('(forced-colors: active)').matches,
-      code: [style('.qr').backgroundColor, style('.qr path').fill],
-      place: style('nav a[aria-current]').borderBottomStyle,
-      tab: style('[role=tab][aria-selected=true]').borderBottomWidth,
+      qrCode: [style('.qr').backgroundColor, style('.qr path').fill],
+      currentLink: style('nav a[aria-current]').borderBottomStyle,
+      selectedTab: style('[role=tab][aria-selected=true]').borderBottomWidth,
       isMarked: ['nav a[aria-current]', '[role=tab][aria-selected=true]']
         .map((selector) => style(selector).borderBottomColor === highlight),
-      buttons: Array.from(document.querySelectorAll('main button:not([role])'))
+      buttonsWithoutBorder: Array.from(document.querySelectorAll('main button:not([role])'))
         .map((button) => getComputedStyle(button).borderTopWidth)
         .filter((width) => width === '0px'),
     }
   })()`)
   t.deepEqual(styles, {
     isForced: true,
-    code: ['rgb(255, 255, 255)', 'rgb(0, 0, 0)'],
-    place: 'solid',
-    tab: '3px',
+    qrCode: ['rgb(255, 255, 255)', 'rgb(0, 0, 0)'],
+    currentLink: 'solid',
+    selectedTab: '3px',
     isMarked: [true, true],
-    buttons: [],
+    buttonsWithoutBorder: [],
   })
 })

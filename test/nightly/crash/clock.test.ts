@@ -9,7 +9,7 @@ import { launch } from '../../support/service/launch.ts'
 import { passwordOf } from '../../support/service/service.ts'
 import { silence } from '../../support/audio/speech.ts'
 
-/** From the Debian package libfaketime. */
+/** A library that changes the clock of a process. The Debian package libfaketime installs it. */
 const FAKETIME = '/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1'
 const withFaketime = existsSync(FAKETIME) ? test.serial : test.serial.skip
 

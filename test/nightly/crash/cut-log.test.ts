@@ -12,9 +12,9 @@ import { temporaryDirectory } from '../../support/tools/temporary-directory.ts'
 import { WAL_HEADER, walFrames } from '../../support/events/sqlite-wal.ts'
 
 const APPENDS = 40
-/** Events per append; any other prefix length would be a torn append. */
+/** Number of events in each append. A log whose length is not a multiple of it contains a part of an append. */
 const BATCH = 3
-/** This many last transactions are cut at every byte. */
+/** Number of transactions at the end of the file that are cut at every byte. */
 const TRANSACTIONS = 3
 
 /** Event ids that SQLite finds in a file and its write-ahead file. Null when the table is missing. Changes no file. */
@@ -22,8 +22,8 @@ const idsIn = (file: string): ReadonlyArray<string> | null => {
   rmSync(`${file}-shm`, { force: true })
   const database = new DatabaseSync(file, { readOnly: true })
   try {
-    const isMade = database.prepare("SELECT 1 FROM sqlite_master WHERE name = 'events'").get() !== undefined
-    return isMade ? database.prepare('SELECT id FROM events ORDER BY pos').all().map(({ id }) => String(id)) : null
+    const hasTable = database.prepare("SELECT 1 FROM sqlite_master WHERE name = 'events'").get() !== undefined
+    return hasTable ? database.prepare('SELECT id FROM events ORDER BY pos').all().map(({ id }) => String(id)) : null
   } finally {
     database.close()
   }
@@ -34,30 +34,30 @@ test('a write-ahead file cut at any byte holds exactly the commits before the cu
   const random = chanceOf(t).random('cuts')
   const { path, remove } = await temporaryDirectory()
   t.teardown(remove)
-  const [live, kept, cutFile] = ['live.db', 'kept.db', 'cut.db'].map((name) => join(path, name)) as [
+  const [written, copied, cutFile] = ['written.db', 'copied.db', 'cut.db'].map((name) => join(path, name)) as [
     string,
     string,
     string,
   ]
-  const store = await openSqliteEventStore({ file: live })
+  const store = await openSqliteEventStore({ file: written })
   const acknowledged: Array<string> = []
   for (let n = 0; n < APPENDS; n += 1) {
     const events = newEvents(BATCH, n * BATCH)
     await right(store.append(`live-${n % 4}`, 'any', events))
     acknowledged.push(...events.map(({ id }) => id))
   }
-  // Copied before the close, as a kill would leave the files.
-  for (const suffix of ['', '-wal']) await cp(`${live}${suffix}`, `${kept}${suffix}`)
+  // The files are copied before the close, in the state in which a kill would leave them.
+  for (const suffix of ['', '-wal']) await cp(`${written}${suffix}`, `${copied}${suffix}`)
   await store.close()
-  const wal = readFileSync(`${kept}-wal`)
+  const wal = readFileSync(`${copied}-wal`)
   const commits = walFrames(wal).flatMap(({ end, commits }) => (commits ? [end] : []))
   t.true(commits.length >= APPENDS)
 
-  // From the end to the start, so the file only gets shorter.
+  // The cuts go from the end to the start, because a cut can only shorten the file.
   let cuts = 0
   const countAfterCut = (bytes: number): number => {
-    truncateSync(`${kept}-wal`, bytes)
-    const ids = idsIn(kept)
+    truncateSync(`${copied}-wal`, bytes)
+    const ids = idsIn(copied)
     cuts += 1
     if (ids === null) return 0
     if (ids.some((id, n) => id !== acknowledged[n]))
@@ -65,7 +65,7 @@ test('a write-ahead file cut at any byte holds exactly the commits before the cu
     if (ids.length % BATCH !== 0) t.fail(`cut at ${bytes}: ${ids.length} events, a torn append`)
     return ids.length
   }
-  /** The number of events whose commits end within these bytes. */
+  /** Returns the number of events whose commits end within these first bytes of the write-ahead file. */
   const expectedAt = (bytes: number): number => {
     const missing = commits.filter((end) => end > bytes).length
     return Math.max(0, acknowledged.length - missing * BATCH)
@@ -82,7 +82,7 @@ test('a write-ahead file cut at any byte holds exactly the commits before the cu
     if (countAfterCut(bytes) !== expectedAt(bytes)) t.fail(`cut at ${bytes} of ${wal.length}`)
   t.log(`${cuts} cuts of ${wal.length} bytes, every byte from ${from} on`)
 
-  // The store opens, reads, verifies and appends.
+  // After some of the cuts the store opens the log, reads it, verifies it and appends to it.
   const boundaries = commits.slice(-TRANSACTIONS).flatMap((end) => [end - 1, end, end + 1])
   const lengths = [
     0,
@@ -92,7 +92,7 @@ test('a write-ahead file cut at any byte holds exactly the commits before the cu
     ...Array.from({ length: 30 }, () => Math.floor(random() * wal.length)),
   ]
   for (const bytes of lengths) {
-    await cp(kept, cutFile)
+    await cp(copied, cutFile)
     rmSync(`${cutFile}-shm`, { force: true })
     await writeFile(`${cutFile}-wal`, wal.subarray(0, bytes))
     const cut = await openSqliteEventStore({ file: cutFile })

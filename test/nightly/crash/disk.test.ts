@@ -16,7 +16,7 @@ import { silence } from '../../support/audio/speech.ts'
 
 const FAILING_DISK = join(import.meta.dirname, '..', '..', 'support', 'fixtures', 'failing-disk.c')
 
-/** A command prefix that mounts a small disk; only the started command sees it. */
+/** Returns a command prefix that mounts a small disk on a directory. Only the started command sees the disk. */
 const onDisk = (directory: string, megabytes: number): ReadonlyArray<string> => [
   'unshare',
   '--map-root-user',
@@ -60,8 +60,8 @@ const untilStatus = (wanted: number, send: () => Promise<Answer>): Promise<Answe
 const onSmallDisk = canMount() ? test.serial : test.serial.skip
 
 /**
- * Between `fail` and `mend` every write is answered 503 and reads work. After `mend` writes work, the running session
- * ends well, and every acknowledged session is listed once.
+ * Asserts that between `fail` and `mend` every write gets 503 and reads work. Asserts that after `mend` writes work,
+ * the running session ends with 1000, and every acknowledged session is listed once.
  */
 const assertRefusesWritesBetween = async (
   t: ExecutionContext,
@@ -137,7 +137,8 @@ onSmallDisk(
       fail: () => fill(diskPath),
       mend: () => rmSync(join(diskPath, FILLER)),
     })
-    // The disk ends with the process, and SQLite cannot open files through the /proc of another process.
+    // The disk disappears with the process, and SQLite cannot open files through the /proc of another process. So the
+    // check reads a copy.
     const copy = await dataDirectoryFor(t)
     service.kill('SIGSTOP')
     await cp(diskPath, copy, { recursive: true, filter: (path) => !path.endsWith('.sock') })
@@ -146,7 +147,7 @@ onSmallDisk(
   },
 )
 
-/** Needs a C compiler for the library that lets file writes fail. */
+/** True where a C compiler can build the library that makes file writes fail. */
 const canCompile = process.platform === 'linux' && spawnSync('cc', ['--version']).status === 0
 const withFailingDisk = canCompile ? test.serial : test.serial.skip
 
@@ -159,20 +160,21 @@ for (const [error, fault] of [
     async (t) => {
       t.timeout(600_000)
       const [directory, aside] = [await dataDirectoryFor(t), await dataDirectoryFor(t)]
-      const [library, broken] = [join(aside, 'failing-disk.so'), join(aside, 'broken')]
+      // While the switch file exists, all writes fail.
+      const [library, switchFile] = [join(aside, 'failing-disk.so'), join(aside, 'broken')]
       t.is(spawnSync('cc', ['-shared', '-fPIC', '-O1', '-o', library, FAILING_DISK, '-ldl']).status, 0)
       const service = launch(
         t,
         launchSettings(directory, {
           LD_PRELOAD: library,
           FAILING_DISK: directory,
-          FAILING_DISK_SWITCH: broken,
+          FAILING_DISK_SWITCH: switchFile,
           FAILING_DISK_ERROR: String(constants.errno[error]),
         }),
       )
       await assertRefusesWritesBetween(t, service, {
-        fail: () => writeFileSync(broken, ''),
-        mend: () => rmSync(broken),
+        fail: () => writeFileSync(switchFile, ''),
+        mend: () => rmSync(switchFile),
       })
       await assertEndsWell(t, service, directory)
     },

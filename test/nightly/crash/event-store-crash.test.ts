@@ -56,6 +56,7 @@ test('kill -9 during appends loses no acknowledged event, and the log accepts ne
     t.is(ids.size, stored.length, 'no event is stored twice')
     for (const stream of new Set(stored.map(({ stream }) => stream))) {
       const events = stored.filter((event) => event.stream === stream)
+      // The appender writes two events in each append.
       t.true(
         events.every(({ revision }, index) => revision === index) && events.length % 2 === 0,
         'no gap and no torn append',

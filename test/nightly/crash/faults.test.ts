@@ -15,7 +15,10 @@ import { temporaryDirectory } from '../../support/tools/temporary-directory.ts'
 
 const finalsOf = ({ texts }: TestSocket): ReadonlyArray<string> => texts.filter((text) => text.includes('"final":true'))
 
-/** Starts a service through a command and with injected code. Logs its first administrator in. */
+/**
+ * Starts a service: `through` is a command that runs it, `code` is JavaScript that runs in its process first. Logs its
+ * first administrator in.
+ */
 const start = async (
   t: ExecutionContext,
   { through = [], code = '' }: { readonly through?: ReadonlyArray<string>; readonly code?: string },
@@ -65,7 +68,7 @@ const descriptorsOf = (pid: number): number => readdirSync(`/proc/${pid}/fd`).le
 
 const LIMIT = 256
 
-test.serial('without free descriptors new connections are refused and open ones continue [F18]', async (t) => {
+test.serial('without free file descriptors new connections are refused and open ones continue [F18]', async (t) => {
   t.timeout(900_000)
   const { service, url, client } = await start(t, { through: ['prlimit', `--nofile=${LIMIT}`] })
   const { sender, listener } = await open(client)

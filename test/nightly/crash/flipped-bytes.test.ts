@@ -15,7 +15,10 @@ import { chanceOf } from '../../support/tools/seeded.ts'
 import { passwordOf, startTestService } from '../../support/service/service.ts'
 import { temporaryDirectory } from '../../support/tools/temporary-directory.ts'
 
-/** A killed service with three sessions, one of them finished, and a full write-ahead file. */
+/**
+ * Starts a service, creates three sessions, finishes the first one and kills the service. After the kill the
+ * write-ahead file still holds the events.
+ */
 const killedService = async (t: ExecutionContext) => {
   const service = await startTestService(t)
   const ada = await service.user('ada')
@@ -56,6 +59,7 @@ const flipped = (value: unknown): string | Uint8Array => {
 interface Row {
   readonly pos: number
   readonly stream: string
+  /** 1 when reads return the event, 0 when its stream is truncated after it. */
   readonly isRead: number
 }
 
@@ -158,7 +162,7 @@ test('the check names a document or a key with a flipped byte', async (t) => {
   t.is(stdout.match(/^ {2}/gm)?.length, 7, stdout)
 })
 
-/** All event ids after the store has started, also of truncated streams. */
+/** Opens and closes the store of a file. Returns the ids of all events in the file, also of truncated streams. */
 const idsIn = async (file: string): Promise<ReadonlyArray<string>> => {
   const store = await openSqliteEventStore({ file })
   await store.close()
@@ -194,27 +198,27 @@ test('a service with a cut log starts at a committed prefix and rebuilds newer r
     t.true(E.isRight(await verifyChain(file)), `cut at ${bytes} of ${wal.length}`)
     return ids
   }
-  const whole = await openCut(wal.length)
-  t.true(whole.length > 20)
+  const allIds = await openCut(wal.length)
+  t.true(allIds.length > 20)
   const ends = walFrames(wal).map(({ end }) => end)
-  const some = ends.filter((_, n) => n % Math.ceil(ends.length / 6) === 0)
+  const sampledEnds = ends.filter((_, n) => n % Math.ceil(ends.length / 6) === 0)
   const random = chanceOf(t).random('cuts')
   const cuts = [
     0,
     1,
     WAL_HEADER,
-    ...some.flatMap((end) => [end - 1, end, end + 1]),
-    ...some.map((end) => end + Math.floor(random() * 4000)),
+    ...sampledEnds.flatMap((end) => [end - 1, end, end + 1]),
+    ...sampledEnds.map((end) => end + Math.floor(random() * 4000)),
   ]
   const lengths = new Set<number>()
   for (const cut of cuts) {
     const ids = await openCut(Math.min(cut, wal.length))
-    t.deepEqual(ids, whole.slice(0, ids.length), `cut at ${cut}`)
+    t.deepEqual(ids, allIds.slice(0, ids.length), `cut at ${cut}`)
     lengths.add(ids.length)
   }
   t.true(lengths.size > 3, 'the cuts give several prefixes')
 
-  // A few cuts through the whole service, as after a crash of the machine.
+  // The whole service starts after a few of the cuts, as it would after a crash of the machine.
   const kept = await copyOf(t, service.dataDirectory)
   for (const cut of [Math.floor(wal.length / 3), Math.floor(wal.length / 2), wal.length - 1]) {
     await restoreAndCut(service, kept, cut)
@@ -225,10 +229,10 @@ test('a service with a cut log starts at a committed prefix and rebuilds newer r
     await service.kill()
   }
 
-  // A log without the third session, with read models that contain it.
+  // The log is cut before the third session, but the read models contain the session.
   const remainingEnds = ends.toReversed()
   let end = wal.length
-  for (let ids = whole; ids.length === whole.length; ids = await openCut(end)) end = remainingEnds.shift() ?? 0
+  for (let ids = allIds; ids.length === allIds.length; ids = await openCut(end)) end = remainingEnds.shift() ?? 0
   await restoreAndCut(service, kept, end)
   await service.start()
   const ada = await logIn(service.url(), 'ada', passwordOf('ada'))

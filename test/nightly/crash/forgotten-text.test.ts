@@ -37,7 +37,7 @@ test('a minute after its end a session without retention has no segments and no 
       database.close()
     }
   }
-  /** The numbers of stored segments and of text keys. */
+  /** Returns the number of stored segments of a session and the number of its text keys. */
   const storedText = ({ live: { id } }: { readonly live: LiveJson }): ReadonlyArray<number> => [
     count(
       'events.sqlite',

@@ -16,7 +16,7 @@ import { startTestService } from '../../support/service/service.ts'
 import type { TestService } from '../../support/service/service.ts'
 import { createTestEnvironment } from '../../support/doubles/environment.ts'
 
-/** More than three batches of a fold. */
+/** Number of sessions. A rebuild folds their events in more than three batches. */
 const LIVES = 4000
 
 const MAIN = join(import.meta.dirname, '..', '..', '..', 'interfaces', 'cli', 'main.ts')
@@ -41,7 +41,7 @@ const fill = async (directory: string): Promise<void> => {
   await store.close()
 }
 
-/** Waits for the first staged documents of a rebuild and locks the read models until `release`. */
+/** Waits for the first staged documents of a rebuild, then locks the read models. Returns a function to unlock them. */
 const lockHalfBuilt = async (t: ExecutionContext, directory: string): Promise<() => void> => {
   const database = new DatabaseSync(join(directory, 'documents.sqlite'), { timeout: 10_000 })
   const release = (): void => {
@@ -91,7 +91,7 @@ for (const signal of ['SIGKILL', 'SIGTERM'] as const)
     t.true(Number(events) > 0 && Number(events) < 2 * LIVES, `${String(events)} events were folded`)
   })
 
-test('a rebuild without a service waits for a locked file, and the next run resumes a killed one', async (t) => {
+test('a rebuild without a service waits for a locked file, and the next run resumes a killed rebuild', async (t) => {
   const { dataDirectory } = await filledService(t)
   const killed = spawn(process.execPath, [MAIN, 'rebuild', 'lives'], {
     stdio: ['ignore', 'ignore', 'pipe'],

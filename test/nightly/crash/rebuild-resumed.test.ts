@@ -23,7 +23,10 @@ import { silentLogger } from '../../support/doubles/loggers.ts'
 import { checkpointAt } from '../../support/read-models/checkpoints.ts'
 import { modelOf } from '../../../projections/projection.ts'
 
-/** Counts folded events. `limit` ends each subscription after this many messages. */
+/**
+ * Wraps a store to count the events that its subscriptions deliver. Each subscription ends after `limit` messages:
+ * `dropped` throws an error, `ended` ends without one.
+ */
 const counting = (store: EventStore, limit = Infinity, how: 'dropped' | 'ended' = 'dropped') => {
   let folded = 0
   const subscribe: EventStore['subscribe'] = async function* (...args): AsyncGenerator<SubscriptionMessage, void> {
@@ -40,7 +43,7 @@ const counting = (store: EventStore, limit = Infinity, how: 'dropped' | 'ended' 
   return { store: { ...store, subscribe }, folded: () => folded }
 }
 
-/** A world whose rebuilding process dies after some committed steps; its later requests never answer. */
+/** Wraps a world so that its rebuilding process dies after some committed steps. Its later requests get no answer. */
 const dyingAfter = (steps: number, { store, documents }: RebuildWorld) => {
   const death = new AbortController()
   let left = steps
@@ -117,7 +120,7 @@ test('a rebuild keeps its progress when any request to the read models times out
   await assertRebuilt(t, world)
 })
 
-test('a rebuild resumes after the death of its process, with equal code only', async (t) => {
+test('a rebuild resumes after the death of its process, but only with equal code', async (t) => {
   const world = await createFilledWorld()
   const first = dyingAfter(2, world)
   t.true(E.isLeft(await rebuild(first.world, { signal: first.signal })))
@@ -153,6 +156,7 @@ test('a rebuild does not resume past the end of a shorter log', async (t) => {
 })
 
 test('a promotion is not repeated, and an empty collection never replaces the documents', async (t) => {
+  // A promotion puts the rebuilt documents in the place of the read model.
   const world = await createFilledWorld()
   // This promotion succeeds but reports a failure.
   let promoted = 0
@@ -164,7 +168,7 @@ test('a promotion is not repeated, and an empty collection never replaces the do
   t.like(right(await rebuild({ ...world, documents: { ...world.documents, promote } })), { corrected: 0 })
   t.is(promoted, 1)
   await assertRebuilt(t, world)
-  // The collection is renamed but the checkpoint stays, as after a server death in between.
+  // The collection is renamed but the checkpoint stays, as if the server had died between the two steps.
   const torn: Documents['promote'] = (from, to) => async () => {
     right(await world.documents.promote(from, to)())
     right(await world.documents.ensure([stagedOf(lives).collection])())
@@ -217,7 +221,7 @@ test.serial('a rebuild on MongoDB waits for a killed server and then resumes', a
       }
       if (step.held === null || dead === null) return
       held += 1
-      // The server stays away until the rebuild waits for it.
+      // The server starts again when the rebuild waits for it.
       if (held === 1) void dead.then(double.start)
     },
   })

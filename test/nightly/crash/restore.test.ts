@@ -19,7 +19,7 @@ const keysIn = (file: string): ReadonlyArray<string> => {
   return names
 }
 
-test('restore checks the backup first and erases keys again that were erased after it', async (t) => {
+test('a restore checks the backup first, and erases again the keys that were erased after the backup', async (t) => {
   const service = await startTestService(t)
   const ada = await service.user('ada')
   await ada.createLive()
@@ -56,7 +56,7 @@ test('restore checks the backup first and erases keys again that were erased aft
   await assertRefused(/events\.sqlite was changed/)
   await writeFile(join(backup, 'events.sqlite'), events)
 
-  // The mark of an interrupted restore.
+  // This file marks an interrupted restore.
   await writeFile(join(service.dataDirectory, UNFINISHED_RESTORE), '')
   const started = launch(t, { STENOLOG_PORT: '0', STENOLOG_DATA_DIR: service.dataDirectory })
   t.is(await started.exited, 1)
@@ -70,7 +70,7 @@ test('restore checks the backup first and erases keys again that were erased aft
   t.is(checked.code, 0, checked.stdout)
 })
 
-test('an unreachable process blocks a rebuild but not a check', async (t) => {
+test('a process that holds the data directory but does not answer blocks a rebuild, but not a check', async (t) => {
   const service = await startTestService(t)
   await service.user('ada')
   await service.kill()
@@ -84,6 +84,6 @@ test('an unreachable process blocks a rebuild but not a check', async (t) => {
   )
   t.is((await stenolog(service.dataDirectory, ['check'])).code, 0)
   if (lock._tag === 'Right') lock.right.release()
-  const own = await stenolog(service.dataDirectory, ['rebuild', 'users', '--json'])
-  t.like(JSON.parse(own.stdout), { projection: 'users', corrected: 0 })
+  const rebuilt = await stenolog(service.dataDirectory, ['rebuild', 'users', '--json'])
+  t.like(JSON.parse(rebuilt.stdout), { projection: 'users', corrected: 0 })
 })

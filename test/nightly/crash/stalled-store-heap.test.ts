@@ -13,16 +13,16 @@ import { temporaryDirectory } from '../../support/tools/temporary-directory.ts'
 setFlagsFromString('--expose-gc')
 const collectGarbage = runInNewContext('gc') as () => void
 
-/** Bytes that are still reachable. */
+/** Returns the bytes on the heap that are still reachable. */
 const heap = async (): Promise<number> => {
-  // Objects that wait for the end of this turn are released first.
+  // Some objects are released only at the end of this turn of the event loop.
   await new Promise((resolve) => { setImmediate(resolve) })
   collectGarbage()
   return process.memoryUsage().heapUsed
 }
 
 const SESSIONS = Number(process.env['STENOLOG_TEST_SESSIONS'] ?? 500)
-/** Early rounds load and compile code. */
+/** Number of first rounds that are not measured, because they load and compile code. */
 const WARM_UP = 2
 const ROUNDS = 3
 

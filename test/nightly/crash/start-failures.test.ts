@@ -37,7 +37,7 @@ test.serial(
 )
 
 test.serial(
-  'each of an unknown setting, an event store without account and half an admin stops the start [F23]',
+  'an unknown setting, an event store URL without an account, or a password without a user stops the start [F23]',
   async (t) => {
     const cases = [
       ['STENOLOG_UNHEARD', '1', 'STENOLOG_UNHEARD'],

@@ -45,7 +45,7 @@ asRoot('an unprivileged service in a read-only container pulls a source', async 
 asRoot('a decoder in a read-only container can open no file and no socket', async (t) => {
   const user = { uid: USER, gid: USER }
   const { places, directory, contacts } = await startForbiddenPlaces(t, user)
-  // The first process of a container cannot end itself by a signal.
+  // The first process of a container cannot end itself by a signal, so a shell comes first and starts the command.
   const shell = ['/bin/sh', '-c', '"$0" "$@"; exit']
   const within = (command: ReadonlyArray<string>) =>
     containerCommand(t, { command: [...shell, ...command], env: {}, user: USER, data: directory })

@@ -5,7 +5,7 @@ import test from 'ava'
 /** Needs Docker Compose 2: version 1 does not support inline file contents. */
 const hasClient = spawnSync('docker', ['compose', 'version'], { stdio: 'ignore' }).status === 0
 
-/** The resolved docker-compose.yml for profiles; null uses the profiles of the checkout. */
+/** Returns docker-compose.yml as Docker Compose resolves it for profiles. Null means the profiles in the file .env. */
 const configOf = (profiles: string | null, ...options: ReadonlyArray<string>): string => {
   const env = { ...process.env, ...(profiles !== null && { COMPOSE_PROFILES: profiles }) }
   const config = spawnSync('docker', ['compose', 'config', ...options], { env, encoding: 'utf8' })
@@ -45,7 +45,7 @@ withClient(
   },
 )
 
-withClient('our containers have no capabilities and write only to their volume and /tmp', (t) => {
+withClient('the containers of Stenolog have no capabilities and write only to their volume and /tmp', (t) => {
   const services = configOf('default,full,cluster')
     .split(/^(?=  [a-z0-9-]+:$)/m)
     .filter((text) => /^    image: stenolog$/m.test(text))

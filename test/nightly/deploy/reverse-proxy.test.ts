@@ -52,8 +52,11 @@ interface Place {
   readonly key: string
 }
 
-/** Starts a proxy in front of a service and asserts what clients on other machines see. Returns a listener token. */
-const check = async (t: ExecutionContext, start: (place: Place) => Promise<ReadonlyArray<string>>): Promise<string> => {
+/** Starts a proxy in front of a service and asserts the answers to clients of the proxy. Returns a listener token. */
+const assertProxyWorks = async (
+  t: ExecutionContext,
+  start: (place: Place) => Promise<ReadonlyArray<string>>,
+): Promise<string> => {
   const { path: directory, remove } = await temporaryDirectory()
   t.teardown(remove)
   const service = await startTestService(t, { TRUSTED_PROXIES: '127.0.0.1/32', ALLOWED_HOSTS: HOST, RATE_LIMIT: '50' })
@@ -95,7 +98,7 @@ const check = async (t: ExecutionContext, start: (place: Place) => Promise<Reado
     await exited
   })
 
-  /** Request options of a client with its own address; the service trusts only 127.0.0.1 as a proxy. */
+  /** Returns the request options of a client with this address. The service trusts only the proxy at 127.0.0.1. */
   const from = (localAddress: string, headers: Readonly<Record<string, string>> = {}) => ({
     localAddress, servername: HOST, rejectUnauthorized: false, headers: { host: `${HOST}:${port}`, ...headers },
   })
@@ -106,6 +109,7 @@ const check = async (t: ExecutionContext, start: (place: Place) => Promise<Reado
     for await (const chunk of response) chunks.push(chunk)
     return JSON.parse(Buffer.concat(chunks).toString()) as Json
   }
+  /** Opens a WebSocket. Resolves with its first message, or with the status code of a refusal. */
   const shakeHands = (path: string, options: ReturnType<typeof from>): Promise<string> =>
     new Promise((resolve, reject) => {
       const socket = new WebSocket(`wss://127.0.0.1:${port}${path}`, options)
@@ -153,7 +157,7 @@ const check = async (t: ExecutionContext, start: (place: Place) => Promise<Reado
   t.deepEqual(
     answers,
     [...Array.from({ length: 30 }, () => '401'), '429'],
-    'S37: forged headers do not change the address that counts',
+    'forged headers do not change the address whose failures are counted',
   )
   t.is(await shakeHands('/ws/live/?token=guess', from('127.0.0.3')), '401', 'another client is not limited')
   t.false(output.includes(data.listener_token))
@@ -164,7 +168,7 @@ testWith('/usr/sbin/nginx', OPENSSL)(
   'the nginx sample of the documentation works with TLS and WebSockets [D22 S19 S37]',
   async (t) => {
     let log = ''
-    const token = await check(t, async ({ directory, port, upstream, certificate, key }) => {
+    const token = await assertProxyWorks(t, async ({ directory, port, upstream, certificate, key }) => {
       log = join(directory, 'access.log')
       const server = adapted(await sample('nginx'), {
         '127.0.0.1:8080': upstream,
@@ -191,7 +195,7 @@ testWith('/usr/sbin/nginx', OPENSSL)(
 testWith('/usr/bin/caddy', OPENSSL)(
   'the Caddy sample of the documentation works with TLS and WebSockets [D22 S19 S37]',
   async (t) => {
-    await check(t, async ({ directory, port, upstream, certificate, key }) => {
+    await assertProxyWorks(t, async ({ directory, port, upstream, certificate, key }) => {
       const site = adapted(await sample('caddy'), {
         'captions.example.org {': `https://${HOST}:${port} {\n    bind 127.0.0.1\n    tls ${certificate} ${key}`,
         '127.0.0.1:8080': upstream,

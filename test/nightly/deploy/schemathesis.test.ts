@@ -7,7 +7,7 @@ import { delimiter, join } from 'node:path'
 import { passwordOf, startTestService } from '../../support/service/service.ts'
 import { testWith } from '../../support/running/skip-unless.ts'
 
-/** The Python program schemathesis (`pip install schemathesis`): a path, or found in PATH. */
+/** Path of the Python program schemathesis (`pip install schemathesis`), from the setting or found in PATH. */
 const SCHEMATHESIS =
   process.env['STENOLOG_TEST_SCHEMATHESIS'] ??
   (process.env['PATH'] ?? '')
@@ -16,10 +16,10 @@ const SCHEMATHESIS =
     .find((path) => existsSync(path)) ??
   'schemathesis'
 
-/** Requests per operation. */
+/** Number of requests for each operation of the API. */
 const EXAMPLES = process.env['STENOLOG_TEST_EXAMPLES'] ?? '200'
 
-/** Findings that are intended. */
+/** Findings that are intended, as the code of a check and an operation. */
 const INTENDED = new Set([
   // These paths also match a path with a parameter and answer its methods.
   'ST205 OPTIONS /lives/finish-by-audio_url',
@@ -37,7 +37,7 @@ const INTENDED = new Set([
   'ST202 PUT /users/me/password',
 ])
 
-/** Extra accounts that its user changes may hit, so the account of the test survives. */
+/** Number of extra accounts. Random changes of users mostly hit them, so the account of the test survives. */
 const OTHERS = 12
 
 interface Report {
@@ -52,7 +52,7 @@ interface Report {
 
 testWith(SCHEMATHESIS)('schemathesis finds no 5xx and nothing undeclared in the answers [R126]', async (t) => {
   t.timeout(6 * 3600_000)
-  // Model pulls of the test reach no hub.
+  // No hub answers at this address, so the model pulls of schemathesis fail at once.
   const service = await startTestService(t, { HUB_URL: 'http://127.0.0.1:9' })
   const admin = await service.admin()
   for (let index = 0; index < OTHERS; index += 1)

@@ -19,7 +19,7 @@ interface Checked {
   readonly checks: ReadonlyArray<{ readonly name: string; readonly problems: ReadonlyArray<unknown> }>
 }
 
-/** A service with a user, the command line with equal settings, and a folder for backups. */
+/** Starts a service with one user and one session. Returns it, a folder for backups and functions that run commands. */
 const withUser = async (t: ExecutionContext, servers: Settings) => {
   const { path, remove } = await temporaryDirectory()
   t.teardown(remove)
@@ -89,7 +89,7 @@ test('with a log on EventStoreDB a backup holds keys and read models, and deleti
     await readFile(join(service.dataDirectory, 'erase-again.json'), 'utf8'),
   ) as ReadonlyArray<string>
   t.true(toErase.some((name) => name.startsWith('user-')), 'the pending erasure of the user is in the backup')
-  // For the log this is another data directory.
+  // The restored directory counts as a new one, so the log still belongs to the lost directory.
   await succeed('log', 'take-over')
   await restart(service)
   await eventually(async () => assert.equal(await count(await service.logIn('ada')), 1))

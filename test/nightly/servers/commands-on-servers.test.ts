@@ -17,7 +17,7 @@ interface Stored {
   readonly [member: string]: unknown
 }
 
-test('check, replay, export and rebuild work on servers; backup and restore refuse', async (t) => {
+test('check, replay, export and rebuild work on servers, and backup and restore are refused', async (t) => {
   const keys = await temporaryDirectory()
   t.teardown(keys.remove)
   const keyFile = join(keys.path, 'master.key')
@@ -35,6 +35,7 @@ test('check, replay, export and rebuild work on servers; backup and restore refu
 
   const client = await MongoClient.connect(settings.MONGO_URL, DURABLE)
   t.teardown(() => client.close())
+  /** Reads the document that names the current collection of the read model. */
   const pointer = () => client.db('stenolog').collection<Stored>('collections').findOne({ _id: 'lives' })
   const corrupt = async (): Promise<void> => {
     const current = await pointer()

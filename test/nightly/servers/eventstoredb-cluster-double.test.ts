@@ -3,7 +3,8 @@ import test from 'ava'
 import { eventually } from '../../support/tools/eventually.ts'
 import { startDoubleCluster } from '../../support/doubles/eventstoredb/start-cluster.ts'
 
-// Situations that cannot be forced on real nodes and so are not recorded; transcript t24 has the others.
+// A test cannot force these situations on real nodes, so no recording of real nodes covers them. The other situations
+// of a cluster are in the recording t24, which eventstoredb-transcripts.test.ts compares.
 
 const until = (condition: () => boolean | Promise<boolean>): Promise<void> =>
   eventually(async () => {
@@ -40,10 +41,10 @@ test('an isolated leader stores no write, steps down and follows the new leader 
   const there = EventStoreDBClient.connectionString(next.url)
   t.teardown(() => there.dispose())
   await there.appendToStream('a', jsonEvent({ type: 'A', data: {} }), { credentials })
-  const open = await t.throwsAsync(
+  const timedOut = await t.throwsAsync(
     client.appendToStream('b', jsonEvent({ type: 'B', data: {} }), { credentials, deadline: 300 }),
   )
-  t.is(open?.constructor.name, 'DeadlineExceededError')
+  t.is(timedOut?.constructor.name, 'DeadlineExceededError')
   t.deepEqual(received, [])
 
   await until(async () => (await old.state()) === 'unknown')

@@ -1,7 +1,8 @@
 /**
  * The service under load on three nodes of a real EventStoreDB, with failures that a cluster survives. Acknowledged
  * writes must not be lost. Each drill starts with three healthy nodes.
- * `STENOLOG_TEST_DRILLS=20`: 20 drills of each kind that removes the leader (2), and five losses of the quorum.
+ * `STENOLOG_TEST_DRILLS=20` runs 20 drills of each kind that removes the leader (2 without it), and five drills that
+ * remove the quorum.
  * `STENOLOG_TEST_DRILLS_FROM=17` starts with drill 17, `STENOLOG_TEST_SEED` repeats the random choices.
  */
 import { randomBytes } from 'node:crypto'
@@ -22,7 +23,7 @@ import { chanceOf } from '../../support/tools/seeded.ts'
 import { runTestService } from '../../support/service/service.ts'
 import { startSessionLoad, type LoadedSession } from '../../support/load/session-load.ts'
 
-const EACH = Number(process.env['STENOLOG_TEST_DRILLS'] ?? 2)
+const DRILLS_PER_KIND = Number(process.env['STENOLOG_TEST_DRILLS'] ?? 2)
 const FROM = Number(process.env['STENOLOG_TEST_DRILLS_FROM'] ?? 1)
 
 type Act = (leader: EventStoreNode, followers: ReadonlyArray<EventStoreNode>) => Promise<unknown>
@@ -32,7 +33,7 @@ interface Drill {
   readonly begin: Act
   readonly lastsMs: number
   readonly end: Act
-  /** Leaves one node of three; the election follows when the others return. */
+  /** True when only one node of three remains. The election then follows the return of the other nodes. */
   readonly takesQuorum?: boolean
 }
 
@@ -68,8 +69,8 @@ const QUORUM_LOSSES: ReadonlyArray<Drill> = [
 const rounds = (count: number, kinds: ReadonlyArray<Drill>): ReadonlyArray<Drill> =>
   Array.from({ length: count }, () => kinds).flat()
 const drills = [
-  ...rounds(EACH, LEADER_LOSSES),
-  ...rounds(EACH, QUORUM_LOSSES).slice(0, Math.max(QUORUM_LOSSES.length, Math.ceil(EACH / 4))),
+  ...rounds(DRILLS_PER_KIND, LEADER_LOSSES),
+  ...rounds(DRILLS_PER_KIND, QUORUM_LOSSES).slice(0, Math.max(QUORUM_LOSSES.length, Math.ceil(DRILLS_PER_KIND / 4))),
 ]
 
 /** Far more than any step should take. */
@@ -82,7 +83,7 @@ const firstTime = (subject: string, find: () => number | null | undefined): Prom
     return at
   }, PATIENCE)
 
-/** When a node is first seen as leader of a later epoch. */
+/** Waits for a leader of a later epoch. Returns the time at which a node first reported that it is this leader. */
 const electedAt = (nodes: ReadonlyArray<EventStoreNode>, epoch: number): Promise<number> =>
   eventually(async () => {
     for (const node of nodes) {
@@ -163,24 +164,28 @@ else {
         await delay(Math.max(0, startedAt + lastsMs - performance.now()))
       }
       const healed = performance.now()
-      const [, at] = await Promise.all([
+      const [, electionTime] = await Promise.all([
         takesQuorum ? end(leader, followers) : undefined,
         electedAt(server.nodes, epoch),
       ])
-      const ready = await firstTime('ready', () => load.readiness.find((look) => look.at >= at && look.isReady)?.at)
-      const isNew = ({ created, begun: sentAt }: LoadedSession): boolean => sentAt >= startedAt && created >= at
+      const ready = await firstTime(
+        'ready',
+        () => load.readiness.find(({ at, isReady }) => at >= electionTime && isReady)?.at,
+      )
+      const isNew = ({ created, begun: sentAt }: LoadedSession): boolean =>
+        sentAt >= startedAt && created >= electionTime
       const written = await firstTime('a write', () => load.sessions.find(isNew)?.created)
       const listed = await firstTime(
         'a new session is listed',
         () => load.sessions.find((session) => isNew(session) && session.seen !== null)?.seen,
       )
-      record('election', at - (takesQuorum ? healed : startedAt))
+      record('election', electionTime - (takesQuorum ? healed : startedAt))
       for (const [name, moment] of [
         ['ready', ready],
         ['writes', written],
         ['feeds', listed],
       ] as const)
-        record(`${name} after it`, moment - at)
+        record(`${name} after the election`, moment - electionTime)
       if (!takesQuorum) {
         await delay(Math.max(0, startedAt + lastsMs - performance.now()))
         await end(leader, followers)

@@ -9,12 +9,13 @@ import {
   clientOfEmptyLog, eventsOf, factEvent, recordSubscription, startOwnEventStoreDb, until,
 } from '../../support/stores/eventstoredb-clients.ts'
 
-// The double behaves as the real server in the recordings t2, t10 and t11: appends and positions.
+// These tests state facts about appends and positions that the recordings t2, t10 and t11 of a real EventStoreDB show.
+// They run on the double (a server that imitates EventStoreDB), or on a real server when one is configured.
 
 const CREDENTIALS = { username: 'x', password: 'y' }
 
 test.serial(
-  't2: without a server, calls fail at once: code 14, or UnavailableError with credentials',
+  't2: without a server an append fails at once, with code 14, or with credentials with UnavailableError',
   async (t) => {
     const { own, client } = await startOwnEventStoreDb(t)
     await client.appendToStream('a', factEvent())
@@ -32,7 +33,7 @@ test.serial(
   },
 )
 
-/** The outcomes of appends that are sent together. */
+/** Waits for appends that were sent together. Separates their results from their errors. */
 const outcomesOf = async (appends: ReadonlyArray<Promise<AppendResult>>) => {
   const settled = await Promise.allSettled(appends)
   return {
@@ -61,6 +62,7 @@ test.serial(
   },
 )
 
+// The client sends all appends without credentials over one shared stream. An append with credentials is its own call.
 for (const [path, credentials] of [
   ['shared stream', {}],
   ['with credentials', { credentials: CREDENTIALS }],
@@ -126,7 +128,7 @@ test.serial(
 )
 
 test.serial(
-  't10, t11: a restart of the server forgets retries without expected revision only',
+  't10, t11: after a restart the server recognises only retries with an expected revision',
   async (t) => {
     const { own, client } = await startOwnEventStoreDb(t)
     const again = await retries(client)

@@ -6,9 +6,10 @@ import {
   clientOfEmptyLog, eventsOf, factEvent, recordSubscription, until,
 } from '../../support/stores/eventstoredb-clients.ts'
 
-// The double behaves as the real server in the recordings t2, t2b, t10 and t11: subscriptions and lost connections.
+// These tests state facts about subscriptions that the recordings t2, t2b, t10 and t11 of a real EventStoreDB show.
+// They run on the double (a server that imitates EventStoreDB), or on a real server when one is configured.
 
-/** The log of t2: 50 events of two types in five streams, and 200 other events. */
+/** Appends the events of the recording t2: 50 events of two types in five streams, and 200 other events. */
 const fillAsT2 = async (client: EventStoreDBClient): Promise<void> => {
   for (let n = 0; n < 50; n++)
     await client.appendToStream(`acct-${n % 5}`, factEvent(undefined, n % 2 === 0 ? 'Even' : 'Odd'))

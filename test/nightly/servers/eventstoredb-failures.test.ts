@@ -7,7 +7,7 @@ import { eventuallyRight, LIMITS, startEventStore, tagOf } from '../../support/s
 import { serialTestOnChosenStores } from '../../support/running/skip-unless.ts'
 import { dataOf } from '../../support/events/stored-data.ts'
 
-/** One call of each kind at the same time. */
+/** Sends one call of each kind at the same time. Returns the tags of their results. */
 const everyCall = async (store: EventStore): Promise<ReadonlyArray<string>> => {
   const answers = await Promise.all([
     store.append('a', 'no-stream', [newEvent()])(),
@@ -73,7 +73,7 @@ for (const expected of ['no-stream', 1, 'any'] as const)
     )
 
 serialTestOnChosenStores(
-  'a retry with any finds its first attempt after a restart and other appends',
+  'a retry that expects any revision finds its first attempt after a restart and other appends',
   async (t) => {
     const { double, store } = await startEventStore(t)
     const event = newEvent(1)

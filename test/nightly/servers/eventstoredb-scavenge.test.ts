@@ -1,5 +1,6 @@
 /**
- * Scavenges of a real EventStoreDB remove the records at which projections resume, but no projection loses an event.
+ * A scavenge of EventStoreDB removes deleted records from its files, also records at which projections resume. These
+ * tests on a real EventStoreDB show that no projection loses an event.
  * Needs the folder of the server: STENOLOG_TEST_EVENTSTORE_BIN.
  */
 import { Readable } from 'node:stream'
@@ -33,11 +34,11 @@ import { CHUNK, createWriter, environment, neverAborted, scavenge } from '../../
 const serial = EVENTSTORE_FOLDER !== undefined ? test.serial : test.serial.skip
 
 const ROUNDS = 10
-/** Read models that are stopped and started separately. */
+/** Number of sets of read models that are stopped and started separately. */
 const READERS = 4
-/** Positions at which each round resumes. */
+/** Number of positions from which each round resumes a subscription. */
 const PLACES = 40
-/** Read models of all projections that can be stopped and resumed. */
+/** Creates read models of all projections. They can be stopped and started again. */
 const createReader = (t: ExecutionContext, store: EventStore) => {
   const documents: Documents = createMemoryDocuments()
   let running: { readonly ending: AbortController; readonly projector: ReturnType<typeof startProjector> } | null = null
@@ -74,7 +75,7 @@ const createReader = (t: ExecutionContext, store: EventStore) => {
 
 type Reader = ReturnType<typeof createReader>
 
-/** Differences between the read models and a fold of the log. */
+/** Lists the differences between the read models and a fold of the whole log. */
 const differences = async (
   store: EventStore,
   { documents }: Pick<Reader, 'documents'>,

@@ -83,6 +83,7 @@ serialTestOnChosenStores(
   },
 )
 
+// A foreign event is an event that another program appended.
 serialTestOnChosenStores('a foreign event is reported as damage', async (t) => {
   const { double, store } = await startEventStore(t)
   const client = EventStoreDBClient.connectionString(double.url)

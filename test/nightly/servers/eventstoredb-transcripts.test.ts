@@ -18,7 +18,7 @@ const logs: string[] = []
 if (double !== null) while (logs.length < 4) logs.push(await double.another())
 test.after.always(() => double?.dispose())
 
-/** The URL of an empty log: of the double, or of a real server with one node, as in the recording. */
+/** Returns the URL of an empty log, on the double or on a real server. Both have one node, as in the recording. */
 const startLog = async (t: ExecutionContext, args: ReadonlyArray<string> = []): Promise<string> => {
   if (EVENTSTORE_FOLDER === undefined) return logs.pop() ?? ''
   const server = await startEventStoreServer({ nodes: 1, args })
@@ -26,17 +26,18 @@ const startLog = async (t: ExecutionContext, args: ReadonlyArray<string> = []): 
   return server.url
 }
 
-/** The output of a recording script. */
+/** Runs a recording script. Returns its output. */
 const outputOf = async (script: string, url: string, ...args: ReadonlyArray<string>): Promise<string> =>
   (await promisify(execFile)(process.execPath, [join(TRANSCRIPTS, `${script}.ts`), url, ...args])).stdout
 
 const recorded = async (name: string): Promise<ReadonlyArray<string>> =>
   normalise(await readFile(join(TRANSCRIPTS, `${name}.txt`), 'utf8'))
 
-const SESSIONS = [['t1', ['']], ['t1b', ['47', '48', '49', '50', '51']], ['t3', ['']]] as const
+/** Names of recordings, each with the arguments of the runs of its script. */
+const RECORDINGS = [['t1', ['']], ['t1b', ['47', '48', '49', '50', '51']], ['t3', ['']]] as const
 
 // In parallel on separate logs, because the scripts wait most of the time.
-for (const [name, cases] of SESSIONS)
+for (const [name, cases] of RECORDINGS)
   test(`the double repeats the recording ${name} of server 23.10.6`, async (t) => {
     const url = await startLog(t)
     const parts: string[] = []

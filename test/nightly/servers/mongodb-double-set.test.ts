@@ -8,12 +8,12 @@ import type { MongoDouble } from '../../support/doubles/mongodb/process.ts'
 import { numbersAt, POLLING, setNumber, startDoubleSet } from '../../support/stores/mongodb-double-clients.ts'
 import type { Numbered } from '../../support/stores/mongodb-double-clients.ts'
 
-// The replica set of the double, seen by the real driver.
+// The double is a server that imitates MongoDB. These tests use its replica set through the real driver.
 
 const WITH_TIMEOUT = { writeConcern: { w: 'majority', journal: true, wtimeoutMS: 50 } } as const
 const LOCAL_WRITE = { writeConcern: { w: 1, journal: true } } as const
 
-/** A client of one member, whatever its state. */
+/** Connects to one member directly, also when it is not the primary. */
 const directly = (
   t: ExecutionContext,
   double: MongoDouble,
@@ -71,7 +71,7 @@ test('a deposed primary acknowledges no majority and loses its writes when it st
   t.regex(String(late), /replication timed out/)
   t.is((await deposed.findOne({ _id: 1 }))?.a, 3)
   t.is((await deposed.findOne({ _id: 1 }, { readConcern: 'majority' }))?.a, 1)
-  // The client waits for ever on the deposed primary until it has noticed the election.
+  // Requests of the client wait on the deposed primary until the client has noticed the election.
   await until(async () => (await numbers.findOne({ _id: 1 }))?.a === 1)
   await until(async () => (await setNumber(numbers, 4)).matchedCount === 1)
   t.is((await deposed.findOne({ _id: 1 }))?.a, 3)
@@ -106,7 +106,7 @@ test('an election needs a majority, and a short cut loses no write', async (t) =
 
   const last = await double.state()
   await double.turn({ turn: 'stop', member: last.primary ?? -1, electionMs: 0 })
-  // The election would be due at once.
+  // With `electionMs: 0` an election would happen at once.
   for (let look = 0; look < 5; look += 1) t.is((await double.state()).term, last.term, 'one member elects no primary')
   await double.turn({ turn: 'start', member: 2 })
   await until(async () => (await double.state()).term > last.term)

@@ -2,7 +2,7 @@ import test from 'ava'
 import { MongoClient, MongoServerError } from 'mongodb'
 import { numbersAt, POLLING, setNumber, startDoubleSet } from '../../support/stores/mongodb-double-clients.ts'
 
-// The replica set of the double, seen by the real driver.
+// The double is a server that imitates MongoDB. These tests use its replica set through the real driver.
 
 test('each member has its own clock, and filters compare dates', async (t) => {
   const double = await startDoubleSet(t)
@@ -32,7 +32,8 @@ test('each member has its own clock, and filters compare dates', async (t) => {
   t.deepEqual(await found({ at: late }), [1])
 })
 
-test('the double reports weak writes, except the displayed position of projections', async (t) => {
+// A weak write is acknowledged before a majority of the members has stored it on disk.
+test('the double reports weak writes, except those of the position that projections display', async (t) => {
   for (const isLenient of [false, true]) {
     const double = await startDoubleSet(t, isLenient)
     const numbers = await numbersAt(t, double.url('test'))

@@ -122,7 +122,7 @@ test('only local reads of the double see writes without a majority, and a rollba
   await double.cutOff()
   await set(2, { writeConcern: { w: 1 } })
   t.deepEqual(await seen(), [2, 1, 1])
-  // Includes a write without changes, because it depends on data of the primary only.
+  // The write of 2 changes nothing, but it waits for a majority too, because only the primary has the value 2.
   for (const a of [2, 3])
     await t.throwsAsync(set(a, { writeConcern: { w: 'majority', j: true, wtimeoutMS: 50 } }), {
       message: /replication timed out/,

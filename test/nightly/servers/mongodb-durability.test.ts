@@ -19,7 +19,7 @@ const LIVES = { name: 'lives', indexes: [['id']] }
 const MODEL = { projection: 'lives', collection: 'lives' }
 const at = (n: number): Position => String(n).padStart(20, '0') as Position
 
-/** The number that each kind of read sees for document 1, and that of the checkpoint. */
+/** Returns the number that each kind of read sees in document 1, and then the number of the checkpoint. */
 const numbersSeen = async (documents: Documents): Promise<ReadonlyArray<unknown>> => {
   const page = { filter: {}, sort: { by: 'id', direction: 'ascending' }, skip: 0, limit: 10 } as const
   const [listed] = await right(documents.page('lives', page))
@@ -50,7 +50,7 @@ interface World {
   readonly put: (n: number, id?: string) => ReturnType<ReturnType<Documents['commit']>>
 }
 
-/** A replica set whose members all have document 1 of position 1. */
+/** Starts a replica set. All its members have document 1 with the number 1. */
 const openWorld = async (t: ExecutionContext, query = '', limitMs = 500): Promise<World> => {
   const double = await startMongoDouble({ replicaSet: 'rs0' })
   t.teardown(double.dispose)
@@ -97,24 +97,25 @@ for (const query of URLS) {
 test.serial('a document of a lost primary does not count as stored', async (t) => {
   const { double, documents, put } = await openWorld(t, '', 5000)
   await double.cutOff()
-  const hasFailed = put(2, '2')
-  // The insert waits for its majority. Then the writer tries again and is held at its checkpoint.
+  const firstTry = put(2, '2')
+  // The insert of the first try waits for its majority. The second try is held at its checkpoint.
   await until(async () => (await double.state()).waiting, 1)
   await double.inject({ command: 'update', effect: 'hold', times: 1 })
-  const again = put(2, '2')
+  const secondTry = put(2, '2')
   await until(async () => {
     const { held, waiting } = await double.state()
     return held + waiting
   }, 2)
   await double.rollBack()
   await double.heal()
-  await hasFailed
-  if (E.isRight(await again)) t.like(await right(documents.get('lives', '2')), { value: { n: 2 } })
+  await firstTry
+  if (E.isRight(await secondTry)) t.like(await right(documents.get('lives', '2')), { value: { n: 2 } })
   await until(() => accepted(put(2, '2')), true)
   t.like(await right(documents.get('lives', '2')), { value: { n: 2 } })
 })
 
 test.serial('an overtaken writer does not overwrite newer data', async (t) => {
+  // The first writer is held while the second one stores a later position.
   const { double, documents, put } = await openWorld(t, '', 20_000)
   await double.inject({ command: 'update', effect: 'hold', times: 1 })
   const overtaken = put(2)

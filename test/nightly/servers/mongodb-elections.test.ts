@@ -21,9 +21,9 @@ import type { Disturbances } from '../../support/worlds/mongodb-elections.ts'
 import { chanceOf } from '../../support/tools/seeded.ts'
 
 /**
- * The contracts of read models and keys during elections, deposed primaries and rollbacks. Refused requests are
- * repeated; acknowledged writes stay. STENOLOG_TEST_MONGO_URL uses a real set of three instead of
- * the double; its primary steps down repeatedly.
+ * Runs the contracts of read models and keys during elections, deposed primaries and rollbacks. Refused requests are
+ * repeated, and acknowledged writes must stay. STENOLOG_TEST_MONGO_URL selects a real set of three members instead of
+ * the double. Its primary then steps down repeatedly.
  */
 const REAL = process.env['STENOLOG_TEST_MONGO_URL']
 const LIMIT_MS = 1500
@@ -49,13 +49,14 @@ test.after.always(async (t) => {
   await double?.dispose()
 })
 
-/** A connection to a new database; retries until it succeeds. */
+/** Connects to a database, by default to a new one. Retries until the connection succeeds. */
 const connected = async (database = `stenolog_test_${v7().replaceAll('-', '')}`): Promise<MongoConnection> => {
   const url =
     double?.url(database) ?? (REAL ?? '').replace(/^(mongodb(?:\+srv)?:\/\/[^/?]+)(?:\/[^?]*)?/, `$1/${database}`)
   return eventually(() => connectMongo(url, { limitMs: LIMIT_MS }), { timeoutMs: 120_000 })
 }
 
+/** Wraps a port so that refused requests are repeated. */
 const retrying = <Port extends object>(port: Port): Port => {
   if (disturbances === undefined) throw new Error('the disturbances have not started')
   return disturbances.retrying(port)
@@ -93,7 +94,7 @@ test.serial('acknowledged documents, checkpoints, keys and erasures survive elec
     const documents = retrying(createMongoDocuments(connection))
     const keyring = retrying(await eventually(() => openMongoKeyring(connection, masterKey), { timeoutMs: 120_000 }))
     for (let n = 1; (disturbances?.turns() ?? until) < until; n += 1) {
-      // All writers write equal documents, so they overtake each other.
+      // All writers write the same documents, so they overtake each other.
       const [id, v] = [String(n % 7), n * WRITERS + index]
       const put = {
         kind: 'put',

@@ -25,7 +25,7 @@ interface World {
   readonly double: MongoDouble
   readonly connection: MongoConnection
   readonly documents: Documents
-  /** Commits the document `id` with `position` and the checkpoint. */
+  /** Commits a document whose member `n` is the position, and the checkpoint of the position. */
   readonly put: (id: string, position: number) => ReturnType<ReturnType<Documents['commit']>>
   readonly positions: () => Promise<ReadonlyArray<unknown>>
 }
@@ -148,7 +148,7 @@ test.serial('the driver recognises a write whose answer was lost once (replica s
   t.deepEqual(await positions(), [2])
 })
 
-test.serial('two writers of equal documents leave the latest version of each', async (t) => {
+test.serial('two writers of the same documents leave the latest version of each document', async (t) => {
   const { double, documents, positions } = await openWorld(t)
   const second = await connectMongo(double.url('test'), { limitMs: 60_000 })
   const other = createMongoDocuments(second)

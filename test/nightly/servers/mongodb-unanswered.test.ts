@@ -14,7 +14,7 @@ import { checkpointAt } from '../../support/read-models/checkpoints.ts'
 const MODEL = { projection: 'lives', collection: 'lives' }
 const at = (n: number): Position => String(n).padStart(20, '0') as Position
 
-/** More than the connections of the driver. */
+/** Number of unanswered requests: more than the driver has connections. */
 const MANY = 40
 
 for (const replicaSet of ['', 'rs0'])

@@ -59,7 +59,7 @@ test('newer data on EventStoreDB or MongoDB stops the service and every command 
     'the database stenolog of MongoDB': markIn('stenolog'),
     'the database stenolog_keyring of MongoDB': markIn('stenolog_keyring'),
   }
-  const end = async (): Promise<unknown> => {
+  const endOfLog = async (): Promise<unknown> => {
     let last: unknown
     // Reads to the end, because an abandoned call would keep the client open.
     for await (const { event } of events.readAll({ direction: 'backwards', fromPosition: 'end', maxCount: 1 }))
@@ -70,7 +70,7 @@ test('newer data on EventStoreDB or MongoDB stops the service and every command 
   for (const [store, mark] of Object.entries(marks)) {
     t.is(await mark.read(), FORMAT, store)
     await mark.write(FORMAT + 1)
-    const before = await end()
+    const before = await endOfLog()
     const formats = `(format ${FORMAT + 1}; this version reads formats up to ${FORMAT})`
     const advice = 'use version 9.8.7 or a later version, or restore a backup that this version can read'
     const message = `${store} was written by a newer version of Stenolog ${formats}: ${advice}`
@@ -83,7 +83,7 @@ test('newer data on EventStoreDB or MongoDB stops the service and every command 
       t.is(tool.code, 1, `${store}: ${args[0]}`)
       t.true((tool.stdout + tool.stderr).includes(message), `${args[0]}: ${tool.stdout}${tool.stderr}`)
     }
-    t.deepEqual(await end(), before)
+    t.deepEqual(await endOfLog(), before)
     t.is(await mark.read(), FORMAT + 1)
     await mark.write(1)
   }

@@ -9,7 +9,7 @@ import { ADA, inRecordedShape, LISTS, readLists, TIMELESS_SETTINGS } from '../..
 import type { Lists } from '../../support/older-data/lists.ts'
 import { temporaryDirectory } from '../../support/tools/temporary-directory.ts'
 
-/** Folder names: the version that wrote the data with `test/support/older-data/make.ts`. */
+/** Names of folders: the commit of the version that wrote the data with `test/support/older-data/make.ts`. */
 const VERSIONS = ['1f99de3']
 const FIXTURES = join(import.meta.dirname, 'older-data')
 

@@ -22,7 +22,7 @@ const folder = async (t: ExecutionContext): Promise<string> => {
   return path
 }
 
-/** Starts both kinds of servers. Returns settings with a master key. */
+/** Starts an EventStoreDB and two MongoDB servers. Returns settings that use them, with a master key. */
 const servers = async (t: ExecutionContext) => {
   const file = join(await folder(t), 'master.key')
   await writeFile(file, randomBytes(32))
@@ -84,14 +84,14 @@ test.serial('without MongoDB a log belongs to one data directory until another t
   t.is(tool.code, 1)
   t.regex(tool.stderr, refused)
 
-  // Also after a kill of the first process: other directories cannot know that it is dead.
+  // The refusal continues after a kill of the first process, because the others cannot know that it is dead.
   first.kill('SIGKILL')
   await first.exited
   await assertRefused(t, startIn(t, there, onLog), onLog, refused)
   const again = startIn(t, here, { ...onLog, NODE_NAME: 'renamed' })
   await again.url()
 
-  // The replaced process ends.
+  // The process whose log was taken over ends.
   const taken = await stenolog(there, ['log', 'take-over'], onLog)
   t.is(taken.code, 0, taken.stderr)
   t.is(await again.exited, 1)
@@ -125,14 +125,14 @@ test.serial('on both servers a process with a new name joins, and a used name is
     onBoth,
     /LEASE_TTL is 4000 ms here and 3000 ms in the process "alpha"/,
   )
-  // Refused with another MongoDB.
+  // A process with another MongoDB is refused.
   await assertRefused(
     t,
     startIn(t, there, elsewhere),
     onBoth,
     /the log of the event store belongs to the processes of another MongoDB, such as "alpha"/,
   )
-  // Refused with an embedded log.
+  // A process with an embedded log is refused.
   await assertRefused(
     t,
     startIn(t, there, { MONGO_URL: onBoth.MONGO_URL, MASTER_KEY_FILE: onBoth.MASTER_KEY_FILE }),
@@ -169,7 +169,7 @@ test.serial('on both servers a process with a new name joins, and a used name is
   t.notRegex(fourth.stderr(), /waiting to see/)
 })
 
-test.serial('of two processes that start at once on a log without MongoDB one is refused', async (t) => {
+test.serial('when two processes start at once on a log without MongoDB, one is refused', async (t) => {
   t.timeout(300_000)
   const { onLog } = await servers(t)
   const start = async () => startIn(t, await folder(t), onLog)
@@ -179,7 +179,7 @@ test.serial('of two processes that start at once on a log without MongoDB one is
   for (const run of both) if (run !== loser) await run.url()
 })
 
-test.serial('two processes that start at once on both servers both join', async (t) => {
+test.serial('when two processes start at once on both servers, both join', async (t) => {
   t.timeout(300_000)
   const { onBoth } = await servers(t)
   const start = async () => startIn(t, await folder(t), onBoth)

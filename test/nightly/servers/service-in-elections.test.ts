@@ -15,7 +15,7 @@ import { temporaryDirectory } from '../../support/tools/temporary-directory.ts'
 const TURNS = Number(process.env['STENOLOG_TEST_TURNS'] ?? 12)
 const WORKERS = 3
 
-/** A whole service with its own proxy to a replica set of three. */
+/** Starts a replica set of three members, and a service that reaches it through a proxy. */
 const openWorld = async (t: ExecutionContext) => {
   const double = await startMongoDouble({ replicaSet: 'rs0' })
   t.teardown(double.dispose)

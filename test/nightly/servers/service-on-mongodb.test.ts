@@ -44,7 +44,7 @@ const statuses = async (client: Client): Promise<ReadonlyArray<readonly [number,
 
 const UNAVAILABLE = { status: 503, body: { detail: 'Service temporarily unavailable' } }
 
-/** Asserts the answers while MongoDB is away (rule F6). Finishes the given session. */
+/** Asserts the answers of the service while MongoDB is unavailable. Finishes the given session. */
 const assertUnavailable = async (
   t: ExecutionContext,
   service: TestService,
@@ -68,7 +68,7 @@ const assertUnavailable = async (
   t.is((await alice.put(`/lives/${live.id}/finish`)).status, 200)
   t.is((await alice.get('/health/live')).status, 200)
   const ms = [(listed - begin) / 2, (created - listed) / 6, performance.now() - created].map((time) => Math.round(time))
-  t.log(`while MongoDB was away: a read took ${ms[0]} ms, a create ${ms[1]} ms, a finish ${ms[2]} ms`)
+  t.log(`while MongoDB was unavailable: a read took ${ms[0]} ms, a create ${ms[1]} ms, a finish ${ms[2]} ms`)
 }
 
 test.serial('without MongoDB reads and creates answer 503 until it returns, without a restart [F6]', async (t) => {
@@ -120,7 +120,7 @@ test.serial(
     const alice = await service.user('alice', { max_sessions: 3 })
     const pid = service.pid()
     for (const command of ['find', 'update']) await double.inject({ command, effect: 'hang', times: 1_000_000 })
-    // More than the connections of the driver.
+    // These are more requests than the driver has connections.
     const refused = await Promise.all(Array.from({ length: 30 }, () => alice.get('/lives/')))
     for (const answer of refused) t.like(answer, UNAVAILABLE)
     await double.heal()

@@ -28,7 +28,7 @@ const assertOlderRefuses = async (t: ExecutionContext, data: ServiceData, store:
   t.is(older.stdout(), '')
 }
 
-/** A copy of only the log and the master key. */
+/** Copies only the log and the master key of a service to a new folder. */
 const copyOfLog = async (t: ExecutionContext, { dataDirectory, stores }: ServiceData): Promise<ServiceData> => {
   const folder = await emptyFolder(t)
   for (const name of await readdir(dataDirectory))
@@ -44,7 +44,7 @@ const eventsIn = (file: string): number => {
   return Number(row?.['count'])
 }
 
-/** A module that kills its process at the first append after this many events. */
+/** Returns the source of a module that kills its process after the first append beyond this many events. */
 const dyingAfter = (events: number): string => `
   import { DatabaseSync } from 'node:sqlite'
   const { exec } = DatabaseSync.prototype
@@ -78,7 +78,7 @@ interface Written {
   readonly data: unknown
 }
 
-/** All events of services in the log, and its format mark, in order. */
+/** Reads all events of services and the format mark from the log, in order. */
 const logOf = async (url: string): Promise<ReadonlyArray<Written>> => {
   const client = EventStoreDBClient.connectionString(url)
   const written: Array<Written> = []

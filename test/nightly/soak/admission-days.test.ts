@@ -32,7 +32,7 @@ const LIMITS: ReadonlyArray<Limit> = [
   { open: 4000, maxAppendBytes: 900 * KIB },
 ]
 
-/** Twice the average at noon, zero at midnight. */
+/** Returns the load at a time of the day, as a multiple of the average: 2 at noon, 0 at midnight. */
 const shareOfDay = (at: number): number => 1 - Math.cos((2 * Math.PI * (at % DAY_MS)) / DAY_MS)
 
 for (const { open, maxAppendBytes } of LIMITS)

@@ -19,7 +19,7 @@ const SESSIONS = Number(process.env['STENOLOG_TEST_SOAK_SESSIONS'] ?? 20)
 const LISTENERS = 10
 const MINUTE = 60_000
 const PATIENT = { timeoutMs: 3 * MINUTE }
-/** Words before a broken socket that may be lost: those of the open phrase and those still on their way. */
+/** Number of words that a broken socket may lose: the words of the open phrase and the words on their way. */
 const MAX_LOST_WORDS = 40
 
 /** Idle time and total time of all cores since boot, in milliseconds. */
@@ -36,14 +36,14 @@ const linesOf = (log: string, message: string): ReadonlyArray<Readonly<Record<st
 
 interface Soak {
   readonly processes: ReadonlyArray<ClusterProcess>
-  /** Killed in turn. */
+  /** One of these is killed each minute, in turn. */
   readonly workers: ReadonlyArray<ClusterProcess>
   /** The processes that serve clients. */
   readonly fronts: readonly [ClusterProcess, ClusterProcess]
   readonly mongoUrl: string
 }
 
-/** Kills a worker, waits until all others have noticed, starts it again. Returns its log. */
+/** Kills a worker, waits until all others have noticed, and starts it again. Returns the log of the killed process. */
 const killAndRestart = async (
   victim: ClusterProcess,
   others: ReadonlyArray<ClusterProcess>,

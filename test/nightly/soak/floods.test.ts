@@ -4,7 +4,7 @@ import test from 'ava'
 import { runTestService } from '../../support/service/service.ts'
 
 /**
- * Results on two vCPUs under other load (load average 10 to 20):
+ * Measured results on two vCPUs under other load (load average 10 to 20):
  * 100 logins: all answered in 3.6 s, memory +68 MB, other requests 46 ms (median) and 338 ms (p99).
  * 1000 logins: 238 answered and 762 refused in 14.9 s, memory +115 MB, other requests 76 ms and 1023 ms.
  */
@@ -60,9 +60,9 @@ test.serial('a flood of 1000 logins gets 401 or 429, and other requests are serv
     t.true((statuses.get(401) ?? 0) >= 100, 'the service answers as many as it has room for')
     for (const { status, headers } of answers)
       if (status === 429) t.regex(headers.get('retry-after') ?? '', /^[1-9]\d*$/)
-    // Sent one after another, so each waits for a part of the flood.
+    // The other requests were sent one after another, so each waited for a part of the flood.
     t.true(others.length >= 4, `${others.length} other requests were answered meanwhile`)
-    // Four hashes of 19 MiB at once, plus the memory of a thousand requests.
+    // Four password hashes at once need 19 MiB each. The rest is the memory of a thousand requests.
     t.true(highest - before < 300, `${highest - before} MB`)
     t.log(
       `${count} logins in ${seconds.toFixed(1)} s: ${JSON.stringify([...statuses])}; ` +
@@ -74,7 +74,7 @@ test.serial('a flood of 1000 logins gets 401 or 429, and other requests are serv
 })
 
 test.serial(
-  'a wrong login of an unknown and of a known user gets an equal answer for equal work [S14]',
+  'wrong logins of an unknown and of a known user get equal answers and cost equal work [S14]',
   async (t) => {
     t.timeout(600_000)
     await service.user('known')

@@ -16,7 +16,7 @@ prepareInspection()
 const service = await runTestService()
 test.after.always(() => service.dispose())
 
-/** Handshakes at the same time. */
+/** Number of simultaneous handshakes. */
 const AT_ONCE = 100
 
 interface Listener {
@@ -54,7 +54,7 @@ const listeners = async (count: number, connect: () => Promise<Listener>): Promi
   return all
 }
 
-const started = async (client: Client, live: LiveJson): Promise<TestSocket> => {
+const startSender = async (client: Client, live: LiveJson): Promise<TestSocket> => {
   const sender = await client.socket(live, 'sender')
   sender.send({ type: 'config' })
   await sender.frame(({ status }) => status === 'started')
@@ -75,7 +75,7 @@ test.serial('all 5,000 listeners of one session get every frame in order [R133]'
   const client = await service.user('popular')
   const live = await client.createLive()
   const all = await listeners(5000, () => listen(urlOf(live, '')))
-  const sender = await started(client, live)
+  const sender = await startSender(client, live)
   await sendSentences(sender)
   sender.send({ type: 'FINISH' })
   t.is((await sender.closed).code, 1000)
@@ -98,7 +98,7 @@ test.serial('10,000 listeners reconnect after a restart and get all missed text 
   const restarting = await startTestService(t, { PORT: String(await freePort()) })
   const client = await restarting.user('storm')
   const live = await client.createLive()
-  const sender = await started(client, live)
+  const sender = await startSender(client, live)
   await sendSentences(sender)
   const finals = sender.texts.filter((text) => text.includes('"final":true'))
   t.true(finals.length >= 2)
@@ -145,7 +145,7 @@ test.serial('1,000,000 random frames break nothing, disturb no other session and
     await service.user('bystander'),
   ]
   const live = await bystander.createLive()
-  const [listener, sender] = [await bystander.socket(live, 'listener'), await started(bystander, live)]
+  const [listener, sender] = [await bystander.socket(live, 'listener'), await startSender(bystander, live)]
   const fuzzed = new AbortController()
   const speaking = (async () => {
     do await sendSentences(sender)
@@ -166,7 +166,7 @@ test.serial('1,000,000 random frames break nothing, disturb no other session and
   t.is((await listener.closed).code, 1000)
   const { surprises = [], closes = {} } = result ?? {}
   const [own, engine] = [quartersOf(samples, 'own'), quartersOf(samples, 'children')]
-  // Thousands of sessions leave garbage; only the memory after they are forgotten and collected counts.
+  // Thousands of ended sessions leave garbage, so only the memory after its collection counts.
   const after = await eventually(
     async () => {
       const found = await inspect(service)

@@ -11,9 +11,9 @@ import { startTestService } from '../../support/service/service.ts'
 import { temporaryDirectory } from '../../support/tools/temporary-directory.ts'
 
 const HOURS = 3
-/** A minute of speech and nine of silence. */
+/** Length of one piece of the recording: a minute of speech and nine minutes of silence. */
 const PIECE_SECONDS = 600
-/** Allowed growth from the second to the last quarter: garbage that is not collected yet. */
+/** Allowed growth from the second to the last quarter, because of garbage that is not collected yet. */
 const SLACK_MEGABYTES = 40
 
 const run = promisify(execFile)
@@ -66,6 +66,7 @@ withFfmpeg(`a recording of ${HOURS} hours is pulled to its end without memory gr
     const puller = processGroupOf(pid).map((member) => memoryOf(member))
     const engines = childrenOf(service.pid()).filter((child) => child !== pid).map((child) => memoryOf(child))
     const sum = (values: ReadonlyArray<number>): number => values.reduce((total, value) => total + value, 0)
+    // The group has two processes: the puller and its decoder.
     if (puller.length === 2)
       samples.push({ service: memoryOf(service.pid()), puller: sum(puller), engine: sum(engines) })
   } while (!(await Promise.race([ended, delay(500, false)])))

@@ -11,8 +11,8 @@ import { passwordOf, startTestService } from '../../support/service/service.ts'
 import type { TestService } from '../../support/service/service.ts'
 
 const USERS = Number(process.env['STENOLOG_TEST_USERS'] ?? 100_000)
-const FIRST = 1_000_000
-/** A tenth of the memory that 100,000 users would take if all were loaded. */
+const FIRST_USER_ID = 1_000_000
+/** Allowed growth: a tenth of the memory that 100,000 users would take if all were loaded. */
 const SPARE_MB = 40
 
 const untilReady = (service: TestService): Promise<void> =>
@@ -21,7 +21,7 @@ const untilReady = (service: TestService): Promise<void> =>
     assert.equal(status, 200)
   }, { timeoutMs: 600_000 })
 
-/** Memory after a restart, one login and one request with an API token, in megabytes. */
+/** Restarts the service. Returns its memory in megabytes after one login and one request with an API token. */
 const memoryOf = async (service: TestService, secret: string): Promise<number> => {
   await service.kill('SIGTERM')
   await service.start()
@@ -44,7 +44,7 @@ test(`${USERS} users take little memory, and a valid token gets 503, never 401, 
 
   await service.kill('SIGTERM')
   const store = await openSqliteEventStore({ file: join(service.dataDirectory, 'events.sqlite') })
-  await fillWithUsers(store, USERS, FIRST)
+  await fillWithUsers(store, USERS, FIRST_USER_ID)
   await store.close()
   for (const suffix of ['', '-wal', '-shm'])
     await rm(join(service.dataDirectory, `documents.sqlite${suffix}`), { force: true })

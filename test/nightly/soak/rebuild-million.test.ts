@@ -17,9 +17,9 @@ import { startTestService } from '../../support/service/service.ts'
 import { NO_CHECKPOINT } from '../../../application/ports/documents.ts'
 
 const EVENTS = Number(process.env['STENOLOG_TEST_REBUILT_EVENTS'] ?? 1_000_000)
-/** Far above the ids that the service assigns. */
-const FIRST = 1_000_000
-const TAMPERED = [FIRST, FIRST + 1, FIRST + 2]
+/** Id of the first stored session. It is far above the ids that the service assigns. */
+const FIRST_LIVE_ID = 1_000_000
+const TAMPERED = [FIRST_LIVE_ID, FIRST_LIVE_ID + 1, FIRST_LIVE_ID + 2]
 
 test(`the service answers during a rebuild from ${EVENTS} events, and the result matches the log [F7]`, async (t) => {
   t.timeout(1_800_000)
@@ -28,7 +28,7 @@ test(`the service answers during a rebuild from ${EVENTS} events, and the result
   await service.kill('SIGTERM')
   const log = join(service.dataDirectory, 'events.sqlite')
   const filling = await openSqliteEventStore({ file: log })
-  await fillWithLives(filling, EVENTS / EVENTS_A_LIVE, FIRST)
+  await fillWithLives(filling, EVENTS / EVENTS_A_LIVE, FIRST_LIVE_ID)
   await filling.close()
   await service.start()
   // The port opens before the lists are ready.
@@ -45,17 +45,17 @@ test(`the service answers during a rebuild from ${EVENTS} events, and the result
 
   const client = await service.logIn('reader')
   const done = new AbortController()
-  const ms: Array<number> = []
+  const readMs: Array<number> = []
   const reading = (async () => {
     for (let created = 1; !done.signal.aborted; await setImmediate()) {
       const begin = performance.now()
       const { status, body } = await client.get<Listing<LiveJson>>('/lives/?limit=100')
-      ms.push(performance.now() - begin)
+      readMs.push(performance.now() - begin)
       t.is(status, 200)
       t.is(body.pagination.total_items, created)
       t.is(body.data.at(-1)?.id, own.id)
       // A few writes during the rebuild must be in the rebuilt list too.
-      if (ms.length % 100 === 0 && created < 50) {
+      if (readMs.length % 100 === 0 && created < 50) {
         await client.createLive()
         created += 1
       }
@@ -92,9 +92,9 @@ test(`the service answers during a rebuild from ${EVENTS} events, and the result
   for await (const { id, kind } of differencesOf({ documents, collection }, { documents: fresh, collection }))
     different.push(`${id} ${kind}`)
   t.deepEqual(different, [])
-  const sorted = ms.toSorted((a, b) => a - b)
+  const sorted = readMs.toSorted((a, b) => a - b)
   t.log(
-    `${events} events in ${seconds.toFixed(0)} s; ${ms.length} reads meanwhile, ` +
+    `${events} events in ${seconds.toFixed(0)} s; ${readMs.length} reads meanwhile, ` +
       `median ${sorted[sorted.length >> 1]?.toFixed(0)} ms, slowest ${sorted.at(-1)?.toFixed(0)} ms`,
   )
 })

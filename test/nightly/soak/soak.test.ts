@@ -13,13 +13,13 @@ import type { Inspection } from '../../support/service/inspect.ts'
 import { runTestService } from '../../support/service/service.ts'
 import { sampleSentences, silence } from '../../support/audio/speech.ts'
 
-/** Minutes of audio. */
+/** Minutes of audio that the first test sends. */
 const AUDIO_MINUTES = Number(process.env['STENOLOG_TEST_HEARD_MINUTES'] ?? 60)
-/** Minutes of wall time. */
+/** Minutes that the second test starts and ends sessions. */
 const CHURN_MINUTES = Number(process.env['STENOLOG_TEST_CHURN_MINUTES'] ?? 30)
 const LIVES_A_MINUTE = 24
 const LISTENERS = 500
-/** Sessions that overlap and so share the listeners. */
+/** Number of sessions at the same time. They share the listeners. */
 const AT_ONCE = 4
 /** Fraction of the churn after which nothing may grow. */
 const WARM_UP = 1 / 6
@@ -76,9 +76,10 @@ const listen = async (
   return { finals: () => finals, closed }
 }
 
-/** The finals of a session, and the listeners with a different number of finals. */
 interface SessionResult {
+  /** Number of final segments of the session. */
   readonly finals: number
+  /** Number of listeners that received another number of final segments. */
   readonly missing: number
 }
 
@@ -107,7 +108,10 @@ const runSession = async (
   return { finals, missing: listeners.filter((listener) => listener.finals() !== finals).length }
 }
 
-/** Inspects the service until it has dropped ended sessions: at most `timers` timers, or the least found. */
+/**
+ * Inspects the service until at most `timers` timers run, because then it has dropped its ended sessions. After 70
+ * seconds it returns the inspection with the fewest timers.
+ */
 const inspectAtRest = async (timers = 0): Promise<Inspection> => {
   let found = await inspect(service)
   for (let looks = 0; looks < 7 && found.timers > timers; looks += 1) {
@@ -126,7 +130,7 @@ test.serial(`${LIVES_A_MINUTE} sessions a minute with ${LISTENERS} listeners lea
   const startSession = (index: number): Promise<SessionResult> =>
     runSession(client, [all[index % all.length]?.samples ?? silence(1), silence(1.5)], every * AT_ONCE)
   await startSession(0)
-  // The memory of the engine depends on jobs at the same time, not on time; a burst brings it to its level.
+  // The memory of the engine grows with the number of simultaneous jobs, so a burst brings it to its final level.
   const burst = async (): Promise<void> => {
     for (const { samples } of [...all, ...all]) await transcribeAtFullSpeed(client, {}, [samples, silence(1.5)])
   }
@@ -148,7 +152,7 @@ test.serial(`${LIVES_A_MINUTE} sessions a minute with ${LISTENERS} listeners lea
   const samples = await churn(CHURN_MINUTES * (1 - WARM_UP))
   const results = await Promise.all(lives)
   t.deepEqual([...new Set(results.map(({ missing }) => missing))], [0], 'every listener had every final')
-  // A busy machine may delay audio past the end of a session.
+  // On a busy machine audio may arrive after the end of its session, so a few sessions have no text.
   const mute = results.filter(({ finals }) => finals === 0).length
   t.true(mute <= results.length / 20, `${mute} of ${results.length} sessions have no text`)
   const flat = (['own', 'children', 'descriptors', 'processes'] as const).map(
@@ -173,7 +177,7 @@ test.serial(`${LIVES_A_MINUTE} sessions a minute with ${LISTENERS} listeners lea
     left.externalMb <= settled.externalMb + COMPILED_MB,
     `external ${describeGrowth([settled.externalMb, left.externalMb])} MB`,
   )
-  // REST connections that are kept open vary in number.
+  // The number of REST connections that are kept open varies.
   t.true(rested.descriptors <= before.descriptors + 8, `${before.descriptors} → ${rested.descriptors} descriptors`)
   t.is(rested.processes, before.processes)
   const metrics = (await client.get<string>('/metrics')).body

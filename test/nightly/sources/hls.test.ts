@@ -13,7 +13,8 @@ import { passwordOf, startTestService } from '../../support/service/service.ts'
 import { alignWords, comparableWords } from '../../../domain/transcript/word-alignment.ts'
 
 const onLinux = process.platform === 'linux' ? withFfmpeg : test.skip
-const OPEN = { AUDIO_URL_ALLOW_CIDRS: '127.0.0.1/32', LOG_LEVEL: 'trace' }
+/** Settings with which the service may pull from the servers of these tests. */
+const ALLOW_LOCAL = { AUDIO_URL_ALLOW_CIDRS: '127.0.0.1/32', LOG_LEVEL: 'trace' }
 const SECRETS = { user: 'Okapi-user', password: 'Wapiti-4711', key: 'Xylophone-77' }
 
 type SpokenWord = readonly [word: string, start: number, end: number]
@@ -33,7 +34,7 @@ const pidOf = async (client: Client, id: number): Promise<number> =>
   })
 
 const startEndless = async (t: ExecutionContext) => {
-  const service = await startTestService(t, OPEN)
+  const service = await startTestService(t, ALLOW_LOCAL)
   const client = await service.user('puller')
   const server = await serve(t, endlessHls(await packageSample(t, 'ts', 4)))
   const url = server.url('live.m3u8')
@@ -42,7 +43,7 @@ const startEndless = async (t: ExecutionContext) => {
 }
 
 onLinux('auto_start transcribes a recording in a separate process [R67 R68 R81 R82 S6 D60]', async (t) => {
-  const service = await startTestService(t, OPEN)
+  const service = await startTestService(t, ALLOW_LOCAL)
   const client = await service.user('puller')
   const folder = await packageSample(t, 'ts', 9)
   const playlist = await readFile(join(folder, 'index.m3u8'))
@@ -86,7 +87,7 @@ onLinux('auto_start transcribes a recording in a separate process [R67 R68 R81 R
     [`Basic ${Buffer.from(`${SECRETS.user}:${SECRETS.password}`).toString('base64')}`],
   )
   for (const secret of Object.values(SECRETS))
-    t.false(service.log().includes(secret), 'D60: the log contains the secret')
+    t.false(service.log().includes(secret), 'the log contains no secret')
 })
 
 onLinux('finish-by-audio_url ends an endless source, its process and its decoder [R92]', async (t) => {
@@ -97,7 +98,7 @@ onLinux('finish-by-audio_url ends an endless source, its process and its decoder
   const answer = await client.put<Listing<LiveJson>>('/lives/finish-by-audio_url', { audio_url: url })
   t.like(answer.body.data[0], { id: live.id, status: 'finished', vram: 0 })
   await eventually(() => assert.deepEqual(processGroupOf(pid), []))
-  t.log(`gone after ${Number((process.hrtime.bigint() - startedAt) / 1_000_000n)} ms`)
+  t.log(`all processes ended after ${Number((process.hrtime.bigint() - startedAt) / 1_000_000n)} ms`)
 })
 
 onLinux(
@@ -125,7 +126,7 @@ onLinux(
 )
 
 onLinux('after kill -9 a recording continues after its last final [D53]', async (t) => {
-  const service = await startTestService(t, OPEN)
+  const service = await startTestService(t, ALLOW_LOCAL)
   const client = await service.user('puller')
   const folder = await packageSample(t, 'ts', 24)
   const playlist = await readFile(join(folder, 'index.m3u8'))
@@ -157,7 +158,7 @@ onLinux('after kill -9 a recording continues after its last final [D53]', async 
 })
 
 onLinux('words after lost segments and a discontinuity keep their recorded times [D61]', async (t) => {
-  const service = await startTestService(t, OPEN)
+  const service = await startTestService(t, ALLOW_LOCAL)
   const client = await service.user('puller')
   const folder = await packageSample(t, 'ts', 54)
   const recorded = await readFile(join(folder, 'index.m3u8'), 'utf8')
@@ -187,13 +188,14 @@ onLinux('words after lost segments and a discontinuity keep their recorded times
   t.deepEqual(outside.filter((seconds) => seconds > 0.5), [])
   const { body: metrics } = await client.get<string>('/metrics')
   const lost = Number(/^stenolog_source_lost_seconds_total (\S+)$/m.exec(metrics)?.[1])
+  // Three segments of two seconds are lost.
   t.true(Math.abs(lost - 6) < 0.3, `${lost} s`)
 })
 
 onLinux(
-  'without auto_start config starts the source, audio is refused and FINISH ends it [R139 R148]',
+  'without auto_start the config message starts the source, sent audio is refused and FINISH ends it [R139 R148]',
   async (t) => {
-    const service = await startTestService(t, OPEN)
+    const service = await startTestService(t, ALLOW_LOCAL)
     const client = await service.user('puller')
     const server = await serve(t, endlessHls(await packageSample(t, 'ts', 4)))
     const live = await client.createLive({ audio_format: 'hls', audio_url: server.url('live.m3u8') })

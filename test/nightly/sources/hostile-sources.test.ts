@@ -21,7 +21,10 @@ const onLinux = process.platform === 'linux' ? serialTestWith(FFMPEG) : test.ski
 const ALLOWED = '127.0.0.2'
 const AT_ONCE = 6
 
-/** One attempt without isolation, so contacts by FFmpeg itself would be noticed too. */
+/**
+ * Pulls a URL once, without isolation, so a contact by FFmpeg itself would be noticed too. Returns the seconds of audio
+ * and how the pull ended: an error code, or a kind such as `complete`.
+ */
 const attempt = async (
   url: string,
   allow: ReadonlyArray<string> = [`${ALLOWED}/32`],
@@ -35,7 +38,7 @@ const attempt = async (
   return { seconds: bytes / 32_000, end: end.kind === 'failed' ? end.code : end.kind }
 }
 
-/** The error code of an attempt for each URL. */
+/** Pulls each URL once. Returns by URL how the pull ended. */
 const codesOf = async (urls: ReadonlyArray<string>): Promise<ReadonlyMap<string, string>> => {
   const waiting = [...urls]
   const codes = new Map<string, string>()
@@ -46,7 +49,7 @@ const codesOf = async (urls: ReadonlyArray<string>): Promise<ReadonlyMap<string,
   return codes
 }
 
-/** An attempt without a decoder and with a fixed DNS answer. */
+/** Pulls a URL once, without a decoder and with a fixed DNS answer. Returns the error code, or `complete`. */
 const withLookup = async (url: string, address: string): Promise<string> => {
   const sink = {
     bytes: async () => undefined,
@@ -76,7 +79,7 @@ onLinux('no hostile playlist causes a contact with a forbidden address [S3 S4 S7
   const ends = await codesOf(site.paths.map(urlOf))
   const codes = new Map(site.paths.map((path) => [path, ends.get(urlOf(path)) ?? '']))
   t.deepEqual(forbidden.contacts, [])
-  // The decoder treats a text between two parts of audio as noise.
+  // A nested playlist between two parts of audio may play, because the decoder treats its text as noise.
   const played = [...codes].filter(([, code]) => code === 'complete').map(([path]) => path)
   t.deepEqual(played.filter((path) => !path.endsWith('/nested')), [], 'no hostile path plays')
   for (const path of [
@@ -123,7 +126,7 @@ onLinux('no hostile playlist causes a contact with a forbidden address [S3 S4 S7
   )
 })
 
-/** Spellings of a forbidden address, for any scheme. */
+/** Returns spellings of a forbidden address that fit any scheme. */
 const spellings = (at: string, port: number): ReadonlyArray<string> => [
   at,
   `2130706435:${port}`,
@@ -181,11 +184,11 @@ onLinux('no hostile RTMP or RTSP server causes a contact with a forbidden addres
   t.log(`${urls.length} cases, ${forbidden.contacts.length} contacts`)
   // A name is looked up once, so a second answer cannot matter.
   const addresses = ['127.0.0.2', '127.0.0.3']
-  for (const good of [rtmp, rtsp]) {
-    const scheme = good === rtmp ? 'rtmp' : 'rtsp'
+  for (const server of [rtmp, rtsp]) {
+    const scheme = server === rtmp ? 'rtmp' : 'rtsp'
     const outcomes: string[] = []
     for (const address of addresses)
-      outcomes.push(await withLookup(`${scheme}://rebinding.example:${good.port}/live/ok`, address))
+      outcomes.push(await withLookup(`${scheme}://rebinding.example:${server.port}/live/ok`, address))
     t.deepEqual(outcomes, ['stream_over', 'address_forbidden'])
   }
   t.deepEqual(forbidden.contacts, [])

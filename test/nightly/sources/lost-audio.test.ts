@@ -26,27 +26,29 @@ import { temporaryDirectory } from '../../support/tools/temporary-directory.ts'
 import { toneOf, tonesIn } from '../../support/audio/tones.ts'
 
 const HOURS = 3
-/** A word starts every EVERY seconds after a pause of BEFORE. Its two tones are its number in base DIGITS. */
-const EVERY = 5
-const [BEFORE, TONE_SECONDS, DIGITS] = [0.5, 0.4, 60]
-const WORDS = (HOURS * 3600) / EVERY
-const SEGMENT = 6
-/** Lost segments: ten losses of one or two segments. */
+/** Each word has this many seconds of the recording. It starts with a pause. */
+const PERIOD_SECONDS = 5
+const PAUSE_SECONDS = 0.5
+/** A word is two tones. Each tone stands for one digit of the number of the word, in base 60. */
+const [TONE_SECONDS, BASE] = [0.4, 60]
+const WORDS = (HOURS * 3600) / PERIOD_SECONDS
+const SEGMENT_SECONDS = 6
+/** Numbers of the lost segments: ten losses of one or two segments. */
 const LOST = [[100], [250, 251], [400], [555, 556], [700], [900], [1100, 1101], [1300], [1500], [1700, 1701]]
 /** These segments follow a loss and start with a discontinuity. */
 const DISCONTINUITIES = new Set([901, 1301])
-/** Segments that fail once and are then retried. */
-const BROKEN = new Set([300, 1200])
-/** Largest allowed deviation, in seconds. */
-const ALLOWED = 0.5
+/** Segments whose first request fails. The puller requests them again. */
+const FAILING_ONCE = new Set([300, 1200])
+const MAX_DEVIATION_SECONDS = 0.5
 
-const wordAt = (word: number): number => word * EVERY + BEFORE
+/** Returns the second of the recording at which a word starts. */
+const startOf = (word: number): number => word * PERIOD_SECONDS + PAUSE_SECONDS
 
-/** One word and the silence around it. */
+/** Returns the samples of one word and the silence around it. */
 const samplesOf = (word: number): Int16Array => {
-  const samples = new Int16Array(EVERY * SAMPLE_RATE)
-  for (const [index, digit] of [Math.floor(word / DIGITS), word % DIGITS].entries()) {
-    const from = (BEFORE + index * TONE_SECONDS) * SAMPLE_RATE
+  const samples = new Int16Array(PERIOD_SECONDS * SAMPLE_RATE)
+  for (const [index, digit] of [Math.floor(word / BASE), word % BASE].entries()) {
+    const from = (PAUSE_SECONDS + index * TONE_SECONDS) * SAMPLE_RATE
     const step = (2 * Math.PI * toneOf(digit)) / SAMPLE_RATE
     for (let at = 0; at < TONE_SECONDS * SAMPLE_RATE; at += 1) samples[from + at] = 10_000 * Math.sin(step * at)
   }
@@ -56,7 +58,7 @@ const samplesOf = (word: number): Int16Array => {
 /** Writes the recording as HLS. */
 const packageWords = async (folder: string): Promise<void> => {
   const input = ['-f', 's16le', '-ar', String(SAMPLE_RATE), '-ac', '1', '-i', 'pipe:0']
-  const hls = ['-f', 'hls', '-hls_time', String(SEGMENT), '-hls_playlist_type', 'vod', '-hls_list_size', '0']
+  const hls = ['-f', 'hls', '-hls_time', String(SEGMENT_SECONDS), '-hls_playlist_type', 'vod', '-hls_list_size', '0']
   const args = ['-v', 'error', ...input, '-c:a', 'aac', '-b:a', '32k', ...hls, 'index.m3u8']
   const ffmpeg = spawn(FFMPEG, args, { cwd: folder, stdio: ['pipe', 'ignore', 'inherit'] })
   const exited = once(ffmpeg, 'exit')
@@ -71,7 +73,7 @@ const packageWords = async (folder: string): Promise<void> => {
 const isLoud = (frame: Int16Array): boolean =>
   frame.reduce((sum, sample) => sum + sample * sample, 0) / frame.length > 1e6
 
-/** Loud ranges in samples, in steps of 20 ms. */
+/** Returns the loud ranges as pairs of sample numbers, in steps of 20 ms. */
 const loudIn = (samples: Int16Array): ReadonlyArray<readonly [number, number]> => {
   const runs: Array<[number, number]> = []
   for (let at = 0; at + 320 <= samples.length; at += 320) {
@@ -83,7 +85,7 @@ const loudIn = (samples: Int16Array): ReadonlyArray<readonly [number, number]> =
   return runs
 }
 
-/** The tone with the longest duration. */
+/** Returns the number of the tone that lasts longest. */
 const digitIn = (samples: Int16Array): number | undefined =>
   [...tonesIn(samples)].toSorted(([, a], [, b]) => b - a)[0]?.[0]
 
@@ -103,13 +105,13 @@ const engine: Pick<SpeechEngine, 'load' | 'detectSpeech' | 'transcribe' | 'devic
       const middle = from + TONE_SECONDS * SAMPLE_RATE
       const [high, low] = [digitIn(samples.subarray(from, middle)), digitIn(samples.subarray(middle, to))]
       const isWhole = high !== undefined && low !== undefined && to - from >= 0.75 * SAMPLE_RATE
-      return isWhole ? [{ start: from / SAMPLE_RATE, end: to / SAMPLE_RATE, text: `word${high * DIGITS + low}` }] : []
+      return isWhole ? [{ start: from / SAMPLE_RATE, end: to / SAMPLE_RATE, text: `word${high * BASE + low}` }] : []
     })
     return E.right({ segments, avgLogprob: -0.2, noSpeechProb: 0, compressionRatio: 1.2 })
   },
 }
 
-/** A puller without media times: positions come from counted samples only. */
+/** Wraps a puller so that it sends no media times. Positions then come from counted samples only. */
 const untimed = (start: StartPuller): StartPuller => (events) =>
   start({ ...events, stretch: () => undefined, audio: (samples) => events.audio(samples, null) })
 
@@ -153,12 +155,12 @@ withFfmpeg(`words of ${HOURS} hours with ${LOST.length} losses keep their record
   const files = filesOf(path)
   const lost = new Set(LOST.flat())
   const play = async () => {
-    const broken = new Set(BROKEN)
+    const failing = new Set(FAILING_ONCE)
     return serve(t, (request, response) => {
       const number = Number(/^\/index(\d+)\.ts/.exec(request.url ?? '')?.[1])
       if (request.url === '/index.m3u8') response.end(playlist)
       else if (lost.has(number)) response.writeHead(404).end()
-      else if (broken.delete(number)) response.writeHead(500).end()
+      else if (failing.delete(number)) response.writeHead(500).end()
       else files(request, response)
     })
   }
@@ -168,16 +170,17 @@ withFfmpeg(`words of ${HOURS} hours with ${LOST.length} losses keep their record
   const counted = await transcribeSource(t, (await play()).url('index.m3u8'), untimed)
 
   const worst = (words: ReadonlyMap<number, number>): number =>
-    Math.max(...[...words].map(([word, start]) => Math.abs(start - wordAt(word))))
+    Math.max(...[...words].map(([word, start]) => Math.abs(start - startOf(word))))
   const whole = Array.from({ length: WORDS }, (_, word) => word).filter((word) =>
-    [...lost].every((segment) => wordAt(word) + 1 < segment * SEGMENT || wordAt(word) > (segment + 1) * SEGMENT))
+    [...lost].every((segment) =>
+      startOf(word) + 1 < segment * SEGMENT_SECONDS || startOf(word) > (segment + 1) * SEGMENT_SECONDS))
   t.log(
     `${WORDS} words, ${timed.words.size} transcribed in ${seconds.toFixed(0)} s, ${timed.lost.toFixed(1)} s lost: ` +
       `at most ${worst(timed.words).toFixed(3)} s off; by counted samples ${worst(counted.words).toFixed(1)} s`,
   )
   t.deepEqual(whole.filter((word) => !timed.words.has(word)), [], 'every word outside the losses is transcribed')
-  t.true(worst(timed.words) <= ALLOWED)
-  t.true(Math.abs(timed.lost - lost.size * SEGMENT) < 1)
-  t.true(worst(counted.words) > 0.9 * lost.size * SEGMENT, 'times drift without media times')
+  t.true(worst(timed.words) <= MAX_DEVIATION_SECONDS)
+  t.true(Math.abs(timed.lost - lost.size * SEGMENT_SECONDS) < 1)
+  t.true(worst(counted.words) > 0.9 * lost.size * SEGMENT_SECONDS, 'times drift without media times')
   t.is(counted.lost, 0)
 })

@@ -19,7 +19,10 @@ const SECONDS = 24
 const RATE = 16_000
 const run = promisify(execFile)
 
-/** HLS with tone n in second n and two seconds per segment; its media times begin at `origin`. */
+/**
+ * Writes HLS with tone n in second n and segments of two seconds. Its media times begin at `origin`, in seconds.
+ * Returns the folder.
+ */
 const packageTones = async (t: ExecutionContext, type: 'mpegts' | 'fmp4', origin: number): Promise<string> => {
   const { path, remove } = await temporaryDirectory()
   t.teardown(remove)
@@ -30,7 +33,7 @@ const packageTones = async (t: ExecutionContext, type: 'mpegts' | 'fmp4', origin
   return path
 }
 
-/** The tone in the middle of each second; null for silence. */
+/** Returns the number of the tone in the middle of each second. Null means silence. */
 const tonesOfSeconds = (samples: Int16Array): ReadonlyArray<number | null> =>
   Array.from({ length: Math.floor(samples.length / RATE) }, (_, second) => {
     const [tone] = [...tonesIn(samples.subarray((second + 0.2) * RATE, (second + 0.8) * RATE)).keys()]
@@ -43,13 +46,13 @@ const samplesUntilEnd = async (t: ExecutionContext, url: string) => {
   return listening.samples()
 }
 
-/** The expected tones, with silence in the lost segments. */
+/** Returns the tones that are expected when these segments are lost and become silence. */
 const expectedWithout = (...segments: ReadonlyArray<number>): ReadonlyArray<number | null> =>
   Array.from({ length: SECONDS }, (_, second) => (segments.includes(Math.floor(second / 2)) ? null : second))
 
 for (const type of ['mpegts', 'fmp4'] as const)
   withFfmpeg(`${type}: lost segments become silence, and later audio keeps its time`, async (t) => {
-    // The times of MPEG-TS wrap around in the middle.
+    // Times of MPEG-TS have 33 bits and 90 kHz, so they wrap around at 95,443 s, in the middle of this recording.
     const files = filesOf(await packageTones(t, type, type === 'mpegts' ? 95_433 : 0))
     const server = await serve(t, (request, response) => {
       if (/\/index(?:3|7|8)\./.test(request.url ?? '')) response.writeHead(404).end()
@@ -96,7 +99,7 @@ withFfmpeg(
   },
 )
 
-/** The packets of an Ogg stream, without its two headers. */
+/** Returns the packets of an Ogg stream, without its two headers. */
 const packetsOf = (ogg: Buffer): ReadonlyArray<Buffer> => {
   const packets: Array<Buffer> = []
   let parts: Array<Buffer> = []
@@ -138,7 +141,7 @@ for (const [codec, rate] of [['pcmu', 8000], ['opus', 48_000]] as const)
     t.deepEqual([0.5, 1.5, 2.5, 5.5, 6.5].map(isLoudAt), [true, true, false, false, true])
   })
 
-/** Milliseconds of each tag of an FLV stream. */
+/** Returns the time of each tag of an FLV stream, in milliseconds. */
 const timesOf = (flv: Buffer): ReadonlyArray<number> => {
   const times: Array<number> = []
   for (let at = 13; at + 11 <= flv.length; at += 15 + flv.readUIntBE(at + 1, 3)) times.push(flv.readUIntBE(at + 4, 3))

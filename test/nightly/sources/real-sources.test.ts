@@ -36,7 +36,7 @@ const assertPlays = (t: ExecutionContext, url: string, seconds: number): Promise
   ).then(listening.stop)
 }
 
-/** A certificate that pullers of this process trust, and an untrusted one. */
+/** Creates a certificate that pullers of this process trust, and an untrusted certificate. */
 const certificates = async (t: ExecutionContext): Promise<Readonly<Record<'good' | 'bad', Certificate>>> => {
   const { path, remove } = await temporaryDirectory()
   t.teardown(remove)
@@ -50,7 +50,7 @@ const codeOf = async (t: ExecutionContext, url: string): Promise<string> => {
   return typeof end === 'string' ? end : end.kind === 'failed' ? end.code : end.kind
 }
 
-withNginx('nginx: HLS and RTMP play, also with Basic and with a trusted certificate', async (t) => {
+withNginx('nginx: HLS and RTMP play, also with Basic authentication and with a trusted certificate', async (t) => {
   t.timeout(600_000)
   const { good, bad } = await certificates(t)
   const nginx = await createNginx(t)
@@ -169,8 +169,8 @@ withNginx('tone test: HLS loses no tone and repeats at most 2 s after a killed w
   t.deepEqual(listening.ends, [])
 })
 
-/** The first second of a tone. */
-const placeOf = (samples: Int16Array, number: number): number => {
+/** Returns the second at which a tone first sounds. */
+const startOf = (samples: Int16Array, number: number): number => {
   const window = 1600
   let at = 0
   while (at < samples.length && !tonesIn(samples.subarray(at, at + window)).has(number)) at += window
@@ -202,7 +202,7 @@ const assertSurvivesKill = async (
   await listening.stop()
   const resumedAt = sender?.begun() ?? upAt
   const tones = [...tonesIn(listening.samples())].filter(([, seconds]) => seconds > 0.3).map(([number]) => number)
-  // By number, because the first noise of an encoder may look like a later tone.
+  // The tones are compared by number, because the first noise of an encoder may look like a later tone.
   const [first, last] = [Math.min(...tones), Math.max(...tones)]
   const lost = Array.from({ length: last - first + 1 }, (_, index) => first + index).filter(
     (number) => !tones.includes(number),
@@ -212,11 +212,11 @@ const assertSurvivesKill = async (
     `sent again from ${resumedAt.toFixed(1)} s`
   // The first tone before and after the gap may be incomplete.
   const whole = tones.filter((number) => tones.includes(number - 1))
-  const shifts = whole.map((number) => placeOf(listening.samples(), number) - number)
+  const shifts = whole.map((number) => startOf(listening.samples(), number) - number)
   const shift = Math.max(...shifts) - Math.min(...shifts)
   t.log(`later audio is shifted by ${shift.toFixed(1)} s`)
   t.log(`${summary}; tones ${tones.join(' ')}, lost ${lost.join(' ')}; failures: ${listening.codes().join(' ')}`)
-  t.true(lost.length > 0, 'the server was away')
+  t.true(lost.length > 0, 'the outage lost audio')
   t.true(shift < lost.length / 2, 'the lost audio is a gap')
   t.true(lost.every((number) => number > killedAt - 3 && number < resumedAt + 1), 'only audio around the kill is lost')
   t.deepEqual(listening.ends, [])

@@ -16,13 +16,14 @@ import { temporaryDirectory } from '../../support/tools/temporary-directory.ts'
 
 const onLinux = process.platform === 'linux' ? test : test.skip
 const ROOT = join(import.meta.dirname, '..', '..', '..')
-const REFUSING = [process.execPath, join(ROOT, 'test', 'support', 'isolation', 'deny-seccomp.ts')]
+/** Command prefix: the started command gets no new seccomp filter from the kernel. */
+const WITHOUT_SECCOMP = [process.execPath, join(ROOT, 'test', 'support', 'isolation', 'deny-seccomp.ts')]
 const WARNING = 'decoders of URL sources are not isolated'
 
 type Settings = Readonly<Record<string, string>>
 type CommandPrefix = ReadonlyArray<string>
 
-/** A WAV source that never ends: one second of silence at once, then 100 ms every 100 ms. */
+/** Serves a WAV source that never ends: it sends one second of silence at once, then 100 ms every 100 ms. */
 const serveEndless = (t: ExecutionContext) =>
   serve(t, (_request, response) => {
     const format = '\x10\0\0\0\x01\0\x01\0\x80\x3e\0\0\0\x7d\0\0\x02\0\x10\0'
@@ -32,7 +33,7 @@ const serveEndless = (t: ExecutionContext) =>
     response.once('close', () => clearInterval(more))
   })
 
-/** Starts a service on a data directory; settings without their prefix. */
+/** Starts a service on a data directory. The names of the settings have no prefix `STENOLOG_`. */
 const startHere = async (t: ExecutionContext, directory: string, settings: Settings, through: CommandPrefix = []) => {
   const environment = {
     HOST: '127.0.0.1', PORT: '0', DATA_DIR: directory, ADMIN_USERNAME: ADMIN.username, ADMIN_PASSWORD: ADMIN.password,
@@ -51,15 +52,15 @@ const isolationMetric = async (client: Client): Promise<string | undefined> => {
 const createPulled = (client: Client, url: string): Promise<LiveJson> =>
   client.createLive({ audio_format: 'hls', audio_url: url, auto_start: true })
 
-/** A number in the kernel status of a process or thread. */
+/** Reads a number from the status that the kernel reports for a process or thread. */
 const statusOf = (place: number | string, name: string): string | undefined =>
   new RegExp(`^${name}:\\s+(\\d+)$`, 'm').exec(readFileSync(`/proc/${place}/status`, 'utf8'))?.[1]
 
-/** Seccomp filters of a process in addition to those of this test. */
+/** Counts the seccomp filters of a process (its forbidden system calls), without the filters of this test. */
 const filtersOf = (place: number | string): number =>
   Number(statusOf(place, 'Seccomp_filters')) - Number(statusOf('self', 'Seccomp_filters'))
 
-/** The pid of the decoder of an active session, as soon as it has this many filters. */
+/** Waits until the decoder of an active session has this many filters. Returns its process id. */
 const decoderOf = (client: Client, live: LiveJson, filters: number): Promise<number> =>
   eventually(async () => {
     const { body } = await client.get<Single<LiveJson>>(`/lives/${live.id}`)
@@ -71,7 +72,7 @@ const decoderOf = (client: Client, live: LiveJson, filters: number): Promise<num
     return pid
   }, { timeoutMs: 60_000 })
 
-/** The exit code of `stenolog doctor` and its check of the decoders. */
+/** Runs `stenolog doctor`. Returns its exit code and its check of the decoders. */
 const examine = (settings: Settings, through: CommandPrefix = []) =>
   new Promise<{ readonly code: unknown; readonly check: unknown }>((resolve) => {
     const words = [...through, process.execPath, join(ROOT, 'interfaces', 'cli', 'main.ts'), 'doctor', '--json']
@@ -111,20 +112,20 @@ onLinux('without isolation the service warns, and pulls URLs unless isolation is
   const { path, remove } = await temporaryDirectory()
   t.teardown(remove)
   const source = await serveEndless(t)
-  const first = await startHere(t, path, {}, REFUSING)
+  const first = await startHere(t, path, {}, WITHOUT_SECCOMP)
   t.true(first.service.stderr().includes(WARNING))
   t.regex(first.service.stderr(), /cannot isolate decoders \(seccomp returns -1, errno 1\)/)
   t.is(await isolationMetric(first.client), '0')
   const live = await createPulled(first.client, source.url('radio'))
   await decoderOf(first.client, live, 1)
-  const found = await examine({}, REFUSING)
+  const found = await examine({}, WITHOUT_SECCOMP)
   t.is(found.code, 1)
   t.like(found.check, { ok: false })
   first.service.kill('SIGKILL')
   await first.service.exited
   const requestsBefore = source.requests.length
 
-  const second = await startHere(t, path, { SOURCE_ISOLATION: 'required' }, REFUSING)
+  const second = await startHere(t, path, { SOURCE_ISOLATION: 'required' }, WITHOUT_SECCOMP)
   t.true(second.service.stderr().includes(WARNING))
   t.is(await isolationMetric(second.client), '0')
   await second.client.untilStatus(live, 'error')
@@ -134,7 +135,7 @@ onLinux('without isolation the service warns, and pulls URLs unless isolation is
   t.regex(JSON.stringify(refused.body), /"audio_url".*STENOLOG_SOURCE_ISOLATION is required/)
   t.is(source.requests.length, requestsBefore, 'the source is not contacted')
   t.is((await second.client.createLive()).status, 'pending', 'a session with sent audio needs no decoder')
-  t.like((await examine({ SOURCE_ISOLATION: 'required' }, REFUSING)).check, { ok: false })
+  t.like((await examine({ SOURCE_ISOLATION: 'required' }, WITHOUT_SECCOMP)).check, { ok: false })
 })
 
 onLinux('the start, the doctor and the metric report isolation that is off', async (t) => {

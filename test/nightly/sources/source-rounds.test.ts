@@ -16,7 +16,7 @@ const ROUNDS = 50
 
 const onLinux = serialTestWith('/proc/self/fd', FFMPEG)
 
-/** URLs of one RTMP, RTSP and HLS source; each starts from its beginning. */
+/** Starts one RTMP, one RTSP and one HLS source. Returns their URLs. Each pull starts from the beginning. */
 const sources = async (t: ExecutionContext): Promise<ReadonlyArray<string>> => {
   const messages = flvAudio(await readFile(join(await packageSample(t, 'flv', 20), 'audio.flv')))
   const files = await serve(t, filesOf(await packageSample(t, 'ts', 20)))
@@ -33,7 +33,7 @@ onLinux(`${ROUNDS} rounds of starting and stopping sources leak no process and n
   const start = createPullers({ rules: () => ({ allow: ['127.0.0.1/32'], ownPort: null }), isolation: ISOLATED })
   const groups: Array<number> = []
 
-  /** Starts one source and stops it after its first audio; every fifth is stopped while it starts. */
+  /** Starts one source and stops it after its first audio. Stops every fifth source while it starts. */
   const round = async (index: number): Promise<void> => {
     let samples = 0
     const puller = start({

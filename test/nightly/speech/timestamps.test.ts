@@ -8,10 +8,9 @@ import { silence } from '../../support/audio/speech.ts'
 
 const STEM = 'interfaces/cli/streaming/demo/sample'
 const MINUTES = 30
-/** Seconds between repetitions of the sample: no multiple of a detector frame or an audio chunk. */
+/** Seconds between repetitions of the sample. It is no multiple of a detector frame or an audio chunk. */
 const PERIOD = 149.871
-/** Seconds. */
-const TOLERANCE = 0.5
+const TOLERANCE_SECONDS = 0.5
 
 interface Spoken {
   readonly word: string
@@ -77,5 +76,5 @@ for (const [name, config] of [
         `the longest ${Math.max(...finals.map(({ start, end }) => end - start)).toFixed(1)} s`,
     )
     t.true(finals.every(({ start, end }) => end - start <= 11), 'a segment is no longer than the buffer')
-    t.deepEqual(outside.filter(({ by }) => by > TOLERANCE), [])
+    t.deepEqual(outside.filter(({ by }) => by > TOLERANCE_SECONDS), [])
   })

@@ -8,7 +8,7 @@ import { wordsOfTokens } from '../../../infrastructure/onnx/words/token-words.ts
 import { readAudioFile } from '../../../interfaces/cli/streaming/audio-file.ts'
 import { loadBase, NO_BEGINNING, SPEECH_RECORDINGS, withBase } from '../../support/models/whisper-base.ts'
 
-/** An attention head that attends to one span of frames per token. */
+/** Returns the attention of a head that attends to one span of frames for each token. */
 const headOf = (
   frames: number,
   spans: ReadonlyArray<readonly [from: number, to: number]>,
@@ -44,7 +44,7 @@ test('token times never decrease and lie in the audio for any attention', (t) =>
   t.is(tokenStarts([noise(1, 50)], 50)[0], 0)
 })
 
-/** Words of text pieces with one token each; incomplete characters continue in the next piece. */
+/** Returns the words of text pieces. Each piece is one token. An incomplete character continues in the next piece. */
 const wordsIn = (...pieces: ReadonlyArray<string>) =>
   wordsOfTokens(
     pieces.map((_, i) => i),
@@ -135,7 +135,7 @@ withBase('word times of a real recording match those of faster-whisper', async (
 })
 
 withBase(
-  'a job with a prefix continues it as without a prefix, alone and in a batch',
+  'a job with a prefix gives the tokens that follow the prefix without it, alone and in a batch',
   async (t) => {
     const { transcribe, transcribeTogether } = await loadBase()
     const [jfk, quilter] = await Promise.all(

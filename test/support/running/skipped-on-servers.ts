@@ -36,7 +36,7 @@ const ONLY_THE_DOUBLE: Titles = {
     ...['no-stream', '1', 'any'].flatMap((expected) =>
       ['unanswered', 'drop', 'hang'].map((kind) =>
         `an append (${expected}) with a lost answer (${kind}) is unavailable, and its retry is stored once`)),
-    'a retry with any finds its first attempt after a restart and other appends',
+    'a retry that expects any revision finds its first attempt after a restart and other appends',
     ...['wrong', 'hang', 'drop'].map((kind) =>
       `reads and appends with a wrong or missing answer (${kind}) are unavailable, then work`),
   ],
