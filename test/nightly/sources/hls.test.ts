@@ -13,7 +13,6 @@ import { passwordOf, startTestService } from '../../support/service/service.ts'
 import { alignWords, comparableWords } from '../../../domain/transcript/word-alignment.ts'
 
 const onLinux = process.platform === 'linux' ? withFfmpeg : test.skip
-/** Settings with which the service may pull from the servers of these tests. */
 const ALLOW_LOCAL = { AUDIO_URL_ALLOW_CIDRS: '127.0.0.1/32', LOG_LEVEL: 'trace' }
 const SECRETS = { user: 'Okapi-user', password: 'Wapiti-4711', key: 'Xylophone-77' }
 
@@ -188,8 +187,7 @@ onLinux('words after lost segments and a discontinuity keep their recorded times
   t.deepEqual(outside.filter((seconds) => seconds > 0.5), [])
   const { body: metrics } = await client.get<string>('/metrics')
   const lost = Number(/^stenolog_source_lost_seconds_total (\S+)$/m.exec(metrics)?.[1])
-  // Three segments of two seconds are lost.
-  t.true(Math.abs(lost - 6) < 0.3, `${lost} s`)
+  t.true(Math.abs(lost - 6) < 0.3, `${lost} s are lost instead of three segments of two seconds`)
 })
 
 onLinux(
