@@ -7,12 +7,12 @@ import { CHILD_ENVIRONMENT } from '../../support/tools/child-environment.ts'
 import { eventually } from '../../support/tools/eventually.ts'
 import { temporaryDirectory } from '../../support/tools/temporary-directory.ts'
 
-const TRANSCRIBE = join(import.meta.dirname, '..', '..', '..', 'interfaces', 'cli', 'main.ts')
+const MAIN = join(import.meta.dirname, '..', '..', '..', 'interfaces', 'cli', 'main.ts')
 
-/** Starts `transcribe` with its own temporary directory, and returns when the first entry appears in that directory. */
+/** Starts `transcribe` with its own temporary directory. Returns when the first entry appears in this directory. */
 const beginTranscribe = async (t: { teardown: (fn: () => Promise<void>) => void }) => {
   const { path, remove } = await temporaryDirectory()
-  const child = fork(TRANSCRIBE, ['transcribe', 'nothing.wav'], {
+  const child = fork(MAIN, ['transcribe', 'nothing.wav'], {
     stdio: 'ignore',
     env: { ...CHILD_ENVIRONMENT, TMPDIR: path },
   })

@@ -42,8 +42,8 @@ testWith(programPath('script'), programPath('npm'))(
     if (found === undefined || !READABLE.test(screen())) throw new Error(screen())
     return new URL(found)
   }, { timeoutMs: 90_000 })
-  const open = createClient(link.origin)
-  await open.api.call('completeSetup', {
+  const anonymous = createClient(link.origin)
+  await anonymous.api.call('completeSetup', {
     body: { token: link.hash.replace('#token=', ''), username: 'ada', password: 'a long enough password' },
   })
   const client = await logIn(link.origin, 'ada', 'a long enough password')

@@ -20,22 +20,22 @@ import { sealText } from '../../support/events/sealed-texts.ts'
 const startData = async (t: ExecutionContext) => {
   const { path, remove } = await temporaryDirectory()
   t.teardown(remove)
-  const at = (name: string): string => join(path, name)
-  const masterKey = await loadOrCreateMasterKey(at('master.key'))
+  const pathOf = (name: string): string => join(path, name)
+  const masterKey = await loadOrCreateMasterKey(pathOf('master.key'))
   const openKeyring = async () => {
-    const keyring = await openSqliteKeyring({ file: at('keyring.sqlite'), masterKey })
+    const keyring = await openSqliteKeyring({ file: pathOf('keyring.sqlite'), masterKey })
     t.teardown(keyring.close)
     return keyring
   }
-  const store = await openSqliteEventStore({ file: at('events.sqlite') })
+  const store = await openSqliteEventStore({ file: pathOf('events.sqlite') })
   t.teardown(store.close)
-  const documents = await openSqliteDocuments({ file: at('documents.sqlite') })
+  const documents = await openSqliteDocuments({ file: pathOf('documents.sqlite') })
   await documents.close()
   await right(store.append('live-1', 'no-stream', newEvents(5)))
   const keyring = await openKeyring()
   for (const user of ['user-1', 'user-2']) await sealText(keyring, user)
   await keyring.close()
-  return { path, at, store, openKeyring }
+  return { path, pathOf, store, openKeyring }
 }
 
 const damage = (file: string, sql: string): void => {
@@ -47,14 +47,14 @@ const damage = (file: string, sql: string): void => {
 test('a usage error exits with 2 and the next step, and help exits with 0', async (t) => {
   const { path, remove } = await temporaryDirectory()
   t.teardown(remove)
-  const [nothing, unknown, help, own, refused] = await Promise.all(
+  const [nothing, unknown, help, replayHelp, refused] = await Promise.all(
     [[], ['nonsense'], ['--help'], ['replay', '--help'], ['replay', 'one']].map((args) => stenolog(path, args)),
   )
-  t.deepEqual([nothing?.code, unknown?.code, help?.code, own?.code, refused?.code], [2, 2, 0, 0, 2])
+  t.deepEqual([nothing?.code, unknown?.code, help?.code, replayHelp?.code, refused?.code], [2, 2, 0, 0, 2])
   t.regex(unknown?.stderr ?? '', /^error: Unknown command "nonsense"\.\nhint: .*--help\n$/)
   t.is(unknown?.stdout, '')
   t.regex(help?.stdout ?? '', /\nUsage\n[^]*\n  restore /)
-  t.regex(own?.stdout ?? '', /^stenolog replay: [^]*\nUsage\n {2}stenolog replay SESSION /)
+  t.regex(replayHelp?.stdout ?? '', /^stenolog replay: [^]*\nUsage\n {2}stenolog replay SESSION /)
   t.is(
     refused?.stderr,
     'error: SESSION should be a number such as 7, but is "one".\nhint: npm run stenolog -- replay --help\n',
@@ -62,8 +62,8 @@ test('a usage error exits with 2 and the next step, and help exits with 0', asyn
 })
 
 test('a backup is complete and private to its owner, and restore refuses to overwrite used data', async (t) => {
-  const { path, at, store, openKeyring } = await startData(t)
-  const backup = at('backup')
+  const { path, pathOf, store, openKeyring } = await startData(t)
+  const backup = pathOf('backup')
   const backedUp = await stenolog(path, ['backup', backup])
   t.is(backedUp.code, 0, backedUp.stderr)
   t.regex(backedUp.stdout, /^5 rows of the log/)
@@ -77,16 +77,19 @@ test('a backup is complete and private to its owner, and restore refuses to over
   const keyring = await openKeyring()
   await right(keyring.erase(['user-1']))
   await keyring.close()
-  const kept = await stenolog(path, ['restore', backup])
-  t.is(kept.code, 1)
-  t.regex(kept.stderr, /^error: .* is not empty\. Back it up, then add --replace\.\nhint: npm run stenolog -- backup /)
+  const refused = await stenolog(path, ['restore', backup])
+  t.is(refused.code, 1)
+  t.regex(
+    refused.stderr,
+    /^error: .* is not empty\. Back it up, then add --replace\.\nhint: npm run stenolog -- backup /,
+  )
   const restored = await stenolog(path, ['restore', backup, '--replace'])
   t.is(restored.code, 0, restored.stderr)
   t.regex(restored.stdout, /^1 keys that were erased after the backup were erased again$/m)
   t.deepEqual((await readdir(path)).filter((name) => name.includes('restor')), [], 'no partial restore remains')
-  const again = await openSqliteEventStore({ file: at('events.sqlite') })
-  t.teardown(again.close)
-  t.is((await right(again.read('live-1'))).length, 5)
+  const restoredStore = await openSqliteEventStore({ file: pathOf('events.sqlite') })
+  t.teardown(restoredStore.close)
+  t.is((await right(restoredStore.read('live-1'))).length, 5)
   const keys = await openKeyring()
   t.deepEqual(await sealText(keys, 'user-1'), E.left({ _tag: 'KeyErased', key: 'user-1' }))
   t.true(E.isRight(await sealText(keys, 'user-2')))
@@ -94,24 +97,24 @@ test('a backup is complete and private to its owner, and restore refuses to over
 
 test('a backup with a different master key is not restored', async (t) => {
   const [source, target] = [await startData(t), await startData(t)]
-  t.is((await stenolog(source.path, ['backup', source.at('backup'), '--without-key'])).code, 0)
-  const run = await stenolog(target.path, ['restore', source.at('backup'), '--replace'])
+  t.is((await stenolog(source.path, ['backup', source.pathOf('backup'), '--without-key'])).code, 0)
+  const run = await stenolog(target.path, ['restore', source.pathOf('backup'), '--replace'])
   t.is(run.code, 1)
   t.regex(run.stderr, /does not belong to the backup: it cannot open 3 keys/)
 })
 
-test('a damaged log is backed up too, and the backup reports the damage', async (t) => {
-  const { path, at } = await startData(t)
-  damage(at('events.sqlite'), "UPDATE events SET type = 'Other' WHERE pos = 4")
-  const run = await stenolog(path, ['backup', at('backup')])
+test('the backup of a damaged log is written, and the command reports the damage', async (t) => {
+  const { path, pathOf } = await startData(t)
+  damage(pathOf('events.sqlite'), "UPDATE events SET type = 'Other' WHERE pos = 4")
+  const run = await stenolog(path, ['backup', pathOf('backup')])
   t.is(run.code, 1)
   t.regex(run.stderr, /the log is damaged at position 0*4:/)
-  t.like(await readManifest(at('backup')), { rows: 3 })
+  t.like(await readManifest(pathOf('backup')), { rows: 3 })
 })
 
 test('an incomplete, changed or newer backup is refused', async (t) => {
-  const { path, at } = await startData(t)
-  const backup = at('backup')
+  const { path, pathOf } = await startData(t)
+  const backup = pathOf('backup')
   t.is((await stenolog(path, ['backup', backup])).code, 0)
   const manifest = join(backup, 'backup.json')
   const whole = await readFile(manifest, 'utf8')
@@ -140,8 +143,8 @@ test('an incomplete, changed or newer backup is refused', async (t) => {
 })
 
 test('the other events of a stream with a damaged event are read, and the lost event is named', async (t) => {
-  const { path, at, store } = await startData(t)
-  damage(at('events.sqlite'), "UPDATE events SET type = 'Other' WHERE pos = 3")
+  const { path, pathOf, store } = await startData(t)
+  damage(pathOf('events.sqlite'), "UPDATE events SET type = 'Other' WHERE pos = 3")
   const { events, lost } = await right(readUndamaged(store, 'live-1'))
   t.deepEqual(events.map(({ revision }) => revision), [0, 1, 3, 4])
   t.like(lost, [{ stream: 'live-1', revision: 2 }])

@@ -26,9 +26,9 @@ const listen = (t: ExecutionContext, url: string, live: LiveJson, token = live.l
     wait: () => 20,
   })
   t.teardown(socket.close)
-  const until = (fits: () => boolean): Promise<void> =>
+  const until = (condition: () => boolean): Promise<void> =>
     eventually(() => {
-      if (!fits()) throw new Error(JSON.stringify([states, captions]))
+      if (!condition()) throw new Error(JSON.stringify([states, captions]))
     })
   return { captions: () => ended(captions), states, until, end: () => states.find(({ name }) => name === 'over') }
 }
@@ -48,7 +48,8 @@ for (const strict of ['0', '1'])
     sender.sendAudio(first?.samples ?? silence(0))
     sender.sendAudio(silence(1.5))
     await listener.until(() => listener.captions().lines.length > 0)
-    // Without segment numbers a client cannot request missed text, so only the other mode breaks the connection.
+    // In strict mode frames have no segment numbers, so a client cannot request the text that it missed. The
+    // connection is broken only in the other mode.
     if (strict === '0') {
       proxy.refuse(true)
       proxy.reset()

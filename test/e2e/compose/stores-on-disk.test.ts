@@ -12,7 +12,7 @@ import { launchPreloaded } from '../../support/service/launch-preloaded.ts'
 import { ADMIN } from '../../support/service/service.ts'
 import { temporaryDirectory } from '../../support/tools/temporary-directory.ts'
 
-/** Preloaded in every thread of the service. Each commit logs its file, its journal mode and its sync mode. */
+/** Preloaded in every thread of the service: logs the file, the journal mode and the sync mode of each commit. */
 const LOG_COMMITS = `
   import { DatabaseSync } from 'node:sqlite'
   import { writeSync } from 'node:fs'
@@ -26,7 +26,7 @@ const LOG_COMMITS = `
     return exec.call(this, sql)
   }`
 
-/** https://www.sqlite.org/pragma.html#pragma_synchronous */
+/** Sync modes, https://www.sqlite.org/pragma.html#pragma_synchronous */
 const [NORMAL, FULL] = ['1', '2']
 
 test('acknowledged events are synced to the disk, read models are not, and a stop leaves no extra files', async (t) => {
@@ -36,7 +36,7 @@ test('acknowledged events are synced to the disk, read models are not, and a sto
   const committed = (): ReadonlySet<string> =>
     new Set(
       [...service.stderr().matchAll(/^committed (\S+) (\S+ \d)$/gm)].map(
-        ([, file = '', how]) => `${basename(file)} ${how}`,
+        ([, file = '', modes]) => `${basename(file)} ${modes}`,
       ),
     )
   const expected = [`documents.sqlite wal ${NORMAL}`, `events.sqlite wal ${FULL}`, `keyring.sqlite wal ${FULL}`]
@@ -74,7 +74,7 @@ test('a write-ahead file that had to grow is truncated', async (t) => {
   })
 })
 
-test('a log read by another thread leaves no extra file next to its database either', async (t) => {
+test('a log that another thread has read leaves only the database file when it is closed', async (t) => {
   const directory = await temporaryDirectory()
   t.teardown(directory.remove)
   const store = await openSqliteEventStore({ file: join(directory.path, 'events.sqlite') })

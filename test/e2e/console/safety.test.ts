@@ -6,7 +6,7 @@ import { testWith } from '../../support/running/skip-unless.ts'
 const { start } = sharedConsole()
 const browserTest = testWith(CHROMIUM)
 
-browserTest('the page reports a blocked inline script, HTML made of text and an error [S41 S48]', async (t) => {
+browserTest('the page blocks inline scripts, foreign images and HTML made from text [S41 S48]', async (t) => {
   const { service, browser } = await start()
   for (const [html, complaint] of [['<script>document.title = "hacked"</script>', /Content Security Policy/],
     ['<img src="https://example.org/x.png">', /Content Security Policy/]] as const) {
@@ -48,17 +48,17 @@ browserTest('names, texts, addresses and fragments show as text, whatever they c
 
   // Frames of the service may contain hostile text too.
   await page.routeWebSocket(/\/ws\/live\//, (socket) => {
-    const say = (segment: number, text: string, members: object = {}): void =>
+    const sendFrame = (segment: number, text: string, members: object = {}): void =>
       socket.send(JSON.stringify({ type: 'transcription', start: segment, end: segment + 1, text, language: 'en',
         segment, final: true, ...members }))
     socket.send('{"type":"connection","status":"connected","role":"listener","session_id":7,"state":"active"}')
-    say(1, HOSTILE, { language: '"><script>' })
+    sendFrame(1, HOSTILE, { language: '"><script>' })
     socket.send(
       `{"type":"transcription","start":2,"end":3,"text":"\\ud800 lone","language":"en","segment":2,"final":true}`,
     )
-    say(3, LONG)
-    say(3, HOSTILE, { type: 'translation', language: '__proto__' })
-    say(4, HOSTILE, { final: false })
+    sendFrame(3, LONG)
+    sendFrame(3, HOSTILE, { type: 'translation', language: '__proto__' })
+    sendFrame(4, HOSTILE, { final: false })
   })
   await page.goto(`${service.url()}/#/sessions/${live.id}`)
   await page.reload()
@@ -93,7 +93,7 @@ browserTest('a first visit needs few requests, and a refused file is requested a
   await page.goto(service.url())
   await page.getByRole('button', { name: 'Start' }).waitFor()
   await page.waitForLoadState('networkidle')
-  // On a busy machine the page may repeat its request for the memory, so equal requests count once.
+  // On a busy machine the page may request the memory figures again, so equal requests count once.
   const different = new Set(requests)
   t.true(different.size < 45, `${different.size} requests`)
   t.log(`${different.size} requests, ${bytes} bytes`)

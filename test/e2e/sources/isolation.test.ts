@@ -13,9 +13,9 @@ import type { User } from '../../support/isolation/isolation-runs.ts'
 const PLAIN_USER = { uid: 65_534, gid: statSync('.').gid }
 
 const onLinux = process.platform === 'linux' ? test : test.skip
-/** False when the checkout is in a directory that only root can read, such as a directory of `mktemp -d`. */
-const mayEnter = (): boolean => spawnSync('test', ['-x', process.execPath], PLAIN_USER).status === 0
-const asRoot = process.getuid?.() === 0 && mayEnter() ? onLinux : test.skip
+/** The plain user can run node. False when node is in a directory that only root can enter (as of `mktemp -d`). */
+const canPlainUserRunNode = (): boolean => spawnSync('test', ['-x', process.execPath], PLAIN_USER).status === 0
+const asRoot = process.getuid?.() === 0 && canPlainUserRunNode() ? onLinux : test.skip
 
 const users: ReadonlyArray<readonly [string, User, typeof onLinux]> = [
   ['the user who runs this test', {}, onLinux],
@@ -38,12 +38,12 @@ for (const [name, user, testAs] of users)
 test('the process that holds the sockets of a source reads no file of the service', async (t) => {
   const { file } = await startForbiddenPlaces(t, {})
   const attempt = `import { readFileSync } from 'node:fs'
-    const say = (text) => process.stderr.write(text)
-    try { say('read ' + readFileSync(${JSON.stringify(file)}, 'latin1')) } catch (error) { say(error.code) }
+    const write = (text) => process.stderr.write(text)
+    try { write('read ' + readFileSync(${JSON.stringify(file)}, 'latin1')) } catch (error) { write(error.code) }
     process.kill(process.pid, 'SIGKILL')`
   const { file: command, args } = pullerCommand()
-  const at = args.findIndex((word) => word.endsWith('puller-process.ts'))
-  const words = args.toSpliced(at, 0, '--import', `data:text/javascript,${encodeURIComponent(attempt)}`)
+  const index = args.findIndex((word) => word.endsWith('puller-process.ts'))
+  const words = args.toSpliced(index, 0, '--import', `data:text/javascript,${encodeURIComponent(attempt)}`)
   const errorOutput = async (args: ReadonlyArray<string>): Promise<string> =>
     text(spawn(command, args, { stdio: ['ignore', 'ignore', 'pipe'], env: {}, cwd: '/' }).stderr)
   t.is(await errorOutput(words), 'ERR_ACCESS_DENIED')

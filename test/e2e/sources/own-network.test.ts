@@ -10,7 +10,7 @@ const SET_UP =
   'ip link set lo up && ip addr add 8.8.4.4/24 dev lo && ip -6 addr add 2600:1f18::5/64 dev lo nodad && exec "$@"'
 
 interface Outcome {
-  readonly outcomes: ReadonlyArray<readonly [string, string, number]>
+  readonly outcomes: ReadonlyArray<readonly [url: string, code: string, contacts: number]>
   readonly ssh: boolean
 }
 

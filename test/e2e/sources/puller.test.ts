@@ -47,7 +47,7 @@ const codeOf = async (url: string, rules = { allow: ['127.0.0.1/32'], ownPort: n
   )
 }
 
-test('http: Basic and Digest are answered on request, once per server; endless challenges stop', async (t) => {
+test('http credentials are sent only on request and to their own server; endless challenges stop', async (t) => {
   const seen: Array<string> = []
   const elsewhere = await serve(t, (request, response) => {
     seen.push(`elsewhere ${request.headers.authorization?.split(' ')[0] ?? 'anonymous'}`)
@@ -103,7 +103,7 @@ test('http: Basic and Digest are answered on request, once per server; endless c
   t.deepEqual(await requestsOf('digest/a', 'a%0ab:c@'), ['unsupported'])
 })
 
-test('index requests obey the rules for addresses, redirects (three) and size [S3]', async (t) => {
+test('requests for the index of an audio file obey the rules for addresses, redirects and size [S3]', async (t) => {
   const file = Buffer.concat([box('ftyp'), box('mdat', Buffer.from('some sound')), indexOf(table('stco', 16))])
   const answers: Readonly<Record<string, (response: ServerResponse, from: number) => void>> = {
     forbidden: (response) => response.writeHead(302, { location: 'http://127.0.0.3:9/x' }).end(),
@@ -143,5 +143,6 @@ test('index requests obey the rules for addresses, redirects (three) and size [S
     good: 'complete',
   }))
     t.is(await codeOf(server.url(path)), code, path)
+  // Each path is requested twice: the file, then its index. The loop is followed three times.
   t.is(server.requests.length, 2 * 9 + 3)
 })

@@ -58,7 +58,7 @@ export const commandLineMutants: ReadonlyArray<Mutant> = [
     file: 'interfaces/cli/stores/backup.ts',
     before: '  return 1\n',
     after: '  return 0\n',
-    rows: ['a damaged log is backed up too, and the backup reports the damage'], test: STORES,
+    rows: ['the backup of a damaged log is written'], test: STORES,
   },
   {
     file: 'interfaces/cli/stores/restore.ts',

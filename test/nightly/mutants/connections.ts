@@ -152,7 +152,7 @@ export const connectionMutants: ReadonlyArray<Mutant> = [
     file: 'interfaces/http/clients/links.ts',
     before: 'UNSPECIFIED.has(host) && isIP',
     after: 'UNSPECIFIED.has(host) || isIP',
-    rows: ['with HOST=0.0.0.0 links accept any IP address as Host, but no unknown name'], test: REACHED,
+    rows: ['with HOST=0.0.0.0, links use the Host header if it is an IP address or localhost'], test: REACHED,
   },
   {
     file: 'interfaces/http/clients/links.ts',

@@ -20,7 +20,7 @@ export const rebuildMutants: ReadonlyArray<Mutant> = [
     file: 'infrastructure/sqlite/event-log/event-store.ts',
     before: 'await closeReader()\n      await writer.close()',
     after: 'await writer.close()\n      await closeReader()',
-    rows: ['a log read by another thread leaves no extra file next to its database either'], test: STORES_ON_DISK,
+    rows: ['a log that another thread has read leaves only the database file'], test: STORES_ON_DISK,
   },
   {
     file: 'infrastructure/sqlite/database.ts',

@@ -37,10 +37,10 @@ test('private routes answer 401 to missing and bad credentials before they check
   ] as const
   for (const [method, path] of routes) {
     const body = method === 'GET' ? {} : { body: '{', headers: { 'content-type': 'application/json' } }
-    const nothing = await service.anonymous().request(method, path, body)
-    t.is(nothing.status, 401, `${method} ${path}`)
-    t.deepEqual(nothing.body, NOT_AUTHENTICATED)
-    t.is(nothing.headers.get('www-authenticate'), 'Bearer')
+    const withoutCredentials = await service.anonymous().request(method, path, body)
+    t.is(withoutCredentials.status, 401, `${method} ${path}`)
+    t.deepEqual(withoutCredentials.body, NOT_AUTHENTICATED)
+    t.is(withoutCredentials.headers.get('www-authenticate'), 'Bearer')
     for (const bad of [{ authorization: 'Bearer bad' }, { 'x-api-key': 'bad' }]) {
       const answer = await service
         .anonymous()
@@ -109,8 +109,8 @@ test('only a complete, unexpired token signed by this service is valid [R34]', a
   const good = decodeJwt(token ?? '')
   const sign = (claims: JWTPayload, alg = 'HS256', secret: Uint8Array = key): Promise<string> =>
     new SignJWT(claims).setProtectedHeader({ alg }).sign(secret)
-  const statusWith = async (made: string): Promise<number> =>
-    (await createClient(service.url(), made).get('/lives/')).status
+  const statusWith = async (credential: string): Promise<number> =>
+    (await createClient(service.url(), credential).get('/lives/')).status
   const without = (name: string): JWTPayload =>
     Object.fromEntries(Object.entries(good).filter(([claim]) => claim !== name))
   const now = Math.floor(Date.now() / 1000)
@@ -138,14 +138,14 @@ test('only a complete, unexpired token signed by this service is valid [R34]', a
     'no exp': await sign(without('exp')),
     'no gen': await sign(without('gen')),
     'another generation': await sign({ ...good, gen: Number(good['gen']) + 1 }),
-    nobody: await sign({ ...good, sub: '4711' }),
+    'unknown user': await sign({ ...good, sub: '4711' }),
     'sub as path': await sign({ ...good, sub: '1/../1' }),
     huge: `${token}${'A'.repeat(12_000)}`,
   }
-  for (const [what, made] of Object.entries(bad)) {
-    const answer = await createClient(service.url(), made).get('/lives/')
-    t.is(answer.status, 401, what)
-    t.deepEqual(answer.body, NOT_VALID, what)
+  for (const [flaw, credential] of Object.entries(bad)) {
+    const answer = await createClient(service.url(), credential).get('/lives/')
+    t.is(answer.status, 401, flaw)
+    t.deepEqual(answer.body, NOT_VALID, flaw)
   }
 })
 
@@ -157,8 +157,8 @@ test('only admins may use /users, and a request body cannot grant privileges [R6
   t.deepEqual(refused.body, { detail: 'Not enough permissions' })
 
   const admin = await service.admin()
-  const raised = { username: 'plain', password: 'long enough', id: 99, is_admin: true }
-  const created = await admin.post<Single<Json>>('/users/', raised)
+  const newUser = { username: 'plain', password: 'long enough', id: 99, is_admin: true }
+  const created = await admin.post<Single<Json>>('/users/', newUser)
   t.is(created.status, 200)
   t.not(created.body.data['id'], 99)
   t.deepEqual(created.body.data['permissions'], [])
@@ -188,7 +188,7 @@ test('another user’s sessions cannot be listed, read or finished [R36 R84 R85 
   )
 })
 
-test('an id that is no integer is 422, one that does not exist 404 [R11]', async (t) => {
+test('an id that is not an integer is 422, and an unknown id is 404 [R11]', async (t) => {
   const client = await service.user('finder')
   for (const id of ['abc', '1.5', '1e3', '0x1', '%20', 'null', '%E0%A4%A', '7%2F8'])
     for (const answer of [await client.get(`/lives/${id}`), await client.put(`/lives/${id}/finish`)]) {

@@ -136,11 +136,11 @@ test.serial(
     for (const [path, query, members, detail] of cases) {
       const { id } = await rowOf(admin, path, query)
       t.is(await create(members), 200)
-      const off = await admin.put<Single<Row>>(`/admin${path}/${id}`, { is_active: false })
-      t.is(off.status, 200)
-      t.false(off.body.data.active)
-      t.is(typeof off.body.data['updated_at'], 'string', 'R13')
-      t.deepEqual(await rowOf(admin, path, query), off.body.data)
+      const disabled = await admin.put<Single<Row>>(`/admin${path}/${id}`, { is_active: false })
+      t.is(disabled.status, 200)
+      t.false(disabled.body.data.active)
+      t.is(typeof disabled.body.data['updated_at'], 'string', 'a change sets updated_at')
+      t.deepEqual(await rowOf(admin, path, query), disabled.body.data)
       t.deepEqual(await create(members), [404, detail])
       t.true((await admin.put<Single<Row>>(`/admin${path}/${id}`, { is_active: true })).body.data.active)
       t.is(await create(members), 200)
@@ -168,13 +168,14 @@ test.serial(
     const actor = `user:${await idOf(admin)}`
 
     const ids = ['0198f0a4-7c1e-7b3d-9a52-3f6f2d1c0b9e', '0198f0a4-7c1e-7b3d-9a52-3f6f2d1c0b9f']
-    const traced = (index: number) => ({ 'x-request-id': ids[index] ?? '' })
+    const requestId = (index: number) => ({ 'x-request-id': ids[index] ?? '' })
     const order = {
-      headers: { ...traced(0), 'content-type': 'application/json' },
+      headers: { ...requestId(0), 'content-type': 'application/json' },
       body: JSON.stringify({ model: 'demo-en', language: 'en' }),
     }
     const { data } = (await admin.request<Single<Record<'id' | 'sender_token', string>>>('POST', '/lives', order)).body
-    await handshake(`${service.url().replace('http', 'ws')}/ws/live/${data.id}?token=${data.sender_token}`, traced(1))
+    const socketUrl = `${service.url().replace('http', 'ws')}/ws/live/${data.id}?token=${data.sender_token}`
+    await handshake(socketUrl, requestId(1))
     await service.kill('SIGKILL')
 
     const store = await openLogOf(service)
@@ -189,10 +190,10 @@ test.serial(
     const events = [await store.read(`live-${data.id}`)(), await store.read('admission')()].flatMap((read) =>
       E.isRight(read) ? read.right : [],
     )
-    const causeOf = (id: string | undefined): ReadonlyArray<string> =>
+    const typesCausedBy = (id: string | undefined): ReadonlyArray<string> =>
       events.filter(({ metadata }) => metadata.correlationId === id).map(({ type }) => type).toSorted()
-    t.deepEqual(causeOf(ids[0]), ['Admitted', 'LiveCreated'], 'B15')
-    t.true(causeOf(ids[1]).includes('SenderAttached'), 'B15')
+    t.deepEqual(typesCausedBy(ids[0]), ['Admitted', 'LiveCreated'], 'events carry the id of their request')
+    t.true(typesCausedBy(ids[1]).includes('SenderAttached'))
     await store.close()
     await service.start()
     t.false((await rowOf(service.anonymous(), '/languages', '?iso_639_1=fr')).active)

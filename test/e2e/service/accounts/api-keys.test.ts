@@ -50,7 +50,7 @@ test('Authorization takes precedence over X-API-Key, and accepts an API token as
 test('a token that differs from an issued one in any character is refused [R32]', async (t) => {
   const client = await service.user('guesser')
   const { token } = await issueToken(client)
-  const turned = `${token.slice(0, -1)}${token.endsWith('A') ? 'B' : 'A'}`
+  const altered = `${token.slice(0, -1)}${token.endsWith('A') ? 'B' : 'A'}`
   for (const bad of [
     '',
     'lt_',
@@ -58,7 +58,7 @@ test('a token that differs from an issued one in any character is refused [R32]'
     token.slice(0, 15),
     token.slice(0, -1),
     `${token}A`,
-    turned,
+    altered,
     token.toUpperCase(),
     `${token}, ${token}`,
   ]) {
@@ -74,14 +74,14 @@ test('a disabled token is refused in the next request and works again when enabl
   const client = await service.user('switcher')
   const { id, token } = await issueToken(client)
   for (let round = 0; round < 10; round++) {
-    const off = await client.put<Single<TokenJson>>(`${TOKENS}${id}`, { is_active: false })
-    t.deepEqual([off.status, off.body.data.is_active], [200, false])
+    const disabled = await client.put<Single<TokenJson>>(`${TOKENS}${id}`, { is_active: false })
+    t.deepEqual([disabled.status, disabled.body.data.is_active], [200, false])
     const refused = await withKey(url(), token, '/lives/')
     t.deepEqual([refused.status, refused.body], [401, NOT_VALID])
     t.is((await createClient(service.url(), token).get('/lives/')).status, 401)
     t.is((await listTokens(client)).data[0]?.is_active, false)
-    const on = await client.put<Single<TokenJson>>(`${TOKENS}${id}`, { is_active: true })
-    t.deepEqual([on.status, on.body.data.is_active], [200, true])
+    const enabled = await client.put<Single<TokenJson>>(`${TOKENS}${id}`, { is_active: true })
+    t.deepEqual([enabled.status, enabled.body.data.is_active], [200, true])
     t.is((await withKey(url(), token, '/lives/')).status, 200)
   }
 })
@@ -92,12 +92,12 @@ test('a token is refused after its expiry date [R32]', async (t) => {
   const expiresAt = new Date(expiry).toISOString()
   const { token } = await issueToken(client, { name: 'short', expires_at: expiresAt })
   await eventually(async () => {
-    const at = Date.now()
+    const sentAt = Date.now()
     const { status } = await withKey(url(), token, '/lives/')
-    // The clocks of two processes differ by milliseconds, so both answers are right near the expiry.
+    // The clocks of two processes differ by milliseconds, so near the expiry either answer is right.
     if (Date.now() < expiry - 50) t.is(status, 200)
-    if (at > expiry + 50) t.is(status, 401)
-    assert.ok(at > expiry + 50)
+    if (sentAt > expiry + 50) t.is(status, 401)
+    assert.ok(sentAt > expiry + 50)
   }, { timeoutMs: 120_000 })
 })
 
@@ -117,7 +117,7 @@ test('an API key may list and revoke tokens, but not create or change them [R121
       }
   t.is((await withKey(url(), token, '/users/')).status, 403)
   t.deepEqual(
-    (await listTokens(client)).data.map((one) => [one.id, one.name]),
+    (await listTokens(client)).data.map((item) => [item.id, item.name]),
     [[id, 'ci']],
   )
   t.is((await withKey(url(), token, `${TOKENS}${id}`, 'DELETE')).status, 200)
@@ -135,27 +135,28 @@ test('last_used_at of a token is null until its first use [R33]', async (t) => {
   const [used, unused] = [await issueToken(client), await issueToken(client)]
   const before = new Date().toISOString()
   for (let n = 0; n < 5; n++) t.is((await withKey(url(), used.token, '/lives/')).status, 200)
-  const last = async () => new Map((await listTokens(client)).data.map((one) => [one.id, one.last_used_at]))
-  await eventually(async () => { assert.notEqual((await last()).get(used.id), null) })
-  const at = (await last()).get(used.id) ?? ''
-  t.regex(at, DATE)
-  t.true(at.slice(0, 23) >= before.slice(0, 23))
-  t.is((await last()).get(unused.id), null)
+  const lastUses = async () => new Map((await listTokens(client)).data.map((item) => [item.id, item.last_used_at]))
+  await eventually(async () => { assert.notEqual((await lastUses()).get(used.id), null) })
+  const lastUse = (await lastUses()).get(used.id) ?? ''
+  t.regex(lastUse, DATE)
+  t.true(lastUse.slice(0, 23) >= before.slice(0, 23))
+  t.is((await lastUses()).get(unused.id), null)
 })
 
 test('tokens and profiles survive a kill, and disabled and revoked tokens stay refused [R14 R32]', async (t) => {
   const own = await startTestService(t)
   const client = await own.user('survivor')
-  const [good, off, gone] = [await issueToken(client), await issueToken(client), await issueToken(client)]
-  t.is((await client.put(`${TOKENS}${off.id}`, { is_active: false })).status, 200)
-  t.is((await revokeToken(client, gone.id)).status, 200)
+  const [good, disabled, revoked] = [await issueToken(client), await issueToken(client), await issueToken(client)]
+  t.is((await client.put(`${TOKENS}${disabled.id}`, { is_active: false })).status, 200)
+  t.is((await revokeToken(client, revoked.id)).status, 200)
   t.is((await client.post('/user-live-configs/', { name: 'Talk' })).status, 200)
   await own.kill()
   await own.start()
   const statusOf = async (token: string) => (await createClient(own.url(), token).get('/lives/')).status
-  t.deepEqual([await statusOf(good.token), await statusOf(off.token), await statusOf(gone.token)], [200, 401, 401])
-  const again = createClient(own.url(), client.token)
-  t.deepEqual((await listTokens(again)).data.map(({ id }) => id), [off.id, good.id])
-  const { data } = (await again.get<Listing<{ readonly name: string }>>('/user-live-configs/')).body
+  const statuses = [await statusOf(good.token), await statusOf(disabled.token), await statusOf(revoked.token)]
+  t.deepEqual(statuses, [200, 401, 401])
+  const restarted = createClient(own.url(), client.token)
+  t.deepEqual((await listTokens(restarted)).data.map(({ id }) => id), [disabled.id, good.id])
+  const { data } = (await restarted.get<Listing<{ readonly name: string }>>('/user-live-configs/')).body
   t.deepEqual(data.map(({ name }) => name), ['Default', 'Talk'])
 })

@@ -25,10 +25,10 @@ interface Person {
   readonly client: Client
 }
 
-let people = 0
+let administratorCount = 0
 const newAdministrator = async (by: Client): Promise<Person> => {
-  people += 1
-  const name = `administrator ${people}`
+  administratorCount += 1
+  const name = `administrator ${administratorCount}`
   const { body } = await by.post<Single<{ readonly id: number }>>('/users/', {
     username: name,
     password: passwordOf(name),
@@ -77,31 +77,33 @@ test.serial(
   'of two administrators who remove each other or themselves at once, exactly one succeeds',
   async (t) => {
     const root = await service.admin()
-    let [one, two] = [await newAdministrator(root), await newAdministrator(root)]
-    t.is((await MEANS.delete(one.client, 1)).status, 200)
+    let [alice, bob] = [await newAdministrator(root), await newAdministrator(root)]
+    t.is((await MEANS.delete(alice.client, 1)).status, 200)
     for (const first of ALL)
       for (const second of ALL)
-        for (const each of ['the other', 'themselves'] as const) {
-          const [ofOne, ofTwo]: readonly [Person, Person] = each === 'themselves' ? [one, two] : [two, one]
-          const answers = await Promise.all([MEANS[first](one.client, ofOne.id), MEANS[second](two.client, ofTwo.id)])
+        for (const target of ['the other', 'themselves'] as const) {
+          const [ofAlice, ofBob]: readonly [Person, Person] = target === 'themselves' ? [alice, bob] : [bob, alice]
+          const answers = await Promise.all([
+            MEANS[first](alice.client, ofAlice.id),
+            MEANS[second](bob.client, ofBob.id),
+          ])
           const statuses = answers.map(({ status }) => status)
           // A removed administrator’s request may also fail with 401 or 403.
           t.is(
             statuses.filter((status) => status === 200).length,
             1,
-            `${first}, ${second}, ${each}: ${statuses.join()}`,
+            `${first}, ${second}, ${target}: ${statuses.join()}`,
           )
           for (const { status, body } of answers) {
             if (status !== 200) t.true([400, 401, 403].includes(status), String(status))
             if (status === 400)
               t.true([CHANGE_REFUSED, DELETION_REFUSED].some(({ detail }) => detail === body['detail']))
           }
-          const left = statuses[0] === 200 ? ofTwo : ofOne
-          // The survivor’s client may have been replaced, so create a new one.
-          const survivor: Person = { ...left, client: createClient(service.url(), left.client.token) }
+          const remaining = statuses[0] === 200 ? ofBob : ofAlice
+          const survivor: Person = { ...remaining, client: createClient(service.url(), remaining.client.token) }
           t.deepEqual(await administrators(survivor.client), [survivor.id])
-          one = survivor
-          two = await newAdministrator(survivor.client)
+          alice = survivor
+          bob = await newAdministrator(survivor.client)
         }
   },
 )

@@ -36,16 +36,17 @@ test.serial(
 test.serial(
   'a log-out everywhere ends only the user’s logins; password, API keys and sessions stay [R161]',
   async (t) => {
-    const [one, stranger] = [await service.user('everywhere'), await service.user('stranger')]
-    const two = await service.logIn('everywhere')
-    const live = await one.createLive()
-    const { data: key } = await one.api.call('createToken', { body: { name: 'ci' } })
-    t.deepEqual((await two.post('/logout', { everywhere: true })).body, { message: 'Logged out everywhere' })
-    t.deepEqual([await statusOf(one.token), await statusOf(two.token), await statusOf(stranger.token)], [401, 401, 200])
+    const [first, stranger] = [await service.user('everywhere'), await service.user('stranger')]
+    const second = await service.logIn('everywhere')
+    const live = await first.createLive()
+    const { data: key } = await first.api.call('createToken', { body: { name: 'ci' } })
+    t.deepEqual((await second.post('/logout', { everywhere: true })).body, { message: 'Logged out everywhere' })
+    const statuses = [await statusOf(first.token), await statusOf(second.token), await statusOf(stranger.token)]
+    t.deepEqual(statuses, [401, 401, 200])
     t.is((await createClient(service.url(), key.token).get(`/lives/${live.id}`)).status, 200)
     t.is(await statusOf((await service.logIn('everywhere')).token), 200)
     await service.kill('SIGKILL')
     await service.start()
-    t.deepEqual([await statusOf(one.token), await statusOf(key.token)], [401, 200])
+    t.deepEqual([await statusOf(first.token), await statusOf(key.token)], [401, 200])
   },
 )

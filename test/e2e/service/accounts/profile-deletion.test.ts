@@ -21,29 +21,29 @@ const remove = (client: Awaited<ReturnType<typeof service.user>>, id: number | s
 
 test('any profile except the last can be deleted, and its id is never reused [R112 R113 R14]', async (t) => {
   const client = await service.user('remover')
-  const { data: made } = (await client.post<Profile>(PATH, { name: 'Second' })).body
+  const { data: second } = (await client.post<Profile>(PATH, { name: 'Second' })).body
   const [first] = (await client.get<Profiles>(PATH)).body.data
-  const gone = await remove(client, first?.id ?? 0)
-  t.is(gone.status, 200)
-  t.deepEqual(Object.keys(gone.body), ['message'])
-  t.is(typeof gone.body['message'], 'string')
+  const deleted = await remove(client, first?.id ?? 0)
+  t.is(deleted.status, 200)
+  t.deepEqual(Object.keys(deleted.body), ['message'])
+  t.is(typeof deleted.body['message'], 'string')
   t.is((await client.get(`${PATH}${first?.id}`)).status, 404)
-  const refused = await remove(client, made.id)
+  const refused = await remove(client, second.id)
   t.is(refused.status, 400)
   t.deepEqual(Object.keys(refused.body), ['detail'])
   t.is(typeof refused.body['detail'], 'string')
-  t.deepEqual((await client.get<Profiles>(PATH)).body.data, [made])
-  t.true((await client.post<Profile>(PATH, { name: 'Third' })).body.data.id > made.id)
+  t.deepEqual((await client.get<Profiles>(PATH)).body.data, [second])
+  t.true((await client.post<Profile>(PATH, { name: 'Third' })).body.data.id > second.id)
 })
 
 test('when all profiles are deleted at once, exactly one stays [R114]', async (t) => {
   const client = await service.user('racer')
   for (const count of [2, 50]) {
     const missing = count - (await client.get<Profiles>(PATH)).body.data.length
-    const made = await Promise.all(
+    const created = await Promise.all(
       Array.from({ length: missing }, (_, n) => client.post<Profile>(PATH, { name: `${n}` })),
     )
-    t.true(made.every(({ status }) => status === 200))
+    t.true(created.every(({ status }) => status === 200))
     const { data } = (await client.get<Profiles>(PATH)).body
     t.is(data.length, count)
     t.deepEqual(data.map(({ id }) => id), data.map(({ id }) => id).toSorted((a, b) => a - b), 'ordered by id')
@@ -64,10 +64,10 @@ test('the last profile survives 50 deletes of it at once [R114]', async (t) => {
   t.deepEqual((await client.get<Profiles>(PATH)).body.data, [only])
 })
 
-test('another user’s profile is 404 also for a user with a single profile [R115]', async (t) => {
+test('deleting another user’s profile is 404, also for a user with a single profile [R115]', async (t) => {
   const [owner, other] = [await service.user('keeper of profiles'), await service.user('single')]
-  const [kept] = (await owner.get<Profiles>(PATH)).body.data
-  const answer = await remove(other, kept?.id ?? 0)
+  const [profile] = (await owner.get<Profiles>(PATH)).body.data
+  const answer = await remove(other, profile?.id ?? 0)
   t.is(answer.status, 404)
   t.deepEqual(answer.body, NOT_FOUND)
 })

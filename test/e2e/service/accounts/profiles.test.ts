@@ -26,7 +26,7 @@ const DEFAULTS = {
   max_lines: 2,
   punctuation: true,
 }
-const OTHERS = {
+const OTHER_SETTINGS = {
   vad: false,
   mode: 'final',
   min_buffer: 0.1,
@@ -83,8 +83,8 @@ test('a new profile has the sent members and defaults for the others, and can be
   t.is(plain.status, 200)
   t.deepEqual(Object.keys(plain.body), ['data'])
   t.like(plain.body.data, { name: 'Plain', ...DEFAULTS, updated_at: null })
-  const full = await client.post<Profile>(PATH, { name: 'Full', ...OTHERS, id: 1, user_id: 1, unknown: 'x' })
-  t.like(full.body.data, { name: 'Full', ...OTHERS })
+  const full = await client.post<Profile>(PATH, { name: 'Full', ...OTHER_SETTINGS, id: 1, user_id: 1, unknown: 'x' })
+  t.like(full.body.data, { name: 'Full', ...OTHER_SETTINGS })
   t.not(full.body.data.id, 1)
   t.false('unknown' in full.body.data, 'unknown members are ignored')
   t.like(
@@ -126,19 +126,19 @@ test('a profile with an invalid name or setting is not created [R108]', async (t
 
 test('a change affects only the sent members, and an empty change changes nothing [R13 R109]', async (t) => {
   const client = await service.user('changer of profiles')
-  const { data: made } = (await client.post<Profile>(PATH, { name: 'Talk' })).body
-  const path = `${PATH}${made.id}`
-  for (const same of [{}, { name: 'Talk' }, { vad: true, max_delay: 5 }, { unknown: 1 }]) {
-    const answer = await client.put<Profile>(path, same)
+  const { data: created } = (await client.post<Profile>(PATH, { name: 'Talk' })).body
+  const path = `${PATH}${created.id}`
+  for (const emptyChange of [{}, { name: 'Talk' }, { vad: true, max_delay: 5 }, { unknown: 1 }]) {
+    const answer = await client.put<Profile>(path, emptyChange)
     t.is(answer.status, 200)
-    t.deepEqual(answer.body, { data: made })
+    t.deepEqual(answer.body, { data: created })
   }
-  let expected: Json = made
-  for (const [member, value] of Object.entries({ ...OTHERS, name: 'Other' })) {
+  let expected: Json = created
+  for (const [member, value] of Object.entries({ ...OTHER_SETTINGS, name: 'Other' })) {
     const { status, body } = await client.put<Profile>(path, { [member]: value })
     t.is(status, 200, member)
     t.regex(body.data.updated_at ?? '', DATE)
-    t.true((body.data.updated_at ?? '') >= made.created_at)
+    t.true((body.data.updated_at ?? '') >= created.created_at)
     expected = { ...expected, [member]: value, updated_at: body.data.updated_at }
     t.deepEqual(body.data, expected, member)
     t.deepEqual((await client.get<Profile>(path)).body.data, expected, `the next read shows ${member}`)
@@ -148,8 +148,8 @@ test('a change affects only the sent members, and an empty change changes nothin
 
 test('bounds apply to the changed profile as a whole, and null is refused [R110]', async (t) => {
   const client = await service.user('bounded')
-  const { data: made } = (await client.post<Profile>(PATH, { name: 'Talk', min_buffer: 2, max_buffer: 8 })).body
-  const path = `${PATH}${made.id}`
+  const { data: created } = (await client.post<Profile>(PATH, { name: 'Talk', min_buffer: 2, max_buffer: 8 })).body
+  const path = `${PATH}${created.id}`
   const bad: ReadonlyArray<readonly [Json, string]> = [
     [{ min_buffer: 8.5 }, 'min_buffer'],
     [{ max_buffer: 1.5 }, 'max_buffer'],
@@ -174,14 +174,14 @@ test('bounds apply to the changed profile as a whole, and null is refused [R110]
     body: '{"max_delay":1e999}',
   })
   t.is(huge.status, 422)
-  t.deepEqual((await client.get<Profile>(path)).body.data, made, 'no refused change had an effect')
+  t.deepEqual((await client.get<Profile>(path)).body.data, created, 'no refused change had an effect')
   t.is((await client.put(path, { min_buffer: 9, max_buffer: 9 })).status, 200)
 })
 
 test('unknown and foreign profiles are 404, invalid ids 422, missing credentials 401 [R36 R111]', async (t) => {
   const [owner, other] = [await service.user('owner of profiles'), await service.user('other than the owner')]
-  const { data: made } = (await owner.post<Profile>(PATH, { name: 'Mine' })).body
-  for (const id of [made.id, 0, -1, 2 ** 31 + 1, '9007199254740993', '9'.repeat(60)]) {
+  const { data: created } = (await owner.post<Profile>(PATH, { name: 'Mine' })).body
+  for (const id of [created.id, 0, -1, 2 ** 31 + 1, '9007199254740993', '9'.repeat(60)]) {
     const path = `${PATH}${id}`
     for (const answer of [await other.get(path), await other.put(path, { name: 'Theirs' }), await remove(other, id)]) {
       t.is(answer.status, 404, path)
@@ -198,11 +198,11 @@ test('unknown and foreign profiles are 404, invalid ids 422, missing credentials
       t.deepEqual(locations(answer.body), [['path', 'id']])
     }
   for (const method of ['GET', 'PUT', 'DELETE'] as const) {
-    const answer = await service.anonymous().request(method, `${PATH}${made.id}`)
+    const answer = await service.anonymous().request(method, `${PATH}${created.id}`)
     t.is(answer.status, 401)
     t.deepEqual(answer.body, { detail: 'Not authenticated' })
   }
-  t.deepEqual((await owner.get<Profile>(`${PATH}${made.id}`)).body.data, made)
+  t.deepEqual((await owner.get<Profile>(`${PATH}${created.id}`)).body.data, created)
 })
 
 test('profiles are listed in pages [R16 to R21]', async (t) => {

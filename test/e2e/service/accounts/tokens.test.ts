@@ -9,7 +9,7 @@ type Issues = { readonly detail: ReadonlyArray<{ readonly loc: ReadonlyArray<str
 const MEMBERS = ['created_at', 'expires_at', 'id', 'is_active', 'last_used_at', 'name', 'token_prefix']
 const DATE = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}\+00:00$/
 const NOT_FOUND = { detail: 'Token not found' }
-const FAR = '2999-01-01T00:00:00Z'
+const FAR_FUTURE = '2999-01-01T00:00:00Z'
 
 const service = sharedTestService()
 const url = (): string => service.url()
@@ -18,16 +18,16 @@ test(
   'a token’s secret is returned only on creation, and lists contain neither the secret nor a hash [R116 R117]',
   async (t) => {
     const client = await service.user('issuer')
-    const made = await issueToken(client, { name: 'ci 🔑', id: 1, is_active: false, token: 'mine', unknown: 'x' })
-    const { token, ...record } = made
+    const created = await issueToken(client, { name: 'ci 🔑', id: 1, is_active: false, token: 'mine', unknown: 'x' })
+    const { token, ...record } = created
     t.regex(token, /^lt_[0-9A-Za-z]{12}_[0-9A-Za-z]{43}$/)
-    t.is(made.token_prefix, token.slice(0, 15))
-    t.like(made, { name: 'ci 🔑', is_active: true, expires_at: null, last_used_at: null })
-    t.regex(String(made['created_at']), DATE)
+    t.is(created.token_prefix, token.slice(0, 15))
+    t.like(created, { name: 'ci 🔑', is_active: true, expires_at: null, last_used_at: null })
+    t.regex(String(created['created_at']), DATE)
     t.deepEqual(Object.keys(record).toSorted(), MEMBERS)
     const { data } = await listTokens(client)
     t.deepEqual(data, [record])
-    const renamed = await client.put<Single<TokenJson>>(`${TOKENS}${made.id}`, { name: 'nightly' })
+    const renamed = await client.put<Single<TokenJson>>(`${TOKENS}${created.id}`, { name: 'nightly' })
     t.deepEqual(renamed.body, { data: { ...record, name: 'nightly' } })
     t.deepEqual((await listTokens(client)).data, [renamed.body.data])
   },
@@ -71,26 +71,26 @@ test('a token expires at its date or never; a past or invalid date is refused [R
 })
 
 test(
-  'a revoked token is refused in the next request and no longer listed, and its id is never reused [R119]',
+  'a revoked token is refused in the next request and not listed, and its id is never reused [R119]',
   async (t) => {
     const client = await service.user('revoker')
-    const [kept, gone] = [await issueToken(client), await issueToken(client)]
-    const answer = await revokeToken(client, gone.id)
+    const [kept, revoked] = [await issueToken(client), await issueToken(client)]
+    const answer = await revokeToken(client, revoked.id)
     t.is(answer.status, 200)
     t.deepEqual(Object.keys(answer.body), ['message'])
     t.is(typeof answer.body['message'], 'string')
-    t.is((await withKey(url(), gone.token, '/lives/')).status, 401)
+    t.is((await withKey(url(), revoked.token, '/lives/')).status, 401)
     t.is((await withKey(url(), kept.token, '/lives/')).status, 200)
     t.deepEqual(
       (await listTokens(client)).data.map(({ id }) => id),
       [kept.id],
     )
-    for (const again of [
-      await revokeToken(client, gone.id),
-      await client.put(`${TOKENS}${gone.id}`, { is_active: true }),
+    for (const refusal of [
+      await revokeToken(client, revoked.id),
+      await client.put(`${TOKENS}${revoked.id}`, { is_active: true }),
     ])
-      t.deepEqual([again.status, again.body], [404, NOT_FOUND])
-    t.true((await issueToken(client)).id > gone.id, 'ids are not reused')
+      t.deepEqual([refusal.status, refusal.body], [404, NOT_FOUND])
+    t.true((await issueToken(client)).id > revoked.id, 'ids are not reused')
   },
 )
 
@@ -114,12 +114,12 @@ test('another user’s tokens are not listed and are 404 by id [R36 R119]', asyn
   t.is((await withKey(url(), token, '/lives/')).status, 200)
 })
 
-test('a token change takes a name, a state, both or nothing, but not null [D18]', async (t) => {
+test('a token change may contain a name, a state, both or nothing, but not null [D18]', async (t) => {
   const client = await service.user('changer')
   const { token: _, ...record } = await issueToken(client)
   const path = `${TOKENS}${record.id}`
-  for (const same of [{}, { name: 'ci' }, { is_active: true, expires_at: FAR, token_prefix: 'x' }])
-    t.deepEqual((await client.put(path, same)).body, { data: record })
+  for (const emptyChange of [{}, { name: 'ci' }, { is_active: true, expires_at: FAR_FUTURE, token_prefix: 'x' }])
+    t.deepEqual((await client.put(path, emptyChange)).body, { data: record })
   for (const bad of [{ name: null }, { name: '' }, { is_active: null }, { is_active: 'no' }, { is_active: 0 }]) {
     const answer = await client.put<Issues>(path, bad)
     t.is(answer.status, 422, JSON.stringify(bad))

@@ -137,11 +137,11 @@ test('a password change by the user or an admin ends all earlier logins [R34 R35
   t.is(old.status, 401)
   t.deepEqual(old.body, NOT_VALID)
   t.is((await service.anonymous().form('/login', { username: 'private', password: passwordOf('private') })).status, 401)
-  const again = await logIn(service.url(), 'private', 'a second password')
-  const { id } = (await again.get<Single<{ readonly id: number }>>('/users/me')).body.data
+  const relogged = await logIn(service.url(), 'private', 'a second password')
+  const { id } = (await relogged.get<Single<{ readonly id: number }>>('/users/me')).body.data
 
   t.is((await (await service.admin()).put(`/users/${id}`, { password: 'a third password' })).status, 200)
-  t.is((await again.get('/users/me')).status, 401)
+  t.is((await relogged.get('/users/me')).status, 401)
   t.is((await (await logIn(service.url(), 'private', 'a third password')).get('/users/me')).status, 200)
   t.false(service.log().includes('a third password'))
 })
@@ -153,8 +153,8 @@ test('a deactivated user is locked out at once, and their open sessions end with
   const live = await member.createLive()
   const pending = await member.createLive()
   const [sender, listener] = [await member.socket(live, 'sender'), await member.socket(live, 'listener')]
-  const off = await admin.put<Single<Json>>(`/users/${id}`, { is_active: false })
-  t.like(off.body.data, { is_active: false, username: 'leaver' })
+  const deactivated = await admin.put<Single<Json>>(`/users/${id}`, { is_active: false })
+  t.like(deactivated.body.data, { is_active: false, username: 'leaver' })
   for (const socket of [sender, listener]) {
     t.deepEqual(await socket.closed, { code: 4401, reason: 'token_revoked' })
     t.is((await socket.frame(({ type }) => type === 'error'))['code'], 'token_revoked')
@@ -167,10 +167,10 @@ test('a deactivated user is locked out at once, and their open sessions end with
   t.deepEqual(login.body, { detail: 'Incorrect username or password' })
 
   t.is((await admin.put(`/users/${id}`, { is_active: true })).status, 200)
-  const back = await logIn(service.url(), 'leaver', passwordOf('leaver'))
-  const { data } = (await back.get<Listing<LiveJson>>('/lives/')).body
+  const returned = await logIn(service.url(), 'leaver', passwordOf('leaver'))
+  const { data } = (await returned.get<Listing<LiveJson>>('/lives/')).body
   t.deepEqual(
-    data.map((one) => [one.id, one.status, one.vram]),
+    data.map((item) => [item.id, item.status, item.vram]),
     [
       [pending.id, 'finished', 0],
       [live.id, 'finished', 0],
@@ -181,7 +181,7 @@ test('a deactivated user is locked out at once, and their open sessions end with
 })
 
 test(
-  'a deleted user disappears at once with their sessions and tokens, also for rebuild and check [D47]',
+  'a deleted user disappears at once with their sessions and tokens; rebuild and check agree [D47]',
   async (t) => {
     const admin = await service.admin()
     const member = await service.user('goner')
@@ -196,13 +196,14 @@ test(
     })
     t.like(await admin.request('DELETE', `/users/${id}`), { status: 200, body: { message: 'User deleted' } })
     t.deepEqual(await sender.closed, { code: 4401, reason: 'token_revoked' })
-    for (const gone of [member, createClient(service.url(), token)]) t.is((await gone.get('/lives/')).status, 401)
+    for (const client of [member, createClient(service.url(), token)])
+      t.is((await client.get('/lives/')).status, 401)
     t.is((await service.anonymous().form('/login', { username: 'goner', password: passwordOf('goner') })).status, 401)
     t.like(await admin.request('DELETE', `/users/${id}`), { status: 404, body: { detail: 'User not found' } })
     t.is((await admin.get<Listing<Json>>(`/admin/lives?user_id=${id}`)).body.pagination.total_items, 0)
     t.false((await admin.get<Listing<Json>>('/users/?limit=1000')).body.data.some((user) => user['id'] === id))
-    const again = await service.user('goner')
-    t.true((await again.get<Single<{ readonly id: number }>>('/users/me')).body.data.id > id)
+    const namesake = await service.user('goner')
+    t.true((await namesake.get<Single<{ readonly id: number }>>('/users/me')).body.data.id > id)
 
     const rebuilt = await stenolog(service.dataDirectory, ['rebuild', 'users', '--json'], service.stores)
     t.like(JSON.parse(rebuilt.stdout), { projection: 'users', corrected: 0 }, rebuilt.stderr)

@@ -38,7 +38,7 @@ const servePage = async (client: string): Promise<{ readonly url: string; readon
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, close: () => server.close() }
 }
 
-testWith(CHROMIUM)('the example page shows captions with the client that npm run client makes', async (t) => {
+testWith(CHROMIUM)('the example page shows captions with the client that npm run client builds', async (t) => {
   const script =
     (JSON.parse(await readFile('package.json', 'utf8')) as { readonly scripts: Readonly<Record<string, string>> })
       .scripts['client'] ?? ''

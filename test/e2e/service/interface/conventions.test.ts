@@ -59,7 +59,7 @@ test('both prefixes and a trailing slash give equal answers without a redirect [
 test('unknown parameters and members are ignored and not returned [R5]', async (t) => {
   t.is((await rows('/languages/?unknown=1&iso_639_1=fr')).data.length, 1)
   const admin = await service.admin()
-  const request = { model: 'demo-en', language: 'en', unknown: 'of-it', config: { unknown: 'of-it' } }
+  const request = { model: 'demo-en', language: 'en', unknown: 'unknown', config: { unknown: 'unknown' } }
   const { body, status } = await admin.post('/lives', request)
   t.is(status, 200)
   t.false(JSON.stringify(body).includes('unknown'))
@@ -82,8 +82,8 @@ test('removed routes are 404 for every method, with and without credentials [R12
   )
   for (const path of paths)
     for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'])
-      for (const who of [service.anonymous(), client]) {
-        const { status, body } = await who.request(method, path)
+      for (const caller of [service.anonymous(), client]) {
+        const { status, body } = await caller.request(method, path)
         t.deepEqual([status, body], [404, { detail: 'Not Found' }], `${method} ${path}`)
       }
 })
@@ -96,7 +96,7 @@ test('single resources, lists and deletions have their documented JSON shapes [R
   const profile = await idOf('/user-live-configs', { name: 'Talk' })
   const token = await idOf('/tokens', { name: 'ci' })
   const hls = { model: 'demo-en', language: 'en', audio_format: 'hls', audio_url: 'http://media.example/a' }
-  const other = await idOf('/lives', hls)
+  const pulled = await idOf('/lives', hls)
   const single = ['data']
   const list = ['data', 'pagination']
   const requests: ReadonlyArray<readonly [string, string, Json | null, ReadonlyArray<string>]> = [
@@ -112,7 +112,7 @@ test('single resources, lists and deletions have their documented JSON shapes [R
       `lives/${live}/history`,
     ].map((path) => ['GET', `/${path}/`, null, list] as const),
     ['PUT', '/lives/finish-by-audio_url', { audio_url: hls.audio_url }, list],
-    ...['users/me', `lives/${live}`, `lives/${other}`, `user-live-configs/${profile}`].map(
+    ...['users/me', `lives/${live}`, `lives/${pulled}`, `user-live-configs/${profile}`].map(
       (path) => ['GET', `/${path}`, null, single] as const,
     ),
     ['PUT', `/lives/${live}/finish`, {}, single],

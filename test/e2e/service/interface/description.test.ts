@@ -28,7 +28,8 @@ interface Description {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
 }
 
-const describe = async (): Promise<Description> => (await service.anonymous().get<Description>('/openapi.json')).body
+const fetchDescription = async (): Promise<Description> =>
+  (await service.anonymous().get<Description>('/openapi.json')).body
 
 const operationsOf = ({ paths }: Description): ReadonlyArray<PathOperation> =>
   Object.entries(paths).flatMap(([path, methods]) =>
@@ -36,7 +37,7 @@ const operationsOf = ({ paths }: Description): ReadonlyArray<PathOperation> =>
   )
 
 test('/openapi.json is valid OpenAPI 3.1.0 and declares tags, credentials and refusals [R75 R124 R125]', async (t) => {
-  const document = await describe()
+  const document = await fetchDescription()
   t.deepEqual([document.openapi, document.info.version], ['3.1.0', '0.6.2'])
   const { valid, errors } = await new Validator().validate(structuredClone(document) as never)
   t.true(valid, JSON.stringify(errors))
@@ -59,7 +60,7 @@ test('the description declares every answer to a wrong request [R126]', async (t
   const clients = [service.anonymous(), createClient(service.url(), 'nobody'), admin]
   // The client throws when the description does not declare the status or shape of an answer.
   const statuses = new Set<number>()
-  for (const { method, path, operationId } of operationsOf(await describe())) {
+  for (const { method, path, operationId } of operationsOf(await fetchDescription())) {
     if (SKIPPED.has(operationId)) continue
     for (const client of clients)
       for (const id of path.includes('{id}') ? ['4711', 'x'] : ['4711'])
@@ -101,13 +102,13 @@ const bodyOf = ({ requestBody }: Operation): string | undefined => {
   return example === undefined ? undefined : JSON.stringify(example)
 }
 
-/** Tells whether the description allows the operation only to administrators. */
+/** True when the description allows the operation only to administrators. */
 const isForAdmins = ({ responses }: Operation): boolean =>
   Object.values(responses['403']?.content ?? {}).some(
     ({ examples }) => examples !== undefined && 'PermissionMissing' in examples,
   )
 
-const ask = ({ client }: Owned, operation: PathOperation, path: string) => {
+const send = ({ client }: Owned, operation: PathOperation, path: string) => {
   const body = bodyOf(operation)
   return client.request(operation.method, path, {
     headers: { 'content-type': 'application/json' },
@@ -118,10 +119,11 @@ const ask = ({ client }: Owned, operation: PathOperation, path: string) => {
 test(
   'each of 20 users gets 404 for another user’s data and 403 on admin routes, on every described route [R36]',
   async (t) => {
-    const operations = operationsOf(await describe())
+    const operations = operationsOf(await fetchDescription())
     const forAdmins = operations.filter(isForAdmins)
     const ofOwners = operations.filter(
-      (one) => one.tags.includes('Private') && one.path.includes('{id}') && !isForAdmins(one),
+      (operation) =>
+        operation.tags.includes('Private') && operation.path.includes('{id}') && !isForAdmins(operation),
     )
     t.true(forAdmins.length >= 8 && ofOwners.length >= 10, `${forAdmins.length} and ${ofOwners.length} operations`)
 
@@ -137,16 +139,16 @@ test(
       const answers = await Promise.all(
         [...ofOwners, ...forAdmins].map(async (operation) => {
           const id = other.ids[operation.path.split('/')[1] ?? ''] ?? other.ids['lives']
-          const { status } = await ask(
+          const { status } = await send(
             user,
             operation,
             operation.path.replace('{id}', String(id)).replace('{entry}', '1'),
           )
-          return { name: `${operation.method} ${operation.path}`, status, wanted: isForAdmins(operation) ? 403 : 404 }
+          return { name: `${operation.method} ${operation.path}`, status, expected: isForAdmins(operation) ? 403 : 404 }
         }),
       )
       t.deepEqual(
-        answers.filter(({ status, wanted }) => status !== wanted),
+        answers.filter(({ status, expected }) => status !== expected),
         [],
         `user ${index}`,
       )

@@ -41,7 +41,7 @@ const start = () =>
 const LOOK_OF = `(({ color, fontSize, textShadow }) => ({
   color, fontSize, textShadow, background: getComputedStyle(document.body).backgroundColor,
 }))(getComputedStyle(document.querySelector('#captions')))`
-/** Replaces setTimeout: it fires at once and records the requested delay. */
+/** Replaces setTimeout in the page: timers fire at once, and `note` records the requested delay. */
 const WITHOUT_WAITING = `{
   const wait = setTimeout
   globalThis.setTimeout = (run, delay) => {
@@ -129,7 +129,7 @@ embedTest(
 )
 
 const assertAtLeast = (count: number, least: number): void => {
-  if (count < least) throw new Error(`${count} and not ${least}`)
+  if (count < least) throw new Error(`${count} instead of at least ${least}`)
 }
 
 embedTest(
@@ -137,29 +137,30 @@ embedTest(
   async (t) => {
     const { service, browser } = await start()
     const client = await service.user('host')
-    const [open, over]: ReadonlyArray<LiveJson> = [await client.createLive(), await client.createLive()]
-    await client.put(`/lives/${over?.id}/finish`)
+    const [open, finished]: ReadonlyArray<LiveJson> = [await client.createLive(), await client.createLive()]
+    await client.put(`/lives/${finished?.id}/finish`)
     const page = await browser.newPage()
     const address = (live: LiveJson | undefined, token: string): string =>
       `${service.url()}/embed/live/${live?.id}#token=${token}`
-    await page.goto(address(over, over?.listener_token ?? ''))
+    await page.goto(address(finished, finished?.listener_token ?? ''))
     await page.getByText('The captions have ended.').waitFor()
     await page.goto(`${service.url()}/embed/live/${open?.id}`)
     await page.getByText('This link is incomplete: its token is missing.').waitFor()
 
-    const strangers = await browser.newPage()
+    // The token of the other session is a wrong token here.
+    const wrongPage = await browser.newPage()
     const delays: Array<number> = []
-    let [attempts, asked] = [0, 0]
-    strangers.on('websocket', () => (attempts += 1))
-    strangers.on('requestfinished', (request) => (asked += Number(request.url().endsWith('/embed/ready'))))
-    await strangers.exposeFunction('note', (delay: number) => delays.push(delay))
-    await strangers.addInitScript({ content: WITHOUT_WAITING })
-    await strangers.goto(address(open, over?.listener_token ?? ''))
-    await strangers.getByText('These captions cannot be shown: the link is wrong or no longer valid.').waitFor()
+    let [attempts, readinessChecks] = [0, 0]
+    wrongPage.on('websocket', () => (attempts += 1))
+    wrongPage.on('requestfinished', (request) => (readinessChecks += Number(request.url().endsWith('/embed/ready'))))
+    await wrongPage.exposeFunction('note', (delay: number) => delays.push(delay))
+    await wrongPage.addInitScript({ content: WITHOUT_WAITING })
+    await wrongPage.goto(address(open, finished?.listener_token ?? ''))
+    await wrongPage.getByText('These captions cannot be shown: the link is wrong or no longer valid.').waitFor()
     await eventually(() => assertAtLeast(attempts, 3))
-    await eventually(() => assertAtLeast(asked, 3))
+    await eventually(() => assertAtLeast(readinessChecks, 3))
     // After this answer the page has also handled the answer to its own last request.
-    await strangers.evaluate("fetch('/embed/ready').then((response) => response.text())")
+    await wrongPage.evaluate("fetch('/embed/ready').then((response) => response.text())")
     await eventually(() => assertAtLeast(service.log().split(`/ws/live/${open?.id}`).length - 1, 3))
     t.is(attempts, 3)
     t.is(delays.length, 2)

@@ -4,7 +4,7 @@ import { createClient } from '../../../support/service/client.ts'
 import type { LiveJson, Single } from '../../../support/service/client.ts'
 import { startTestService } from '../../../support/service/service.ts'
 
-test('with HOST=0.0.0.0 links accept any IP address as Host, but no unknown name [R77]', async (t) => {
+test('with HOST=0.0.0.0, links use the Host header if it is an IP address or localhost [R77]', async (t) => {
   const service = await startTestService(t, { HOST: '0.0.0.0' })
   const client = createClient(service.url().replace('0.0.0.0', '127.0.0.1'))
   const { token } = await service.user('host', { max_sessions: 50 })
@@ -12,13 +12,13 @@ test('with HOST=0.0.0.0 links accept any IP address as Host, but no unknown name
   const create = (host: string): Promise<LiveJson> =>
     new Promise((resolve, reject) => {
       const headers = { host, authorization: `Bearer ${token}`, 'content-type': 'application/json' }
-      const asked = request({ host: '127.0.0.1', port, path: '/lives', method: 'POST', headers }, (response) => {
+      const creation = request({ host: '127.0.0.1', port, path: '/lives', method: 'POST', headers }, (response) => {
         let text = ''
         response.on('data', (chunk: Buffer) => (text += chunk.toString()))
         response.once('end', () => resolve((JSON.parse(text) as Single<LiveJson>).data))
       })
-      asked.once('error', reject)
-      asked.end(JSON.stringify({ model: 'demo-en', language: 'en', size_text: 20 }))
+      creation.once('error', reject)
+      creation.end(JSON.stringify({ model: 'demo-en', language: 'en', size_text: 20 }))
     })
   t.is((await client.get('/health/live')).status, 200)
   for (const host of ['192.168.1.20:8080', '203.0.113.7', '[fd00::7]:8080', `127.0.0.1:${port}`, `localhost:${port}`]) {

@@ -6,7 +6,7 @@ import test from 'ava'
 import { passwordOf, startTestService } from '../../../support/service/service.ts'
 import { sampleSentences } from '../../../support/audio/speech.ts'
 
-/** 16-bit 16 kHz mono with the canonical header of 44 bytes. */
+/** Returns a WAV file (16 bits, 16 kHz, mono) with the shortest header, which has 44 bytes. */
 const wavOf = (samples: Int16Array): Buffer => {
   const header = Buffer.alloc(44)
   header.write('RIFF', 0)

@@ -15,7 +15,7 @@ const rows = async (path: string): Promise<Listing<Json>> => {
 const identities = async (path: string): Promise<ReadonlyArray<unknown>> =>
   (await rows(path)).data.map((row) => row['iso_639_1'] ?? row['name'])
 
-test('the list has 98 complete languages with real two-letter codes [R12 R16 R37 R39]', async (t) => {
+test('the list of languages has 98 complete entries with real two-letter codes [R12 R16 R37 R39]', async (t) => {
   const { data, pagination } = await rows('/languages/')
   t.deepEqual(pagination, { total_items: 98, total_pages: 1, current_page: 1, per_page: 100 })
   t.is(data.length, 98)

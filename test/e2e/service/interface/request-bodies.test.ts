@@ -44,7 +44,7 @@ test('a body that is too large is 413 [R10]', async (t) => {
     t.deepEqual([large.status, large.body], [413, { detail: 'Request body too large' }])
 })
 
-test('no refusal repeats the submitted values [R7]', async (t) => {
+test('a refusal does not repeat the submitted values [R7]', async (t) => {
   const client = await service.user('secretive')
   const secret = 'hunter2-hunter2'
   for (const body of [
