@@ -71,7 +71,7 @@ export interface UserNotFound { readonly _tag: 'UserNotFound' }
 export interface LastAdministrator { readonly _tag: 'LastAdministrator' }
 /** Demoting or disabling the last administrator is refused. */
 export interface LastAdministratorChanged { readonly _tag: 'LastAdministratorChanged' }
-/** The same error for unknown names, disabled users and wrong passwords, so that logins reveal no names. */
+/** The same error for unknown names, disabled users and wrong passwords, so logins reveal no names. */
 export interface WrongLogin { readonly _tag: 'WrongLogin' }
 /** A logged-in user entered a wrong old password. */
 export interface WrongPassword { readonly _tag: 'WrongPassword' }

@@ -29,7 +29,7 @@ export interface EventTypeUnknown {
 /** The event does not match its definition, so no version of Stenolog wrote it in this form. */
 export interface EventMisfit {
   readonly _tag: 'EventMisfit'
-  /** What is wrong. Continues a sentence that begins with the place of the event. */
+  /** Describes the problem. It continues a sentence that begins with the place of the event. */
   readonly reason: string
 }
 

@@ -228,7 +228,7 @@ export const createAdmissionActor = async (deps: AdmissionDeps): Promise<Admissi
 const isStoreUnavailable = (cause: unknown): cause is StoreUnavailable =>
   (cause as Partial<StoreUnavailable> | undefined)?._tag === 'StoreUnavailable'
 
-/** Like `createAdmissionActor`, but returns an unavailable store as a left value, so that the caller can retry. */
+/** Like `createAdmissionActor`, but returns an unavailable store as a left value, so the caller can retry. */
 export const openAdmission = (deps: AdmissionDeps): TaskEither<StoreUnavailable, AdmissionActor> =>
   TE.tryCatch(() => createAdmissionActor(deps), (error) => {
     if (error instanceof Error && isStoreUnavailable(error.cause)) return error.cause

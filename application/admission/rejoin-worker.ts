@@ -23,7 +23,7 @@ const RETRY = { first: 200, longest: 5000 }
 
 /**
  * Joins this worker again after other processes wrongly considered it lost. It first waits until the other processes
- * see the worker again. Otherwise they would remove it again, and its new sessions would move once more.
+ * see the worker again. Otherwise they would remove it again, and its new sessions would move again.
  */
 export const rejoinWorker = (deps: RejoinDeps): Rejoining => {
   const { admission, environment, members, timers, logger, vram } = deps

@@ -3,7 +3,9 @@ import type { Environment } from '../ports/environment.ts'
 import type { InstalledFacts } from '../ports/installed-models.ts'
 import type { Members, Offers } from '../ports/peers/members.ts'
 
-/** The models of a worker are kept for this time after it was last seen, so that they stay during a restart. */
+/**
+ * The models of a worker are kept for this time after it was last seen, so they stay during a restart of the worker.
+ */
 const OFFERS_KEPT_MS = 10 * 60_000
 
 export interface OfferedCatalogueDeps {
@@ -20,7 +22,7 @@ export interface OfferedCatalogue extends Catalogue {
   readonly onDisk: { readonly all: () => ReadonlyArray<InstalledFacts> }
 }
 
-/** Workers may have copies of different sizes. The largest size counts, so that every worker has enough memory. */
+/** Workers may have copies of different sizes. The largest size counts, so every worker has enough memory. */
 const largest = (rows: ReadonlyArray<{ readonly vram: number }>): number => Math.max(...rows.map(({ vram }) => vram))
 
 /** Returns the abilities that all workers with the model have, because a session may move to any of them. */

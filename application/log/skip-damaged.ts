@@ -9,7 +9,7 @@ const damagedRowOf = (error: unknown): DamagedRow | undefined => {
 }
 
 /**
- * Wraps a subscription so that it continues after damaged rows. It calls `onDamaged` and yields a `damaged` message in
+ * Wraps a subscription, so it continues after damaged rows. It calls `onDamaged` and yields a `damaged` message in
  * place of the row. Any other error ends the subscription.
  */
 export const skipDamaged = (

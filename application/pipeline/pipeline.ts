@@ -61,7 +61,7 @@ export interface LivePipeline {
    * earliest limit counts.
    */
   readonly finish: (limitMs: number) => Promise<void>
-  /** Stops at once, without further events. */
+  /** Stops immediately, without further events. */
   readonly abort: () => void
 }
 

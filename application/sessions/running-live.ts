@@ -30,7 +30,7 @@ const FINISH_MARGIN_MS = 2000
 export interface RunningLiveOptions {
   readonly liveId: number
   readonly live: Pick<AttachedLive, 'term' | 'model' | 'language' | 'translations' | 'config' | 'vocabulary'>
-  /** Where the clock and the segment numbers continue after an earlier process. */
+  /** The point where the clock and the segment numbers continue after an earlier process. */
   readonly point: Pick<SourcePoint, 'sampleOffset' | 'nextSegment'>
   readonly lifecycle: Pick<LiveLifecycle, 'startLive' | 'endLive' | 'recordSegment' | 'changeVocabulary'>
   /** Runs the writes one after another. */

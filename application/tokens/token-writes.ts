@@ -89,7 +89,7 @@ export const anyOwnerOf = (
   tokenId: number,
 ): TaskEither<Unavailable, Option<number>> => pipe(byId(tokenId), TE.map(O.map((known: KnownToken) => known.userId)))
 
-/** Returns the user who must own the token: the caller. For the operator it returns the owner, whoever that is. */
+/** Returns the user who must own the token: the caller. For the operator it returns the actual owner. */
 export const ownerOf = (
   tokens: Pick<TokenDirectory, 'byId'>,
   { credential, userId }: Caller,

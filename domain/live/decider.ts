@@ -128,7 +128,10 @@ const remove = (at: string, state: LiveState): Decision => {
   return E.right([{ type: 'LiveFinished', data: { ...common, reason: 'deleted' } }, deleted])
 }
 
-/** Decides commands for a session that has ended. Ending it again changes nothing. Commands that begin are refused. */
+/**
+ * Decides commands for a session that has ended. Ending it again changes nothing. Commands that would start something
+ * are refused.
+ */
 const decideEnded = (command: LaterCommand): Decision => {
   switch (command.type) {
     case 'AttachSender':

@@ -41,7 +41,8 @@ const display = t.union([
 const translation = object(
   { id, model: t.string, to: t.string, vram: boundedInteger(0, 1e9) },
   /**
-   * Source language. Present only when the language is detected in the audio; otherwise it is the session's language.
+   * Source language. Present only when the language is detected in the audio. Otherwise the source language is the
+   * session's language.
    */
   { from: t.string },
 )
@@ -91,7 +92,7 @@ export const SenderDetached = defineEvent('SenderDetached', t.strict({ ...common
 /** The worker of a new term begins. The sender of the earlier term is disconnected. */
 export const LiveTakenOver = defineEvent('LiveTakenOver', t.strict({ ...common, worker: t.string, term }))
 
-/** The sender changed `prompt` or `hotwords`. The event holds both, and they apply from then on. */
+/** The sender changed `prompt` or `hotwords`. The event contains both. They apply from this event on. */
 export const VocabularyChanged = definePersonalEvent(
   'VocabularyChanged',
   t.strict({ ...common, term, vocabulary: sealedVocabulary }),

@@ -1,8 +1,8 @@
 const FORM = /^(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d:\d\d)(?:\.(\d+))?(?:[Zz]|([+-])([01]\d|2[0-3]):([0-5]\d))$/
 
 /**
- * Converts an RFC 3339 date-time to the stored form (UTC, microseconds; finer digits are cut off). Returns null for
- * anything else: no offset, a day or hour that does not exist, or a year that needs more than four digits in UTC.
+ * Converts an RFC 3339 date-time to the stored form (UTC, with microseconds). Finer digits are cut off. Returns null
+ * for anything else: no offset, a day or hour that does not exist, or a year that needs more than four digits in UTC.
  */
 export const toInstant = (text: string): string | null => {
   const [, date = '', time = '', fraction = '', sign, hours = '0', minutes = '0'] = FORM.exec(text) ?? []

@@ -34,7 +34,7 @@ export interface RemoveModelDeps extends WriteDeps {
   readonly admission: Pick<AdmissionActor, 'state'>
 }
 
-/** Moves the folder away first, so that no new session can use the model, and then removes it. */
+/** Moves the folder away first, so no new session can use the model, and then removes it. */
 const removeFolder = async (deps: RemoveModelDeps, name: string): Promise<Either<ModelInUse | Unavailable, void>> => {
   const { onDisk, rescan, admission } = deps
   try {

@@ -17,7 +17,9 @@ export interface DeleteLiveDeps extends LiveWriteDeps, Pick<Projector, 'whenProj
 
 const notFound: LiveNotFound = { _tag: 'LiveNotFound' }
 
-/** If a crash interrupts it, `reconcile-lives.ts` releases the reservation and `erase-deleted-lives.ts` the keys. */
+/**
+ * If a crash interrupts it, `reconcile-lives.ts` releases the reservation and `erase-deleted-lives.ts` erases the keys.
+ */
 export const deleteLive =
   (deps: DeleteLiveDeps): DeleteLive =>
   (caller, liveId) =>

@@ -32,7 +32,7 @@ export interface GetTranscriptDeps {
   readonly retentionMax: number
 }
 
-/** Events read at once. Other work runs between two reads. */
+/** Number of events in one read. Other work runs between two reads. */
 const PAGE_EVENTS = 500
 
 const notFound: TranscriptNotFound = { _tag: 'TranscriptNotFound' }

@@ -113,7 +113,7 @@ export interface Members {
    * lost again. Therefore a loss is only a suspicion, and the log decides. Returns a function that stops the calls.
    */
   readonly onLost: (listener: (member: Member) => void) => () => void
-  /** Publishes a change with the next beat. Changes of `state`, `address` and `jobs` are published at once. */
+  /** Publishes a change with the next beat. Changes of `state`, `address` and `jobs` are published immediately. */
   readonly announce: (change: Partial<Announced>) => void
   /** Releases the name, so the next process with this name need not wait. */
   readonly leave: () => Promise<void>
