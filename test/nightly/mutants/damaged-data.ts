@@ -52,7 +52,8 @@ export const damagedDataMutants: ReadonlyArray<Mutant> = [
     file: 'application/lives/policies/reconcile-lives.ts',
     before: '!isUnreadable(outcome.left)) ??',
     after: 'outcome.left !== undefined) ??',
-    rows: ['at start an unreadable session is skipped, and the others do not wait for it'], test: UNREADABLE_SESSIONS,
+    rows: ['an unreadable session is skipped at start and in later rounds, and the others do not wait for it'],
+    test: UNREADABLE_SESSIONS,
   },
   {
     file: 'application/lives/policies/reconcile-lives.ts',

@@ -18,7 +18,7 @@ const abandoned = async () => {
   return side
 }
 
-test('at start an unreadable session is skipped, and the others do not wait for it', async (t) => {
+test('an unreadable session is skipped at start and in later rounds, and the others do not wait for it', async (t) => {
   const side = await abandoned()
   const restarted = writeSideOf(
     { ...side.deps, environment: { ...side.environment, instance: 'restarted' } },
@@ -27,6 +27,7 @@ test('at start an unreadable session is skipped, and the others do not wait for 
   right(await restarted.start())
   t.is(side.typesOf('live-1').at(-1), 'InventedLater')
   t.is(side.typesOf('live-2').at(-1), 'LiveFinished')
+  right(await restarted.reconcile())
   t.deepEqual(side.admission.state().open.map(({ liveId }) => liveId), [1], 'the unreadable session keeps its memory')
 })
 
@@ -75,4 +76,5 @@ test('an unreadable session does not hide an unavailable store for another sessi
     side.admission,
   )
   t.like(await restarted.start(), { left: { _tag: 'StoreUnavailable' } })
+  t.like(await restarted.reconcile(), { left: { _tag: 'StoreUnavailable' } })
 })
