@@ -37,14 +37,32 @@ const isNamedBy = (sources: ReadonlyArray<string>, row: RowName): boolean => {
     words.filter((word) => literal.includes(word)).length * 3 >= words.length)
 }
 
-const misfitOf = ({ file, before, rows, test }: Mutant): string | null => {
+const KEYWORDS = /^(?:async|await|const|else|false|for|if|let|new|null|of|return|throw|true|void)$/
+const LITERALS = /(['"`]).*?\1|\/(?:\\.|[^/\\\s])(?:\\.|[^/\\\n])*\//g
+const NAMES = /(?<![\w$.])(?!\d)[\w$]+(?![\w$]|\s*:)/g
+const PARAMETERS = /\(([^()]*)\)\s*=>/g
+
+const namesIn = (code: string): ReadonlyArray<string> => code.match(NAMES) ?? []
+
+/** Returns the names in a mutant's code that its file does not know. A ReferenceError would fail any test. */
+const unknownNames = (code: string, source: string): ReadonlyArray<string> => {
+  const bare = code.replaceAll(LITERALS, '')
+  const parameters = [...bare.matchAll(PARAMETERS)].flatMap(([, list = '']) => namesIn(list))
+  const known = new Set([...(source.match(/[\w$]+/g) ?? []), ...parameters])
+  return namesIn(bare).filter((name) => !known.has(name) && !KEYWORDS.test(name) && !(name in globalThis))
+}
+
+const misfitOf = ({ file, before, after, rows, test }: Mutant): string | null => {
   if (!existsSync(file)) return `there is no file ${file}`
-  if (readFileSync(file, 'utf8').split(before).length !== 2) return `${file} does not contain exactly once: ${before}`
+  const source = readFileSync(file, 'utf8')
+  if (source.split(before).length !== 2) return `${file} does not contain exactly once: ${before}`
+  const unknown = unknownNames(after, source)
+  if (unknown.length > 0) return `${file} does not know ${unknown.join(', ')}, used in: ${after}`
   if (!existsSync(test)) return `there is no test file ${test}`
   const sources = [...withImports(test)].map((path) => readFileSync(path, 'utf8'))
   return rows.some((row) => isNamedBy(sources, row)) ? null : `${test} has no test for: ${rows.join(', ')}`
 }
 
-/** Names each mutant whose line or test title does not exist. Empty when all mutants fit. */
+/** Names each mutant whose line, names or test title do not exist. Empty when all mutants fit. */
 export const misfits = (mutants: ReadonlyArray<Mutant>): ReadonlyArray<string> =>
   mutants.flatMap((mutant) => misfitOf(mutant) ?? [])

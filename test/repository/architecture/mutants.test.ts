@@ -9,10 +9,11 @@ test('every mutant changes a line that exists once, and names a test that exists
 const TABLE = 'test/unit/cli/table.test.ts'
 const FITTING = { file: TABLE, before: "test('columns", after: '', rows: ['columns are as wide'], test: TABLE }
 
-test('a mutant whose file, line, test file or test is missing does not fit', (t) => {
+test('a mutant whose file, line, names, test file or test are missing does not fit', (t) => {
   const faults = [
     { file: 'missing.ts' },
     { before: 'no such line' },
+    { after: 'missingName(columns)' },
     { test: 'missing.test.ts' },
     { rows: ['no such title'] },
   ]
