@@ -51,7 +51,7 @@ const bodyFor = ({ path, body }: Route): Json | undefined => {
   return { name: 'taken over', is_active: true, audio_url: URL_OF_ANN }
 }
 
-const ask = (client: Client, route: Route) => {
+const send = (client: Client, route: Route) => {
   const body = bodyFor(route)
   return client.request(route.method, route.path.replace(':id', String(idFor(route))).replace(':entry', '1'), {
     ...(body !== undefined && { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
@@ -74,7 +74,7 @@ test.serial(
     t.true(owned.length >= 9, 'the routes were found')
     for (const route of owned)
       for (const client of route.access === 'login' ? [eve] : [eve, eveKey]) {
-        const answer = await ask(client, route)
+        const answer = await send(client, route)
         t.is(answer.status, 404, `${route.method} ${route.path}`)
         t.is(typeof answer.body['detail'], 'string')
       }
@@ -82,16 +82,16 @@ test.serial(
       ({ method, access, path }) => method === 'GET' && access === 'private' && !path.includes(':id'),
     )
     for (const route of lists)
-      t.notRegex(JSON.stringify((await ask(eve, route)).body), /of ann|listener-of-ann|radio\.example/, route.path)
+      t.notRegex(JSON.stringify((await send(eve, route)).body), /of ann|listener-of-ann|radio\.example/, route.path)
     t.deepEqual(
       (await eve.put<Listing<LiveJson>>('/lives/finish-by-audio_url', { audio_url: URL_OF_ANN })).body.data,
       [],
     )
     const ws = service.url().replace('http', 'ws')
-    const others = await eve.createLive()
+    const liveOfEve = await eve.createLive()
     for (const token of [live.sender_token, TOKEN])
-      t.is((await handshake(`${ws}/ws/live/${others.id}?token=${token}`)).status, 401)
-    for (const token of [eve.token, others.sender_token, key.token])
+      t.is((await handshake(`${ws}/ws/live/${liveOfEve.id}?token=${token}`)).status, 401)
+    for (const token of [eve.token, liveOfEve.sender_token, key.token])
       t.is((await handshake(`${ws}/ws/live/${live.id}?token=${token}`)).status, 401)
     t.is((await eve.post('/lives', { model: 'demo-en', language: 'en', listener_token: TOKEN })).status, 422)
     t.deepEqual(await belongings(), before)
@@ -104,8 +104,8 @@ test.serial(
     const admin = ROUTES.filter(({ access }) => access === 'admin')
     t.true(admin.length >= 8, 'the routes were found')
     for (const route of admin) {
-      for (const client of [eve, eveKey]) t.is((await ask(client, route)).status, 403, `${route.method} ${route.path}`)
-      t.is((await ask(anonymous, route)).status, 401)
+      for (const client of [eve, eveKey]) t.is((await send(client, route)).status, 403, `${route.method} ${route.path}`)
+      t.is((await send(anonymous, route)).status, 401)
     }
     t.is((await eveKey.post('/tokens/', { name: 'minted' })).status, 403, 'a key cannot create keys')
     const claims = {
@@ -168,7 +168,7 @@ test.serial(
     })
     t.true(modes.length > (isOnServers ? 0 : 5))
     t.deepEqual(
-      modes.filter(([, others]) => others !== 0),
+      modes.filter(([, modeOfOthers]) => modeOfOthers !== 0),
       [],
     )
     if (process.platform !== 'linux') return

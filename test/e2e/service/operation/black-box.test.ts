@@ -6,7 +6,7 @@ import { startSubject } from '../../../support/black-box/subject.ts'
 import type { Subject } from '../../../support/black-box/subject.ts'
 
 const isLight = ({ isHeavy = false }: Probe): boolean => !isHeavy
-/** Probes without settings or an administrator do no harm, so they share one service. */
+/** Probes that need no settings and no administrator leave the service intact, so they share one. */
 const usesSharedService = ({ settings, withAdmin }: Probe): boolean => settings === undefined && withAdmin === undefined
 
 for (const { name, settings = {}, run, ...options } of [

@@ -11,11 +11,12 @@ test.after.always(() => service.dispose())
 /** An address of this machine that is not a trusted proxy. */
 const DIRECT = '127.0.0.2'
 const PROXY = '127.0.0.1'
+/** Number of connections of one address that may be open without a complete request. */
 const MAX_SILENT = 200
-const HALF =
+const UNFINISHED =
   'POST /login HTTP/1.1\r\nHost: localhost\r\n' +
   'Content-Type: application/x-www-form-urlencoded\r\nContent-Length: 100\r\n\r\nusername='
-const WHOLE = 'GET /version HTTP/1.1\r\nHost: localhost\r\n\r\n'
+const COMPLETE = 'GET /version HTTP/1.1\r\nHost: localhost\r\n\r\n'
 const READY = 'GET /health/ready HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n'
 
 const forClient = (client: string, request: string): string =>
@@ -37,12 +38,12 @@ const assertReady = async (t: ExecutionContext, from: string, request: string): 
 }
 
 test.serial(
-  'clients with unfinished requests do not block other clients, not even of their address [S20 S38]',
+  'clients with unfinished requests do not block other clients, even from the same address [S20 S38]',
   async (t) => {
     const served = await openMany(t, MAX_SILENT + 60, DIRECT)
-    for (const connection of served) connection.write(WHOLE)
+    for (const connection of served) connection.write(COMPLETE)
     for (const connection of served) await connection.answered(1)
-    for (const connection of served) connection.write(HALF)
+    for (const connection of served) connection.write(UNFINISHED)
     await untilAtMost(MAX_SILENT, served)
     await assertReady(t, DIRECT, READY)
     const fresh = await openMany(t, MAX_SILENT + 10, DIRECT)
@@ -55,13 +56,13 @@ test.serial(
 test.serial(
   'behind a streaming trusted proxy one client with unfinished requests does not block others [S20 S38]',
   async (t) => {
-    const halves = await openMany(t, MAX_SILENT + 60, PROXY)
-    for (const connection of halves) connection.write(forClient('203.0.113.9', HALF))
-    await untilAtMost(MAX_SILENT, halves)
+    const unfinished = await openMany(t, MAX_SILENT + 60, PROXY)
+    for (const connection of unfinished) connection.write(forClient('203.0.113.9', UNFINISHED))
+    await untilAtMost(MAX_SILENT, unfinished)
     await assertReady(t, PROXY, forClient('203.0.113.10', READY))
     await assertReady(t, PROXY, READY)
     const others = await openMany(t, 20, PROXY)
-    for (const connection of others) connection.write(forClient('203.0.113.11', HALF))
+    for (const connection of others) connection.write(forClient('203.0.113.11', UNFINISHED))
     await assertReady(t, PROXY, forClient('203.0.113.9', READY))
     t.true(others.every(({ socket }) => !socket.closed))
   },
@@ -74,8 +75,8 @@ test.serial('a malformed request gets a standard error body, and its content sta
     'Content-Type: application/x-www-form-urlencoded\r\n'
   const bad = [
     [400, `${login}Transfer-Encoding: chunked\r\n\r\nzz password=${secret}\r\n`],
-    [400, WHOLE.replace('Host: localhost\r\n', '')],
-    [417, WHOLE.replace('\r\n\r\n', `\r\nExpect: ${secret}\r\nConnection: close\r\n\r\n`)],
+    [400, COMPLETE.replace('Host: localhost\r\n', '')],
+    [417, COMPLETE.replace('\r\n\r\n', `\r\nExpect: ${secret}\r\nConnection: close\r\n\r\n`)],
     [431, `${login}X: ${'x'.repeat(20_000)}\r\n\r\n`],
   ] as const
   for (const [status, bytes] of bad) {
@@ -98,7 +99,8 @@ test.serial('1,500 listeners of one address can reconnect at once', async (t) =>
     `GET /ws/live/${id}?token=${token} HTTP/1.1\r\nHost: localhost\r\n${upgrade}` +
     'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n'
   const listeners: Array<RawConnection> = []
-  // The service allows MAX_SILENT silent connections, and a busy test process may leave many silent for a while.
+  // The service closes silent connections above MAX_SILENT, and a busy test process sends its handshakes late. So it
+  // opens only half as many at a time.
   while (listeners.length < 1500) {
     const some = await openMany(t, MAX_SILENT / 2, DIRECT)
     for (const connection of some) connection.write(handshake)

@@ -5,7 +5,7 @@ import { eventually } from '../../../support/tools/eventually.ts'
 import { startTestService } from '../../../support/service/service.ts'
 import { sampleSentences, silence } from '../../../support/audio/speech.ts'
 
-/** The child of `pid` that runs the speech engine (Linux). */
+/** Returns the id of the child process of `pid` that runs the speech engine (Linux). */
 const engineOf = (pid: number): number => {
   const children = readdirSync(`/proc/${pid}/task`).flatMap((task) =>
     readFileSync(`/proc/${pid}/task/${task}/children`, 'utf8').trim().split(' ').filter(Boolean),
@@ -34,8 +34,8 @@ onLinux('after a crash of the engine process the service stays up, and the sessi
   sender.sendAudio(second?.samples ?? silence(1))
   t.is((await client.get('/health/live')).status, 200)
   sender.sendAudio(silence(1.5))
-  const after = await sender.frame((frame) => frame['final'] === true && frame['segment'] === 2)
-  t.true(String(after['text']).length > 5)
+  const secondFinal = await sender.frame((frame) => frame['final'] === true && frame['segment'] === 2)
+  t.true(String(secondFinal['text']).length > 5)
   await eventually(() => {
     if (engineOf(service.pid()) === engine) throw new Error('still the old engine')
   })

@@ -5,7 +5,7 @@ import { sharedTestService } from '../../../support/service/shared-service.ts'
 const service = sharedTestService()
 
 test(
-  'query operators are refused in bodies and paths and are plain names in queries and forms [S15]',
+  'query operators of a database are refused in bodies and paths, and have no effect in queries and forms [S15]',
   async (t) => {
     const eve = await service.user('operator')
     const operators: ReadonlyArray<unknown> = [{ $ne: 1 }, { $gt: '' }, { $regex: '.*' }, ['$ne'], { toString: 1 }]

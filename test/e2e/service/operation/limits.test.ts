@@ -20,14 +20,14 @@ test.serial('RECONNECT_GRACE: a session survives the loss of its sender and cont
   await lost.frame(({ status }) => status === 'started')
   lost.terminate()
   // The service may not have noticed the loss yet.
-  const back = await eventually(async () => {
+  const returned = await eventually(async () => {
     const socket = await client.socket(live, 'sender')
     socket.send({ type: 'config' })
     await socket.frame(({ status }) => status === 'started')
     return socket
   })
-  back.send({ type: 'FINISH' })
-  t.is((await back.closed).code, 1000)
+  returned.send({ type: 'FINISH' })
+  t.is((await returned.closed).code, 1000)
 })
 
 test.serial(
@@ -42,8 +42,8 @@ test.serial(
     t.deepEqual(body, TOO_MANY)
     t.regex(headers.get('retry-after') ?? '', /^\d+$/)
     const live = await (await service.user('of the same address')).createLive()
-    for (const right of [live.listener_token, live.sender_token])
-      t.is((await handshake(url.replace('guess', right))).status, 101, 'a right token passes')
+    for (const token of [live.listener_token, live.sender_token])
+      t.is((await handshake(url.replace('guess', token))).status, 101, 'a right token passes')
     const guesses = Array.from({ length: 40 }, () =>
       service.anonymous().request('GET', '/lives', { headers: { 'x-api-key': 'lt_guess' } }),
     )
@@ -103,25 +103,25 @@ test.serial(
     await service.start()
     const [wrong, refused] = await eventually(async () => {
       const answers = await Promise.all([attempt('target', 'a guess'), attempt('target', passwordOf('target'))])
-      if (answers[0].status !== 401) throw new Error('the wait is not over')
+      if (answers[0].status !== 401) throw new Error('the lock has not ended')
       return answers
     }, { timeoutMs: 60_000 })
     t.is(wrong.status, 401)
     t.is(refused.status, 429, 'this is the sixth failure, not the first')
     t.is(refused.headers.get('retry-after'), '2')
-    const token = await eventually(() => logIn(service.url(), 'target', passwordOf('target')), { timeoutMs: 60_000 })
-    t.is((await token.get('/users/me')).status, 200, 'the lock ends')
+    const client = await eventually(() => logIn(service.url(), 'target', passwordOf('target')), { timeoutMs: 60_000 })
+    t.is((await client.get('/users/me')).status, 200, 'the lock ends')
     t.is((await attempt('target', 'a guess')).status, 401)
     t.is((await attempt('target', passwordOf('target'))).status, 200, 'the success has reset the count')
   },
 )
 
-/** Logs in from another address of this machine and returns the status. */
+/** Logs in from the given address of this machine and returns the status. */
 const logInFrom = async (localAddress: string, username: string, password: string): Promise<number> => {
   const headers = { 'content-type': 'application/x-www-form-urlencoded' }
-  const asking = request(`${service.url()}/login`, { method: 'POST', headers, localAddress })
-  asking.end(new URLSearchParams({ username, password }).toString())
-  const [response] = (await once(asking, 'response')) as [IncomingMessage]
+  const login = request(`${service.url()}/login`, { method: 'POST', headers, localAddress })
+  login.end(new URLSearchParams({ username, password }).toString())
+  const [response] = (await once(login, 'response')) as [IncomingMessage]
   response.resume()
   return response.statusCode ?? 0
 }
@@ -131,9 +131,9 @@ test.serial(
   async (t) => {
     const member = await service.user('victim')
     const { id } = (await member.get<Single<{ readonly id: number }>>('/users/me')).body.data
-    const lock = async (right: string): Promise<void> => {
+    const lock = async (password: string): Promise<void> => {
       for (let n = 0; n < 5; n += 1) t.is(await logInFrom('127.0.0.2', 'victim', 'a guess'), 401)
-      t.is(await logInFrom('127.0.0.2', 'victim', right), 429)
+      t.is(await logInFrom('127.0.0.2', 'victim', password), 429)
     }
     await lock(passwordOf('victim'))
     t.is(await logInFrom('127.0.0.3', 'victim', passwordOf('victim')), 200)
@@ -142,9 +142,9 @@ test.serial(
     t.is(await logInFrom('127.0.0.2', 'victim', 'set by an administrator'), 200)
 
     await lock('set by an administrator')
-    const again = await logIn(service.url(), 'victim', 'set by an administrator')
+    const relogged = await logIn(service.url(), 'victim', 'set by an administrator')
     const change = { current_password: 'set by an administrator', new_password: 'chosen by the user' }
-    t.is((await again.put('/users/me/password', change)).status, 200)
+    t.is((await relogged.put('/users/me/password', change)).status, 200)
     t.is(await logInFrom('127.0.0.2', 'victim', 'chosen by the user'), 200)
   },
 )

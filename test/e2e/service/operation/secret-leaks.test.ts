@@ -23,16 +23,16 @@ const PASSWORDS = {
 }
 const CUSTOM = 'custom-token-Okapi-12'
 const URL_WITH_SECRETS = 'rtsp://camera:Xylophone-77@cams.example/stream?key=Wapiti-4711'
-const EXPECTED = { prompt: 'Kookaburra and Cassowary', hotwords: ['Aye-aye sanctuary'] }
-const EXPECTED_LATER = { hotwords: ['Kakapo preserve'] }
-const EXPECTED_OF_PROFILE = { prompt: 'Potoroo and Bilby' }
+const HINTS = { prompt: 'Kookaburra and Cassowary', hotwords: ['Aye-aye sanctuary'] }
+const LATER_HINTS = { hotwords: ['Kakapo preserve'] }
+const PROFILE_HINTS = { prompt: 'Potoroo and Bilby' }
 const GUESSES = ['guessed-Bongo-token', 'guessed-Dikdik-token'] as const
 
 /** Sends a sentence and returns the texts of its finals. */
-const speak = async (client: Client, live: LiveJson): Promise<ReadonlyArray<string>> => {
+const sendSentence = async (client: Client, live: LiveJson): Promise<ReadonlyArray<string>> => {
   const [listener, sender] = [await client.socket(live, 'listener'), await client.socket(live, 'sender')]
   sender.send({ type: 'config', words: true })
-  sender.send({ type: 'config', ...EXPECTED_LATER })
+  sender.send({ type: 'config', ...LATER_HINTS })
   for (const samples of [(await sampleSentences())[0]?.samples ?? silence(1), silence(2)]) sender.sendAudio(samples)
   sender.send({ type: 'FINISH' })
   await sender.closed
@@ -107,21 +107,21 @@ test(
       audio_url: URL_WITH_SECRETS,
       listener_token: CUSTOM,
     })
-    const [kept, unkept] = [
-      await client.createLive({ live_retention: true, config: EXPECTED }), await client.createLive(),
+    const [retained, unretained] = [
+      await client.createLive({ live_retention: true, config: HINTS }), await client.createLive(),
     ]
-    const texts = [...(await speak(client, kept)), ...(await speak(client, unkept))]
+    const texts = [...(await sendSentence(client, retained)), ...(await sendSentence(client, unretained))]
     t.true(texts.length > 1)
-    t.is((await client.get(`/lives/${kept.id}/transcript`)).status, 200)
-    for (const live of [kept, pulled]) t.is((await client.get(`/lives/${live.id}/history`)).status, 200)
+    t.is((await client.get(`/lives/${retained.id}/transcript`)).status, 200)
+    for (const live of [retained, pulled]) t.is((await client.get(`/lives/${live.id}/history`)).status, 200)
     const deleted = await client.createLive({ audio_format: 'hls', audio_url: 'https://radio.example/Quoll-13.m3u8' })
     t.is((await client.request('DELETE', `/lives/${deleted.id}`)).status, 200)
 
     const key = (await client.post<Key>('/tokens/', { name: 'Numbat key' })).body.data
-    await client.post('/user-live-configs/', { name: 'Wombat profile', ...EXPECTED_OF_PROFILE })
+    await client.post('/user-live-configs/', { name: 'Wombat profile', ...PROFILE_HINTS })
     await client.get('/user-live-configs/')
     await admin.get('/admin/lives')
-    await sendSecretsToWrongPlaces(client, kept, key)
+    await sendSecretsToWrongPlaces(client, retained, key)
     await client.put(`/tokens/${key.id}`, { name: 'Numbat key again', is_active: false })
     t.is((await createClient(url, key.token).get('/lives/')).status, 401)
     await client.put('/lives/finish-by-audio_url', { audio_url: URL_WITH_SECRETS })
@@ -131,14 +131,14 @@ test(
         .status,
       200,
     )
-    const again = await logIn(url, USERNAME, PASSWORDS.own)
+    const second = await logIn(url, USERNAME, PASSWORDS.own)
     t.is((await admin.put(`/users/${id}`, { password: PASSWORDS['by the admin'] })).status, 200)
-    const last = await logIn(url, USERNAME, PASSWORDS['by the admin'])
+    const third = await logIn(url, USERNAME, PASSWORDS['by the admin'])
 
-    const signatures = [admin, client, again, last].map(
+    const signatures = [admin, client, second, third].map(
       ({ token }, n) => [`signature of login ${n}`, token?.split('.')[2] ?? ''] as const,
     )
-    const tokens = [pulled, kept, unkept, deleted].flatMap(
+    const tokens = [pulled, retained, unretained, deleted].flatMap(
       (live) =>
         [
           [`sender token of ${live.id}`, live.sender_token],
@@ -147,7 +147,7 @@ test(
     )
     const secrets: Readonly<Record<string, string>> = {
       ...Object.fromEntries([...signatures, ...tokens]),
-      ...Object.fromEntries(Object.entries(PASSWORDS).map(([which, password]) => [`password ${which}`, password])),
+      ...Object.fromEntries(Object.entries(PASSWORDS).map(([name, password]) => [`password ${name}`, password])),
       ...Object.fromEntries(texts.map((text, n) => [`text ${n}`, text.split('\n')[0] ?? text])),
       login: client.token ?? '',
       'admin password': ADMIN.password,
@@ -159,17 +159,17 @@ test(
       'password in the URL': 'Xylophone-77',
       'key in the URL': 'Wapiti-4711',
       'host in the URL': 'cams.example',
-      'URL of a deleted live': 'Quoll-13',
+      'URL of a deleted session': 'Quoll-13',
       'guessed token': GUESSES[0],
       'guess elsewhere': GUESSES[1],
       'wrong API key': 'Aardvark_secret',
       'API token': key.token.slice(16),
       'token name': 'Numbat key',
       'profile name': 'Wombat profile',
-      prompt: EXPECTED.prompt,
-      hotword: String(EXPECTED.hotwords),
-      'later hotword': String(EXPECTED_LATER.hotwords),
-      'prompt of a profile': EXPECTED_OF_PROFILE.prompt,
+      prompt: HINTS.prompt,
+      hotword: String(HINTS.hotwords),
+      'later hotword': String(LATER_HINTS.hotwords),
+      'prompt of a profile': PROFILE_HINTS.prompt,
     }
     t.true(
       Object.values(secrets).every((secret) => secret.length >= 8),
@@ -178,7 +178,7 @@ test(
     const search = createSearch(secrets)
 
     // First check the search: it must find each secret in each encoding.
-    for (const [what, secret] of Object.entries(secrets))
+    for (const [name, secret] of Object.entries(secrets))
       for (const [form, encoded] of Object.entries(formsOf(secret)))
         for (const text of encoded)
           t.true(
@@ -188,7 +188,7 @@ test(
                 Buffer.from(text, form === 'in UTF-16' ? 'latin1' : 'utf8'),
                 randomBytes(50),
               ]),
-            ).includes(`${what} ${form}`),
+            ).includes(`${name} ${form}`),
           )
     const controlSearch = createSearch({
       'event type': 'ApiTokenUsed',

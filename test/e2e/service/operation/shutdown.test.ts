@@ -26,7 +26,7 @@ test.serial(
     await sender.frame(({ status }) => status === 'started')
     sender.sendAudio((await sampleSentences())[0]?.samples ?? silence(1))
     const listener = await client.socket(live, 'listener')
-    const ended = service.kill('SIGTERM')
+    const exited = service.kill('SIGTERM')
     await eventually(async () => {
       if ((await client.get('/health/ready')).status !== 503) throw new Error('still ready')
     })
@@ -40,7 +40,7 @@ test.serial(
     t.deepEqual(await sender.closed, { code: 1000, reason: '' })
     t.true(sender.frames.some(({ final }) => final === true))
     t.is((await listener.closed).code, 1000)
-    t.is(await ended, 0)
+    t.is(await exited, 0)
   },
 )
 
@@ -64,8 +64,8 @@ test.serial(
       t.like(socket.frames.at(-1), { type: 'error', code: 'server_restart' })
     }
     await service.start()
-    const again = await logIn(service.url(), 'restarting', passwordOf('restarting'))
-    const { data } = (await again.get<Listing<LiveJson>>('/lives/')).body
+    const relogged = await logIn(service.url(), 'restarting', passwordOf('restarting'))
+    const { data } = (await relogged.get<Listing<LiveJson>>('/lives/')).body
     t.deepEqual(
       data.map(({ id, status, vram }) => [id, status, vram]),
       [
@@ -73,8 +73,8 @@ test.serial(
         [running.id, 'finished', 0],
       ],
     )
-    t.is((await (await again.socket(running, 'listener')).closed).code, 4410)
-    const next = await again.socket(pending, 'sender')
+    t.is((await (await relogged.socket(running, 'listener')).closed).code, 4410)
+    const next = await relogged.socket(pending, 'sender')
     t.like(await next.frame(() => true), { role: 'sender', session_id: pending.id, state: 'pending' })
     t.is((await (await service.admin()).get('/users/')).status, 200, `${ADMIN.username} still exists`)
   },
@@ -96,15 +96,15 @@ test.serial(
     await service.kill('SIGKILL')
     t.is((await sender.closed).code, 1006)
     await service.start()
-    const again = await logIn(service.url(), 'killed', passwordOf('killed'))
-    t.is((await again.get<Single<LiveJson>>(`/lives/${live.id}`)).body.data.status, 'finished')
-    t.is((await again.get<Single<LiveJson>>(`/lives/${pending.id}`)).body.data.status, 'pending')
+    const relogged = await logIn(service.url(), 'killed', passwordOf('killed'))
+    t.is((await relogged.get<Single<LiveJson>>(`/lives/${live.id}`)).body.data.status, 'finished')
+    t.is((await relogged.get<Single<LiveJson>>(`/lives/${pending.id}`)).body.data.status, 'pending')
     t.regex(
-      (await again.get<string>('/metrics')).body,
+      (await relogged.get<string>('/metrics')).body,
       new RegExp(`^stenolog_vram_reserved_megabytes ${pending.vram}$`, 'm'),
     )
-    t.is((await (await again.socket(live, 'listener')).closed).code, 4410)
-    const next = await again.socket(pending, 'sender')
+    t.is((await (await relogged.socket(live, 'listener')).closed).code, 4410)
+    const next = await relogged.socket(pending, 'sender')
     next.send({ type: 'config' })
     await next.frame(({ status }) => status === 'started')
   },

@@ -38,14 +38,14 @@ test.serial('the activity of a session shows its sockets, audio, finals and text
   await Promise.all([sender.closed, listener.closed])
   const after = await eventually(async () => {
     const seen = await activityOf(client, live)
-    if (seen['listeners'] !== 0 || seen['lag'] !== null) throw new Error('the sockets are not gone yet')
+    if (seen['listeners'] !== 0 || seen['lag'] !== null) throw new Error('the sockets are still open')
     return seen
   })
   t.like(after, { sender_connected: false, segments: 1 })
   t.true(Number(after['audio_seconds']) > 0 && Number(after['audio_seconds']) <= seconds)
   const { data } = await client.api.call('getLive', { path: { id: live.id } })
-  const keptMs = Date.parse(String(after['text_until'])) - Date.parse(String(data.updated_at))
-  t.is(keptMs, 58_000)
+  const retentionMs = Date.parse(String(after['text_until'])) - Date.parse(String(data.updated_at))
+  t.is(retentionMs, 58_000)
 
   const stranger = await service.user('passer-by')
   for (const id of [live.id, 4711, 0, -1]) {
@@ -56,15 +56,20 @@ test.serial('the activity of a session shows its sockets, audio, finals and text
 
 test.serial('the capacity shows the total memory and the caller’s use of their quotas [R163]', async (t) => {
   const client = await service.user('planner', { max_sessions: 3, max_translations: 2 })
-  const capacity = async (of: Client): Promise<Json> => (await of.get<Single<Json>>('/capacity')).body.data
+  const capacity = async (user: Client): Promise<Json> => (await user.get<Single<Json>>('/capacity')).body.data
   const before = await capacity(client)
   const quotas = { max_sessions: 3, max_translations: 2 }
   t.like(before, { vram_total: 100_000, open_sessions: 0, ...quotas })
   const { vram } = await client.createLive()
-  const held = Number(before['vram_reserved']) + vram
-  const expected = { vram_total: 100_000, vram_reserved: held, vram_free: 100_000 - held, open_sessions: 1, ...quotas }
-  t.deepEqual(await capacity(client), expected)
-  t.like(await capacity(await service.user('idle')), { vram_reserved: held, open_sessions: 0 })
+  const reserved = Number(before['vram_reserved']) + vram
+  t.deepEqual(await capacity(client), {
+    vram_total: 100_000,
+    vram_reserved: reserved,
+    vram_free: 100_000 - reserved,
+    open_sessions: 1,
+    ...quotas,
+  })
+  t.like(await capacity(await service.user('idle')), { vram_reserved: reserved, open_sessions: 0 })
   t.is((await service.anonymous().get('/capacity')).status, 401)
 })
 

@@ -19,7 +19,7 @@ test.serial(
     ]
     const [newest, second, ended] = lives.toReversed()
     const untouched = [await client.createLive(hls('https://example.com/other.m3u8')), await client.createLive()]
-    if (newest === undefined || second === undefined || ended === undefined) throw new Error('three lives')
+    if (newest === undefined || second === undefined || ended === undefined) throw new Error('a session is missing')
     await client.put(`/lives/${ended.id}/finish`)
     const sockets = [await client.socket(second, 'listener'), await client.socket(second, 'sender')]
 
@@ -43,9 +43,9 @@ test.serial(
     for (const { id } of untouched)
       t.is((await client.get<Single<LiveJson>>(`/lives/${id}`)).body.data.status, 'pending')
 
-    const again = await client.put<Listing<LiveJson>>(PATH, { audio_url: url })
-    t.is(again.status, 200)
-    t.deepEqual(again.body, {
+    const repeated = await client.put<Listing<LiveJson>>(PATH, { audio_url: url })
+    t.is(repeated.status, 200)
+    t.deepEqual(repeated.body, {
       data: [],
       pagination: { total_items: 0, total_pages: 0, current_page: 1, per_page: 100 },
     })

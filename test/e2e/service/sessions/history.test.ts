@@ -12,6 +12,7 @@ import { openLogOf } from '../../../support/stores/stores.ts'
 const service = await runTestService()
 test.after.always(() => service.dispose())
 
+/** A history entry, and the session as it was after this entry. */
 interface Past {
   readonly entry: Json
   readonly state: Json
@@ -42,7 +43,7 @@ const replayed = async (id: number, revision: number): Promise<Json> => {
 }
 
 test.serial(
-  'a history entry shows its cause and the session after it, with masked tokens, like replay [R165]',
+  'a history entry shows its cause and the same session state as replay, with masked tokens [R165]',
   async (t) => {
     const client = await service.user('chronicler')
     const live = await finishedLive(client)
@@ -55,10 +56,10 @@ test.serial(
       const past = await dataAt<Past>(client, `/lives/${live.id}/history/${index + 1}`)
       t.deepEqual(past.entry, entry)
       t.deepEqual([past.state['sender_token'], past.state['listener_token']], ['***', '***'])
-      const then = await replayed(live.id, index)
+      const replay = await replayed(live.id, index)
       t.deepEqual(
         ['id', 'status', 'vram', 'created_at', 'updated_at', 'auto_start_pid'].map((member) => past.state[member]),
-        ['id', 'status', 'vram', 'createdAt', 'updatedAt', 'autoStartPid'].map((member) => then[member]),
+        ['id', 'status', 'vram', 'createdAt', 'updatedAt', 'autoStartPid'].map((member) => replay[member]),
       )
       t.false(JSON.stringify(past).includes(live.listener_token), 'the snippet has no token either')
     }
@@ -78,7 +79,7 @@ test.serial(
 )
 
 test.serial(
-  'the integrity report shows positions and head hash of a history and finds a changed byte [R166]',
+  'the integrity report of a session shows its log positions and head hash, and finds a changed byte [R166]',
   async (t) => {
     const client = await service.user('auditor')
     const [live, other] = [await finishedLive(client), await client.createLive()]
@@ -135,10 +136,10 @@ test.serial(
 
     await service.kill('SIGTERM')
     const store = await openLogOf(service)
-    const looks = (await right(store.read('administration'))).filter(({ type }) => type === 'LiveViewed')
-    t.deepEqual(looks.map((event) => [dataOf(event)['liveId'], dataOf(event)['view']]),
+    const views = (await right(store.read('administration'))).filter(({ type }) => type === 'LiveViewed')
+    t.deepEqual(views.map((event) => [dataOf(event)['liveId'], dataOf(event)['view']]),
       ['live', 'history', 'entry', 'integrity'].map((view) => [live.id, view]), 'refused requests are not recorded')
-    t.deepEqual([...new Set(looks.map(({ metadata }) => metadata.actor))], ['user:1'])
+    t.deepEqual([...new Set(views.map(({ metadata }) => metadata.actor))], ['user:1'])
     await store.close()
   },
 )

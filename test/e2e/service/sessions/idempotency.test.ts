@@ -33,11 +33,11 @@ test.serial(
     t.is(await total(client), 2)
     await service.kill()
     await service.start()
-    const again = await logIn(service.url(), 'repeater', passwordOf('repeater'))
+    const relogged = await logIn(service.url(), 'repeater', passwordOf('repeater'))
     // The restarted service has another port.
     const data = { ...first.body.data, base_url: service.url().replace('http', 'ws') }
-    t.deepEqual((await create(again, 'order 66')).body, { data })
-    t.is(await total(again), 2)
+    t.deepEqual((await create(relogged, 'order 66')).body, { data })
+    t.is(await total(relogged), 2)
   },
 )
 
@@ -73,16 +73,16 @@ test.serial(
   async (t) => {
     const client = await service.user('hasty')
     const answers = await Promise.all(Array.from({ length: 20 }, () => create(client, 'at once')))
-    const [made = answers[0]] = answers.filter(({ status }) => status === 200)
+    const [created = answers[0]] = answers.filter(({ status }) => status === 200)
     for (const { status, body } of answers) {
-      if (status === 200) t.deepEqual(body, made?.body)
+      if (status === 200) t.deepEqual(body, created?.body)
       else
         t.deepEqual(
           [status, body as unknown],
           [409, { detail: 'A request with this Idempotency-Key is still running' }],
         )
     }
-    t.is(made?.status, 200)
+    t.is(created?.status, 200)
     t.is(await total(client), 1)
   },
 )

@@ -16,8 +16,8 @@ test.after.always(async () => {
   for (const teardown of teardowns) await teardown()
 })
 
-/** The job loads models, which takes long on a busy machine. */
-const PATIENTLY = { timeoutMs: 90_000 }
+/** A job may load models, which takes long on a busy machine. */
+const JOB_PATIENCE = { timeoutMs: 90_000 }
 
 const start = async (client: Client, body: Json): Promise<Json> => {
   const answer = await client.post<Single<Json>>('/admin/jobs', body)
@@ -28,31 +28,31 @@ const start = async (client: Client, body: Json): Promise<Json> => {
 const jobOf = async (client: Client, id: unknown): Promise<Json> =>
   (await client.get<Single<Json>>(`/admin/jobs/${String(id)}`)).body.data
 
-const untilOver = (client: Client, id: unknown): Promise<Json> =>
+const untilJobEnds = (client: Client, id: unknown): Promise<Json> =>
   eventually(async () => {
     const job = await jobOf(client, id)
     if (job['status'] === 'running') throw new Error(`job ${String(id)} still runs: ${String(job['detail'])}`)
     return job
-  }, PATIENTLY)
+  }, JOB_PATIENCE)
 
 const installed = async (client: Client): Promise<Json | undefined> =>
   (await client.get<Listing<Json>>('/models?name=base')).body.data[0]
 
 /** Makes the next pull stall in the middle of a file. */
-const holdUp = (): void =>
+const stallNextPull = (): void =>
   void hub.faults.push({ path: /^onnx\/encoder/, times: 1, kind: { breaksAfter: 100_000, silent: true } })
 
-const untilHeldUp = (client: Client, id: unknown): Promise<Json> =>
+const untilStalled = (client: Client, id: unknown): Promise<Json> =>
   eventually(async () => {
     const job = await jobOf(client, id)
-    if (Number(job['done']) < 100_000) throw new Error(`nothing has come yet: ${JSON.stringify(job)}`)
+    if (Number(job['done']) < 100_000) throw new Error(`the pull has not stalled yet: ${JSON.stringify(job)}`)
     return job
-  }, PATIENTLY)
+  }, JOB_PATIENCE)
 
 test.serial('a pull reports progress, can be cancelled, and resumes after a kill [R170 R171]', async (t) => {
   t.timeout(300_000)
   let admin = await service.admin()
-  holdUp()
+  stallNextPull()
   const first = await start(admin, { kind: 'pull', subject: ID })
   t.deepEqual(Object.keys(first), [
     'id',
@@ -71,25 +71,25 @@ test.serial('a pull reports progress, can be cancelled, and resumes after a kill
   ])
   t.like(first, { kind: 'pull', subject: ID, status: 'running', unit: 'bytes', result: null, actor: 'user:1' })
   t.regex(String(first['process']), isOnServers ? /^node-[0-9a-f]+$/ : /^local$/)
-  const held = await untilHeldUp(admin, first['id'])
-  t.true(Number(held['total']) > Number(held['done']))
-  t.regex(String(held['detail']), /^onnx\/encoder/)
-  const again = await admin.post('/admin/jobs', { kind: 'pull', subject: 'tiny' })
-  t.deepEqual([again.status, again.body], [409, { detail: 'Another job of this kind is running: pull' }])
+  const stalled = await untilStalled(admin, first['id'])
+  t.true(Number(stalled['total']) > Number(stalled['done']))
+  t.regex(String(stalled['detail']), /^onnx\/encoder/)
+  const parallel = await admin.post('/admin/jobs', { kind: 'pull', subject: 'tiny' })
+  t.deepEqual([parallel.status, parallel.body], [409, { detail: 'Another job of this kind is running: pull' }])
   const cancelled = await admin.request('DELETE', `/admin/jobs/${String(first['id'])}`)
   t.deepEqual([cancelled.status, cancelled.body], [200, { message: 'Job cancelled' }])
-  t.is((await untilOver(admin, first['id']))['status'], 'cancelled')
+  t.is((await untilJobEnds(admin, first['id']))['status'], 'cancelled')
 
-  holdUp()
+  stallNextPull()
   const second = await start(admin, { kind: 'pull', subject: ID })
-  await untilHeldUp(admin, second['id'])
+  await untilStalled(admin, second['id'])
   await service.kill('SIGKILL')
   await service.start()
   admin = await service.admin()
   t.like(await jobOf(admin, second['id']), { status: 'failed', detail: 'interrupted by a restart of the service' })
   t.is(await installed(admin), undefined)
 
-  const third = await untilOver(admin, (await start(admin, { kind: 'pull', subject: ID }))['id'])
+  const third = await untilJobEnds(admin, (await start(admin, { kind: 'pull', subject: ID }))['id'])
   t.like(third, { status: 'done', detail: '', unit: 'bytes' })
   t.is(third['done'], third['total'])
   t.like(third['result'], { name: 'base', source: ID })
@@ -99,9 +99,9 @@ test.serial('a pull reports progress, can be cancelled, and resumes after a kill
     hub.requests.some((request) => /^storage onnx\/encoder.* bytes=/.test(request)),
     'the partial file was not downloaded again',
   )
-  const there = await untilOver(admin, (await start(admin, { kind: 'pull', subject: ID }))['id'])
-  t.is(there['status'], 'failed')
-  t.regex(String(there['detail']), /^base is already installed/)
+  const repeated = await untilJobEnds(admin, (await start(admin, { kind: 'pull', subject: ID }))['id'])
+  t.is(repeated['status'], 'failed')
+  t.regex(String(repeated['detail']), /^base is already installed/)
 })
 
 test.serial('verify, check and rebuild jobs run in parallel [R170]', async (t) => {
@@ -109,17 +109,17 @@ test.serial('verify, check and rebuild jobs run in parallel [R170]', async (t) =
   const admin = await service.admin()
   const [verify, check] = [await start(admin, { kind: 'verify' }), await start(admin, { kind: 'check' })]
   const rebuild = await start(admin, { kind: 'rebuild', subject: 'users' })
-  const verified = await untilOver(admin, verify['id'])
+  const verified = await untilJobEnds(admin, verify['id'])
   t.like(verified, { status: 'done', unit: 'bytes', result: { ok: true } })
   t.is(verified['done'], verified['total'])
   const { models } = verified['result'] as { readonly models: ReadonlyArray<Json> }
   t.deepEqual(models.map(({ name, kept }) => `${String(name)} ${String(kept)}`).toSorted(), [
     'base true', 'demo-en false', 'translate-en-es false', 'translate-en-fr false',
   ], 'bundled models have no stored hashes')
-  const checked = await untilOver(admin, check['id'])
+  const checked = await untilJobEnds(admin, check['id'])
   t.like(checked, { status: 'done', unit: 'rows', result: { ok: true } })
   t.true(Number(checked['done']) > 0)
-  const rebuilt = await untilOver(admin, rebuild['id'])
+  const rebuilt = await untilJobEnds(admin, rebuild['id'])
   t.like(rebuilt, { status: 'done', unit: 'events' })
   t.like((rebuilt['result'] as { readonly read_models: ReadonlyArray<Json> }).read_models[0], {
     name: 'users',

@@ -9,15 +9,16 @@ test.after.always(() => service.dispose())
 
 const OPEN = ['pending', 'active']
 
-const listed = async (client: Client, query: string): Promise<Listing<LiveJson>> => {
+const list = async (client: Client, query: string): Promise<Listing<LiveJson>> => {
   const { status, body } = await client.get<Listing<LiveJson>>(`/lives/${query}`)
   if (status !== 200) throw new Error(`${query} answered ${status}`)
   return body
 }
 
 const ids = async (client: Client, query: string): Promise<ReadonlyArray<number>> =>
-  (await listed(client, query)).data.map(({ id }) => id)
+  (await list(client, query)).data.map(({ id }) => id)
 
+/** Returns the reserved memory in megabytes. */
 const reserved = async (client: Client): Promise<number> =>
   Number(/^stenolog_vram_reserved_megabytes (\d+)$/m.exec((await client.get<string>('/metrics')).body)?.[1])
 
@@ -39,43 +40,43 @@ test.serial(
     }
     t.is(new Set(created).size, created.length)
     const pages = [
-      await listed(client, ''),
-      await listed(client, '?skip=100'),
-      await listed(client, '?skip=200&limit=100'),
+      await list(client, ''),
+      await list(client, '?skip=100'),
+      await list(client, '?skip=200&limit=100'),
     ]
     const page = (current_page: number) => ({ total_items: 250, total_pages: 3, current_page, per_page: 100 })
     t.deepEqual(pages.map(({ pagination }) => pagination), [page(1), page(2), page(3)])
     const union = pages.flatMap(({ data }) => data.map(({ id }) => id))
     t.is(new Set(union).size, 250)
     t.deepEqual(union, union.toSorted((a, b) => b - a))
-    t.deepEqual(await listed(client, '?skip=250'), { data: [], pagination: page(3) })
+    t.deepEqual(await list(client, '?skip=250'), { data: [], pagination: page(3) })
     t.deepEqual(await ids(client, '?limit=7&skip=13'), union.slice(13, 20))
 
     for (const id of union.slice(0, 40)) await client.put(`/lives/${id}/finish`)
     t.deepEqual(await ids(client, '?limit=1000'), union, 'an end does not change the order')
-    t.is((await listed(client, '?status=finished&limit=1')).pagination.total_items, 40)
+    t.is((await list(client, '?status=finished&limit=1')).pagination.total_items, 40)
 
-    const before = (await listed(client, '?limit=1000')).data
+    const before = (await list(client, '?limit=1000')).data
     await service.kill('SIGKILL')
     await service.start()
-    const again = await logIn(service.url(), 'prolific', passwordOf('prolific'))
-    const after = (await listed(again, '?limit=1000')).data
+    const relogged = await logIn(service.url(), 'prolific', passwordOf('prolific'))
+    const after = (await list(relogged, '?limit=1000')).data
     // The restarted service has another port.
     const base_url = service.url().replace('http', 'ws')
     t.deepEqual(after, before.map((live) => ({ ...live, base_url })), 'every member, tokens included')
-    const others = await listed(await logIn(service.url(), 'stranger', passwordOf('stranger')), '')
+    const others = await list(await logIn(service.url(), 'stranger', passwordOf('stranger')), '')
     t.is(others.data.length, 5)
     const held = [...after, ...others.data]
       .filter(({ status }) => OPEN.includes(status))
       .reduce((sum, { vram }) => sum + vram, 0)
-    t.is(await reserved(again), base + held, 'the reserved memory after the restart')
-    t.true((await again.createLive()).id > Math.max(...created), 'no id is used twice')
+    t.is(await reserved(relogged), base + held, 'the reserved memory after the restart')
+    t.true((await relogged.createLive()).id > Math.max(...created), 'no id is used twice')
     t.is((await createClient(service.url(), client.token).get('/lives/')).status, 200, 'a login survives the restart')
   },
 )
 
 test.serial(
-  'the reserved memory always equals that of the open sessions, after any creates and ends [R97 R98 R104]',
+  'the reserved memory always equals the memory of the open sessions, after any creates and ends [R97 R98 R104]',
   async (t) => {
     const client = await service.user('random', { max_sessions: 100 })
     const base = await reserved(client)
@@ -83,7 +84,7 @@ test.serial(
     let seed = 20261121
     const random = (below: number): number => (seed = (seed * 48271) % 2147483647) % below
     for (let step = 0; step < 60; step += 1) {
-      const open = (await listed(client, '?status=pending&status=active')).data
+      const open = (await list(client, '?status=pending&status=active')).data
       const chosen = open[random(Math.max(1, open.length))]
       const action = random(5)
       if (action < 2 || chosen === undefined)
@@ -96,7 +97,7 @@ test.serial(
           client.put(`/lives/${chosen.id}/finish`),
           client.put(`/lives/${chosen.id}/finish`),
         ])
-      const { data } = await listed(client, '?limit=1000')
+      const { data } = await list(client, '?limit=1000')
       const held = data.filter(({ status }) => OPEN.includes(status)).reduce((sum, { vram }) => sum + vram, 0)
       t.is((await reserved(client)) - base, held)
       t.true(data.every(({ status, vram }) => (OPEN.includes(status) ? vram > 0 : status === 'finished' && vram === 0)))

@@ -65,7 +65,7 @@ test('a custom token permanently belongs to the user who used it first [R64 R65 
 })
 
 test(
-  'one megabyte too little refuses a session without a trace, and an end frees memory at once [R58 R59 R83]',
+  'a session that lacks one megabyte is refused without a trace, and an end frees memory at once [R58 R59 R83]',
   async (t) => {
     const vram = (await (await service.user('prober')).createLive()).vram
     const small = await startTestService(t, { VRAM_MB: String(2 * vram - 1) })
@@ -85,11 +85,11 @@ test(
 )
 
 test('a session without enough compute is refused after every other check; OVERCOMMIT=0 admits it', async (t) => {
-  const [busy, warned] = [
+  const [limiting, unlimited] = [
     await startTestService(t, { OVERCOMMIT: '0.000001' }),
     await startTestService(t, { OVERCOMMIT: '0' }),
   ]
-  const client = await busy.user('late')
+  const client = await limiting.user('late')
   const refused = await client.post('/lives', MINIMAL)
   t.is(refused.status, 503)
   t.regex(
@@ -98,8 +98,8 @@ test('a session without enough compute is refused after every other check; OVERC
   )
   t.is(refused.headers.get('retry-after'), '30')
   t.is(await total(client), 0)
-  const limited = await busy.user('none', { max_sessions: 0 })
+  const limited = await limiting.user('none', { max_sessions: 0 })
   t.is((await limited.post('/lives', MINIMAL)).status, 403)
-  t.is((await (await warned.user('early')).post('/lives', MINIMAL)).status, 200)
+  t.is((await (await unlimited.user('early')).post('/lives', MINIMAL)).status, 200)
   t.regex((await client.get<string>('/metrics')).body, /^stenolog_engine_lanes [1-9]\d*$/m)
 })

@@ -55,7 +55,7 @@ test('the smallest request creates a complete session [R12 R13 R46 R47 R48 R63 R
   t.deepEqual((await client.get<Listing<LiveJson>>('/lives/')).body.data, [body.data])
 })
 
-test('a session has an iframe snippet exactly if it has a display setting [R72]', async (t) => {
+test('a session has an iframe snippet only if it has a display setting [R72]', async (t) => {
   const client = await service.user('displayer')
   const snippetOf = async (members: Json): Promise<unknown> => {
     const { data } = (await client.post<Single<LiveJson>>('/lives', { ...MINIMAL, ...members })).body
@@ -78,13 +78,13 @@ test('a Host that is not allowed gets no base_url [R77]', async (t) => {
   const baseUrlFor = (host: string): Promise<unknown> =>
     new Promise((resolve, reject) => {
       const options = { port, path: `/lives/${live.id}`, headers: { host, authorization: `Bearer ${client.token}` } }
-      const asked = request(options, (response) => {
+      const pending = request(options, (response) => {
         let text = ''
         response.on('data', (chunk: Buffer) => (text += chunk.toString()))
         response.once('end', () => resolve((JSON.parse(text) as Single<LiveJson>).data['base_url']))
       })
-      asked.once('error', reject)
-      asked.end()
+      pending.once('error', reject)
+      pending.end()
     })
   t.is(await baseUrlFor('evil.example'), '')
   t.is(await baseUrlFor('192.168.1.20:8080'), '', 'not the address that the service listens on')

@@ -70,7 +70,7 @@ test.serial('a sender can change prompt and hotwords during a session, and they 
   sender.send({ type: 'config', hotwords: ['Difference Engine'] })
   await eventually(async () => {
     const { data } = (await client.get<Single<LiveJson>>(`/lives/${live.id}`)).body
-    if (JSON.stringify(configOf(data)['hotwords']) !== '["Difference Engine"]') throw new Error('not yet')
+    if (JSON.stringify(configOf(data)['hotwords']) !== '["Difference Engine"]') throw new Error('the old hotwords')
   })
   t.is(sender.frames.filter(({ status }) => status === 'ASR process started').length, 2)
   sender.send({ type: 'FINISH' })
@@ -83,8 +83,8 @@ test.serial('a sender can change prompt and hotwords during a session, and they 
   t.true(transcript.body.data.transcript.length > 0)
   await service.kill()
   await service.start()
-  const again = await service.logIn('changing')
-  const { data } = (await again.get<Single<LiveJson>>(`/lives/${live.id}`)).body
+  const relogged = await service.logIn('changing')
+  const { data } = (await relogged.get<Single<LiveJson>>(`/lives/${live.id}`)).body
   t.deepEqual(optionalOf(configOf(data)), { ...OPTIONS, hotwords: ['Difference Engine'] })
 })
 

@@ -6,9 +6,9 @@ import { sharedTestService } from '../../../support/service/shared-service.ts'
 const shared = sharedTestService()
 
 const tally = (values: ReadonlyArray<number>): Readonly<Record<string, number>> =>
-  Object.fromEntries([...new Set(values)].map((value) => [value, values.filter((other) => other === value).length]))
+  Object.fromEntries([...new Set(values)].map((value) => [value, values.filter((item) => item === value).length]))
 
-test('of 50 parallel creates with memory for one session, exactly one succeeds [R57 R58 R59]', async (t) => {
+test('when memory is left for one session, exactly one of 50 parallel creates succeeds [R57 R58 R59]', async (t) => {
   const { vram } = await (await shared.user('probe')).createLive()
   const service = await startTestService(t, { VRAM_MB: String(vram) })
   const client = await service.user('crowd', { max_sessions: 100 })

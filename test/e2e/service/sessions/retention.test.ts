@@ -9,10 +9,12 @@ const service = await runTestService()
 test.after.always(() => service.dispose())
 const ws = (): string => service.url().replace('http', 'ws')
 
-const KEEPING = { permissions: ['user_retention'] }
+const MAY_RETAIN = { permissions: ['user_retention'] }
 
-/** Sends one sentence to a session, finishes it and returns the finals of the sender. */
-const speak = async (client: Client, live: LiveJson, awaited = 'transcription'): Promise<ReadonlyArray<Json>> => {
+type FinalType = 'transcription' | 'translation'
+
+/** Sends one sentence to a session, waits for a final of the awaited type, and returns all finals of the sender. */
+const sendSentence = async (client: Client, live: LiveJson, awaited: FinalType = 'transcription') => {
   const sender = await client.socket(live, 'sender')
   sender.send({ type: 'config' })
   for (const samples of [sentence?.samples ?? silence(1), silence(2)]) sender.sendAudio(samples)
@@ -33,10 +35,10 @@ const transcript = async (client: Client, live: LiveJson, query = ''): Promise<R
 
 test.serial('a kept transcript is available as JSON, text, SubRip and WebVTT in each language [R69 R87]', async (t) => {
   t.timeout(600_000)
-  const client = await service.user('archivist', KEEPING)
+  const client = await service.user('archivist', MAY_RETAIN)
   const live = await client.createLive({ live_retention: true, translations: ['es'] })
   t.true(live['live_retention'])
-  const finals = await speak(client, live, 'translation')
+  const finals = await sendSentence(client, live, 'translation')
   const segments = await transcript(client, live)
   const plain = (text: unknown): string => String(text).replaceAll('\n', ' ')
   t.true(segments.length >= 2)
@@ -64,14 +66,14 @@ test.serial('a kept transcript is available as JSON, text, SubRip and WebVTT in 
   t.deepEqual(await transcript(client, live, '?language=de'), [])
 
   const spoken = segments.filter(({ language }) => language === 'en')
-  const as = (query: string) => client.get<string>(`/lives/${live.id}/transcript?${query}`)
-  const txt = await as('format=txt')
+  const exported = (query: string) => client.get<string>(`/lives/${live.id}/transcript?${query}`)
+  const txt = await exported('format=txt')
   t.is(txt.headers.get('content-type'), 'text/plain; charset=utf-8')
   t.is(txt.body, spoken.map(({ text }) => `${text}\n`).join(''))
-  const srt = await as('format=srt')
+  const srt = await exported('format=srt')
   t.is(srt.headers.get('content-type'), 'application/x-subrip; charset=utf-8')
   t.regex(srt.body, /^1\n\d\d:\d\d:\d\d,\d{3} --> \d\d:\d\d:\d\d,\d{3}\n(?:.+\n)?.*meeting/)
-  const vtt = await as('format=vtt&chars_per_line=12&lines=1')
+  const vtt = await exported('format=vtt&chars_per_line=12&lines=1')
   t.is(vtt.headers.get('content-type'), 'text/vtt; charset=utf-8')
   const cues = vtt.body.replace(/\n$/, '').split('\n\n')
   t.is(cues.shift(), 'WEBVTT')
@@ -80,13 +82,13 @@ test.serial('a kept transcript is available as JSON, text, SubRip and WebVTT in 
     vtt.body,
   )
   t.true(
-    (await as('format=vtt&language=es')).body.includes(
+    (await exported('format=vtt&language=es')).body.includes(
       (await transcript(client, live, '?language=es'))[0]?.text.slice(0, 5) ?? '?',
     ),
   )
 
   for (const query of ['format=pdf', 'format=', 'chars_per_line=0', 'chars_per_line=x', 'lines=101']) {
-    const { status, body } = await as(query)
+    const { status, body } = await exported(query)
     t.is(status, 422, query)
     t.deepEqual((body as unknown as { detail: ReadonlyArray<Json> }).detail[0]?.['loc'], ['query', query.split('=')[0]])
   }
@@ -103,10 +105,10 @@ test.serial(
   'a transcript is 404 without retention, for another user and for an unknown session [R36 R87]',
   async (t) => {
     t.timeout(600_000)
-    const [client, stranger] = [await service.user('forgetful'), await service.user('curious', KEEPING)]
+    const [client, stranger] = [await service.user('forgetful'), await service.user('curious', MAY_RETAIN)]
     const live = await client.createLive({ live_retention: true })
     t.false(live['live_retention'], 'without the permission')
-    t.true((await speak(client, live)).length > 0)
+    t.true((await sendSentence(client, live)).length > 0)
     const refused = { status: 404, body: { detail: 'Transcript not found' } }
     for (const format of ['json', 'txt', 'srt', 'vtt'])
       t.like(await client.get(`/lives/${live.id}/transcript?format=${format}`), refused)
@@ -121,19 +123,19 @@ test.serial(
 
 test.serial('a deleted session disappears with its sockets and tokens, also after a kill [R86]', async (t) => {
   t.timeout(600_000)
-  const client = await service.user('regretful', KEEPING)
+  const client = await service.user('regretful', MAY_RETAIN)
   const stranger = await service.user('bystander')
   const other = await client.createLive()
   const [ended, running] = [
     await client.createLive({ live_retention: true }),
     await client.createLive({ listener_token: 'regretted-token' }),
   ]
-  await speak(client, ended)
+  await sendSentence(client, ended)
   t.true((await transcript(client, ended)).length > 0)
   const sockets = [await client.socket(running, 'sender'), await client.socket(running, 'listener')]
   for (const socket of sockets) await socket.frame(({ type }) => type === 'connection')
 
-  const remove = (as: Client, id: unknown) => as.request('DELETE', `/lives/${String(id)}`)
+  const remove = (user: Client, id: unknown) => user.request('DELETE', `/lives/${String(id)}`)
   const unknown = { status: 404, body: { detail: 'Live not found' } }
   t.like(await remove(stranger, ended.id), unknown)
   t.is((await remove(service.anonymous(), ended.id)).status, 401)
@@ -144,27 +146,27 @@ test.serial('a deleted session disappears with its sockets and tokens, also afte
     t.deepEqual(await socket.closed, { code: 4401, reason: 'token_revoked' })
     t.like(socket.frames.at(-1), { type: 'error', code: 'token_revoked' })
   }
-  const gone = async (as: Client): Promise<void> => {
+  const assertDeleted = async (user: Client): Promise<void> => {
     for (const { id, sender_token, listener_token } of [ended, running]) {
-      for (const path of ['', '/transcript', '/history']) t.like(await as.get(`/lives/${id}${path}`), unknown)
-      t.like(await as.put(`/lives/${id}/finish`), unknown)
-      t.like(await remove(as, id), unknown)
+      for (const path of ['', '/transcript', '/history']) t.like(await user.get(`/lives/${id}${path}`), unknown)
+      t.like(await user.put(`/lives/${id}/finish`), unknown)
+      t.like(await remove(user, id), unknown)
       for (const token of [sender_token, listener_token])
         for (const path of ['/ws/live', `/ws/live/${id}`])
           t.is((await handshake(`${ws()}${path}?token=${token}`)).status, 401)
     }
-    const { data, pagination } = (await as.get<Listing<LiveJson>>('/lives/')).body
+    const { data, pagination } = (await user.get<Listing<LiveJson>>('/lives/')).body
     t.deepEqual(data.map(({ id }) => id), [other.id])
     t.is(pagination.total_items, 1)
-    t.is((await as.get<Listing<LiveJson>>('/lives/?status=finished')).body.pagination.total_items, 0)
+    t.is((await user.get<Listing<LiveJson>>('/lives/?status=finished')).body.pagination.total_items, 0)
   }
-  await gone(client)
+  await assertDeleted(client)
   await service.kill()
   await service.start()
-  const again = await logIn(service.url(), 'regretful', passwordOf('regretful'))
-  await gone(again)
+  const relogged = await logIn(service.url(), 'regretful', passwordOf('regretful'))
+  await assertDeleted(relogged)
   t.true(
-    (await again.createLive({ listener_token: 'regretted-token' })).id > running.id,
+    (await relogged.createLive({ listener_token: 'regretted-token' })).id > running.id,
     'the token still belongs to its first user',
   )
   t.is(

@@ -4,6 +4,7 @@ import { runTestService } from '../../../support/service/service.ts'
 const service = await runTestService({ PENDING_TIMEOUT: '5s', MAX_DURATION: '20s', IDLE_TIMEOUT: '3s' })
 test.after.always(() => service.dispose())
 
+/** Returns the reserved memory in megabytes. */
 const reserved = async (): Promise<number> =>
   Number(
     /^stenolog_vram_reserved_megabytes (\d+)$/m.exec((await service.anonymous().get<string>('/metrics')).body)?.[1],
@@ -45,8 +46,8 @@ test.serial('MAX_DURATION finishes a busy session [R105]', async (t) => {
   const live = await client.createLive()
   const [sender, listener] = [await client.socket(live, 'sender'), await client.socket(live, 'listener')]
   sender.send({ type: 'config' })
-  const talking = setInterval(() => sender.sendAudio(new Int16Array(1600)), 100)
-  t.teardown(() => clearInterval(talking))
+  const timer = setInterval(() => sender.sendAudio(new Int16Array(1600)), 100)
+  t.teardown(() => clearInterval(timer))
   for (const socket of [sender, listener]) {
     t.deepEqual(await socket.closed, { code: 1000, reason: '' })
     t.is(socket.texts.at(-1), '{"status":"finished"}')

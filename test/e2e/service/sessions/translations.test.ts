@@ -38,9 +38,9 @@ const open = async (client: Client, live: LiveJson): Promise<TestSocket> => {
   return sender
 }
 
-const say = (sender: TestSocket, parts: ReadonlyArray<Int16Array>): void => {
+const sendAudio = (sender: TestSocket, parts: ReadonlyArray<Int16Array>): void => {
   for (const samples of parts)
-    for (let at = 0; at < samples.length; at += 3200) sender.sendAudio(samples.slice(at, at + 3200))
+    for (let start = 0; start < samples.length; start += 3200) sender.sendAudio(samples.slice(start, start + 3200))
 }
 
 const finish = async (sender: TestSocket): Promise<number> => {
@@ -146,9 +146,9 @@ test.serial(
     const listeners = await Promise.all([client.socket(live, 'listener'), client.socket(live, 'listener')])
     const sender = await open(client, live)
     // Translators start with their first session, which takes long on a busy machine.
-    say(sender, speech.slice(0, 2))
+    sendAudio(sender, speech.slice(0, 2))
     for (const to of TARGETS) await sender.frame(({ type, language }) => type === 'translation' && language === to)
-    say(sender, speech.slice(2))
+    sendAudio(sender, speech.slice(2))
     t.is(await finish(sender), 1000)
     await Promise.all(listeners.map(({ closed }) => closed))
 
@@ -169,10 +169,10 @@ test.serial(
       }
     }
     t.is(ofType(sender, 'translation').length, TARGETS.length * finals(sender).length, 'no other language')
-    t.is(sender.texts.at(-1), '{"status":"finished"}', 'all translations come before the end')
-    const spoken = (socket: TestSocket): ReadonlyArray<string> =>
+    t.is(sender.texts.at(-1), '{"status":"finished"}', 'all translations come before the last frame')
+    const textFrames = (socket: TestSocket): ReadonlyArray<string> =>
       socket.texts.filter((text) => /"type":"trans(crip|la)tion"/.test(text))
-    for (const listener of listeners) t.deepEqual(spoken(listener), spoken(sender))
+    for (const listener of listeners) t.deepEqual(textFrames(listener), textFrames(sender))
     const metrics = (await anonymous.get<string>('/metrics')).body
     t.regex(metrics, /^stenolog_translations_total\{outcome="done"\} [1-9]/m)
     t.regex(metrics, /^stenolog_translation_lag_seconds 0$/m)
@@ -183,7 +183,7 @@ test.serial('with COMPAT_STRICT a translation has exactly the five members [R153
   const strict = await startTestService(t, { MODELS_DIR: modelsDir, COMPAT_STRICT: '1' })
   const client = await strict.user('strict')
   const sender = await open(client, await client.createLive({ translations: ['de'] }))
-  say(sender, speech.slice(0, 2))
+  sendAudio(sender, speech.slice(0, 2))
   await sender.frame(({ type }) => type === 'translation')
   await finish(sender)
   const lines = ofType(sender, 'translation')
@@ -194,15 +194,15 @@ test.serial('with COMPAT_STRICT a translation has exactly the five members [R153
 const onLinux = process.platform === 'linux' ? test.serial : test.serial.skip
 
 onLinux(
-  'a killed translation process is restarted, and the session continues without a gap',
+  'a killed translation process is restarted, and every final of the session gets its translation',
   async (t) => {
     const client = await service.user('unlucky')
     const sender = await open(client, await client.createLive({ translations: ['it'] }))
-    say(sender, speech.slice(0, 2))
+    sendAudio(sender, speech.slice(0, 2))
     const first = await sender.frame(({ type }) => type === 'translation')
     const killed = translationProcess(service.pid())
     process.kill(killed, 'SIGKILL')
-    say(sender, speech.slice(2))
+    sendAudio(sender, speech.slice(2))
     await sender.frame(({ type, segment }) => type === 'translation' && segment === 2)
     t.is(await finish(sender), 1000)
     t.is(first['segment'], 1)
@@ -221,9 +221,9 @@ test.serial('a translator with deleted files does not affect the session’s tra
   t.false(existsSync(join(directory, 'opus-mt-en-de', 'onnx')))
   const client = await other.user('patient')
   const sender = await open(client, await client.createLive({ translations: ['de', 'it'] }))
-  say(sender, speech.slice(0, 2))
+  sendAudio(sender, speech.slice(0, 2))
   await sender.frame(({ type }) => type === 'translation')
-  say(sender, speech.slice(2))
+  sendAudio(sender, speech.slice(2))
   t.is(await finish(sender), 1000)
   t.true(finals(sender).length >= sentences.length)
   t.deepEqual([...new Set(ofType(sender, 'translation').map(({ language }) => language))], ['it'])
