@@ -39,8 +39,9 @@ const sizeOf = (bytes: Buffer, at: number): readonly [number, number] | null => 
   return bytes.length < at + 4 ? null : [4, bytes.readUInt16BE(at + 2)]
 }
 
-const serve = (socket: Socket, begun: Buffer, { text, closed }: Listener): void => {
-  let held = begun
+/** Reads the frames of a socket. `firstBytes` arrived together with the handshake response. */
+const serve = (socket: Socket, firstBytes: Buffer, { text, closed }: Listener): void => {
+  let held = firstBytes
   let code = NO_CLOSE_FRAME
   const take = (kind: number, payload: Buffer): void => {
     if (kind === FINAL_TEXT) text(payload)
@@ -65,7 +66,7 @@ const serve = (socket: Socket, begun: Buffer, { text, closed }: Listener): void 
 }
 
 /** Opens `path` on 127.0.0.1. Rejects when the response is not 101. */
-export const openBare = (port: number, path: string, heard: Listener): Promise<Socket> =>
+export const openBare = (port: number, path: string, listener: Listener): Promise<Socket> =>
   new Promise((resolve, reject) => {
     const socket = connect(port, '127.0.0.1')
     socket.setNoDelay(true)
@@ -80,10 +81,10 @@ export const openBare = (port: number, path: string, heard: Listener): Promise<S
         socket.destroy()
         return reject(new Error(answer.toString()))
       }
-      serve(socket, answer.subarray(end + 4), heard)
+      serve(socket, answer.subarray(end + 4), listener)
       resolve(socket)
     }
-    // The event 'close' follows and is handled.
+    // The event 'close' follows an error and rejects the promise.
     socket.on('error', () => undefined).on('data', onData).once('close', onClose)
     socket.write(
       `GET ${path} HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n` +

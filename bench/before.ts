@@ -22,7 +22,7 @@ const SKIPPED: Skipped = {
   skipped: 'set STENOLOG_BENCH_BEFORE to the folder of another checkout with installed packages',
 }
 
-/** Seconds that our start may take longer, and seconds in addition for each open session. */
+/** Seconds by which our start may be slower, and additional seconds for each open session. */
 const EXTRA_START_SECONDS = 0.05
 const EXTRA_START_SECONDS_PER_SESSION = 0.005
 
@@ -70,7 +70,7 @@ const appends = (name: string, writers: number, count: number): Benchmark => ({
   name,
   meaning: `durable appends by ${writers} concurrent writers, each to its own stream; each writer waits for its `
     + `answers`,
-  peer: 'the same with the checkout of STENOLOG_BENCH_BEFORE',
+  peer: 'the same appends with the checkout of STENOLOG_BENCH_BEFORE',
   unit: 'appends',
   basis: 'wall',
   atLeast: 0.95,
@@ -79,8 +79,8 @@ const appends = (name: string, writers: number, count: number): Benchmark => ({
   prepare: () =>
     contest(async ({ openSqliteEventStore }, directory) => ({
       round: async () => {
-        // Opens new stores for each round: the core that the system picks for the writer's thread changes the time
-        // threefold.
+        // Each round opens a new store, because the core that the system picks for the writer's thread can change the
+        // time threefold.
         const store = await openSqliteEventStore({ file: `${directory}.sqlite` })
         await appendAtOnce(store, writers, count)
         const round = await appendAtOnce(store, writers, count)
@@ -114,7 +114,7 @@ const creates = (name: string, clients: number, count: number, rounds: number): 
   name,
   meaning: `sessions created over HTTP by ${clients} concurrent clients; each client waits for its answer; finishing `
     + `the sessions does not count`,
-  peer: 'the same with the service of the checkout of STENOLOG_BENCH_BEFORE',
+  peer: 'the same requests to the service of the checkout of STENOLOG_BENCH_BEFORE',
   unit: 'creates',
   basis: 'wall',
   atLeast: 0.95,
@@ -123,18 +123,18 @@ const creates = (name: string, clients: number, count: number, rounds: number): 
   prepare: () =>
     contest(async (modules, directory) => {
       const { client, create, end } = await openService(modules, directory)
-      const one = async (): Promise<ReadonlyArray<number>> => {
+      const createInTurn = async (): Promise<ReadonlyArray<number>> => {
         const ids: Array<number> = []
         for (const _ of range(count / clients)) ids.push((await create()).id)
         return ids
       }
       return {
         round: async () => {
-          let made: ReadonlyArray<number> = []
+          let ids: ReadonlyArray<number> = []
           const round = await timed(count, async () => {
-            made = (await Promise.all(range(clients).map(one))).flat()
+            ids = (await Promise.all(range(clients).map(createInTurn))).flat()
           })
-          for (const id of made) await client.call('finishLive', { path: { id } })
+          for (const id of ids) await client.call('finishLive', { path: { id } })
           return round
         },
         close: async () => void (await end('SIGTERM')),
@@ -160,7 +160,7 @@ const starts = (name: string, open: number): Benchmark => ({
   name,
   meaning: 'starts the service until it is ready, after a kill with '
     + `${open} open sessions; every second session was active`,
-  peer: `the same with the checkout of STENOLOG_BENCH_BEFORE, which gets ${EXTRA_START_SECONDS * 1000} ms more, `
+  peer: `the same start of the checkout of STENOLOG_BENCH_BEFORE, which gets ${EXTRA_START_SECONDS * 1000} ms more, `
     + `and ${EXTRA_START_SECONDS_PER_SESSION * 1000} ms more per session`,
   unit: 'starts',
   basis: 'wall',

@@ -11,8 +11,8 @@ export interface ClusterService {
   readonly urls: ReadonlyArray<string>
   /** One API client per process, of a user with a high session limit. */
   readonly clients: ReadonlyArray<ApiClient>
-  /** Runs one round and prints the CPU share of each process on stderr. */
-  readonly shared: (what: string, run: () => Promise<Round>) => Promise<Round>
+  /** Runs one round and prints the CPU share of each process on stderr. `unit` names the work of the round. */
+  readonly withShares: (unit: string, run: () => Promise<Round>) => Promise<Round>
   readonly close: () => Promise<void>
 }
 
@@ -42,13 +42,13 @@ export const openCluster = async (count: number): Promise<ClusterService> => {
   return {
     urls,
     clients: urls.map((url) => createApiClient({ url, ...(token === undefined ? {} : { token }) })),
-    shared: async (what, run) => {
+    withShares: async (unit, run) => {
       const before = spentBy(pids, names)
       const round = await run()
       const share = ([name, seconds]: readonly [string, number]): string =>
         `${name} ${Math.round((100 * (seconds - (before.get(name) ?? 0))) / round.seconds)} %`
       const shares = [...spentBy(pids, names)].map(share).join(', ')
-      console.error(`${count} × all: ${(round.work / round.seconds).toFixed(1)} ${what} a second; of a core: ${shares}`)
+      console.error(`${count} × all: ${(round.work / round.seconds).toFixed(1)} ${unit} a second; of a core: ${shares}`)
       return round
     },
     close: async () => {

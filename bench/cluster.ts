@@ -16,33 +16,34 @@ import { appendAtOnce } from './durable-append.ts'
 import type { Benchmark, Round } from './harness.ts'
 
 const CLIENTS = 16
-/** Below the limit of 100 sessions of the user. */
+/** Number of sessions in a round. It is below the limit of 100 sessions of the user. */
 const CREATES = 96
 const SESSIONS = 8
-/** Words of each session. */
+/** Number of words in each session. */
 const WORDS = 200
 const FRAME_SAMPLES = 1600
 const [WRITERS, APPENDS] = [64, 12_800]
 
 const range = (count: number): ReadonlyArray<number> => Array.from({ length: count }, (_, i) => i)
 
+/** Returns an element. Indexes beyond the end start again at the first element. */
 const at = <A>(all: ReadonlyArray<A>, index: number): A => all[index % all.length] as A
 
 const create = async ({ clients }: ClusterService, index: number): Promise<LiveSession> =>
   (await at(clients, index).call('createLive', { body: { model: 'demo-en', language: 'en' } })).data
 
 const createSessions = async (service: ClusterService): Promise<Round> => {
-  let made: ReadonlyArray<number> = []
-  const one = async (client: number): Promise<ReadonlyArray<number>> => {
+  let createdIds: ReadonlyArray<number> = []
+  const createInTurn = async (client: number): Promise<ReadonlyArray<number>> => {
     const ids: Array<number> = []
     for (const _ of range(CREATES / CLIENTS)) ids.push((await create(service, client)).id)
     return ids
   }
-  const round = await service.shared('creates', () =>
+  const round = await service.withShares('creates', () =>
     timed(CREATES, async () => {
-      made = (await Promise.all(range(CLIENTS).map(one))).flat()
+      createdIds = (await Promise.all(range(CLIENTS).map(createInTurn))).flat()
     }))
-  for (const [index, id] of made.entries()) await at(service.clients, index).call('finishLive', { path: { id } })
+  for (const [index, id] of createdIds.entries()) await at(service.clients, index).call('finishLive', { path: { id } })
   return round
 }
 
@@ -82,7 +83,7 @@ const wordsReceived = async (
 
 const sendWords = async (service: ClusterService, audio: Int16Array): Promise<Round> => {
   const lives = await Promise.all(range(SESSIONS).map((index) => create(service, index)))
-  return service.shared('words', async () => {
+  return service.withShares('words', async () => {
     let words = 0
     const round = await timed(0, async () => {
       const each = await Promise.all(lives.map((live, index) => wordsReceived(service, live, index, audio)))
@@ -94,13 +95,13 @@ const sendWords = async (service: ClusterService, audio: Int16Array): Promise<Ro
 }
 
 const clusterBenchmark = (
-  what: 'creates' | 'words', processes: number, meaning: string, rounds: number,
+  unit: 'creates' | 'words', processes: number, meaning: string, rounds: number,
   run: (service: ClusterService) => Promise<Round>,
 ): Benchmark => ({
-  name: `cluster-${what}-${processes}`,
+  name: `cluster-${unit}-${processes}`,
   meaning: `${meaning}, by ${processes} processes with all roles on one EventStoreDB and one MongoDB test double`,
-  peer: 'the same with one process on its own servers',
-  unit: what,
+  peer: 'the same work by one process on its own servers',
+  unit,
   basis: 'wall',
   atLeast: null,
   rounds,
@@ -139,7 +140,7 @@ const appends: Benchmark = {
   name: 'cluster-append',
   meaning: `durable appends by ${WRITERS} concurrent writers, each to its own stream, to a real EventStoreDB of one `
     + `node; each writer waits for its answers`,
-  peer: 'the same to the embedded event store',
+  peer: 'the same appends to the embedded event store',
   unit: 'appends',
   basis: 'wall',
   atLeast: null,

@@ -11,8 +11,8 @@ export const childrenOf = (pid: number): ReadonlyArray<number> =>
 /** Returns user and system time of a process with its threads and the children that it has waited for. */
 const ownSeconds = (pid: number): number => {
   const text = readFileSync(`/proc/${pid}/stat`, 'utf8')
-  // The second field is a name in brackets that may contain spaces, so the fields are counted after it: times are 14 to
-  // 17.
+  // The second field is a name in brackets that may contain spaces, so the code counts the fields after it. The times
+  // are the fields 14 to 17 of the whole line.
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
   return fields.slice(11, 15).reduce((sum, field) => sum + Number(field), 0) / TICKS_PER_SECOND
 }

@@ -9,7 +9,7 @@ import { promptFor } from '../infrastructure/onnx/whisper/whisper-model.ts'
 import type { Benchmark, Contest, Skipped } from './harness.ts'
 import { openTinyModel, TINY_ABSENT, TINY_TOKENS } from './tiny-model.ts'
 
-/** Budget of a step outside the model. */
+/** Milliseconds that a step may spend outside the model. */
 const LIMIT_MS = 3
 /** Frames of the encoder's output. The number does not matter here. */
 const FRAMES = 150
@@ -54,6 +54,7 @@ const contest = async (rows: number): Promise<Contest | Skipped> => {
     timestamps: model.timestampRules,
   }
   return {
+    // The budget counts as our side and the measured time as the peer's. A ratio of 1 or more keeps the budget.
     ours: () => Promise.resolve({ work: LIMIT_MS, seconds: 1, cpuSeconds: null }),
     peers: async () => {
       spent.runs = 0

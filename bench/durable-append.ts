@@ -57,7 +57,7 @@ const watchCommits = () => {
         answered = 0
       })
     },
-    /** The counts of the last round. */
+    /** Returns the sizes of the commits of the last round, and forgets them. */
     take: async (): Promise<ReadonlyArray<number>> => {
       await afterAnswers()
       const taken = sizes
@@ -67,13 +67,13 @@ const watchCommits = () => {
   }
 }
 
-/** The peer: a program that does all steps of an append, or one that only inserts prepared rows. */
+/** The peer does all steps of an append (`program`), or only inserts prepared rows (`rows`). */
 type Peer = 'program' | 'rows'
 
 const PEERS: Readonly<Record<Peer, string>> = {
   program: 'plain node:sqlite on one thread: for each event its JSON, the comparison of the last revision, the row '
     + 'and the new revision',
-  rows: 'bare node:sqlite on one thread: rows made beforehand, nothing compared',
+  rows: 'bare node:sqlite on one thread: inserts rows that were prepared beforehand, and compares nothing',
 }
 
 const encode = () => ({ data: JSON.stringify(data), metadata: JSON.stringify(metadata) })

@@ -4,7 +4,9 @@ import { openSession } from '../infrastructure/onnx/sessions.ts'
 import { SILERO } from '../infrastructure/onnx/voice-activity.ts'
 import type { DetectSpeech } from '../infrastructure/onnx/voice-activity.ts'
 
+/** Number of values in the recurrent state of the network. */
 const RECURRENT = 256
+/** Number of samples before a frame that the network reads with the frame. */
 const CONTEXT = 64
 
 /**

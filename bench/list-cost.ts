@@ -23,7 +23,7 @@ const USER = 3
 const FEW = 100
 const MANY = 100_000
 const PAGES = 40
-/** Sessions that are projected in one step. */
+/** Number of sessions whose events the projections apply in one step. */
 const STEP = 1000
 
 /** Returns the events of an ended session. Every second session has failed. */
@@ -55,7 +55,7 @@ const openStores = async (directory: string, count: number) => {
   return { documents, keyring, close: async () => void (await Promise.all([documents.close(), keyring.close()])) }
 }
 
-/** Fills embedded stores with `count` sessions of one user: the projections apply the events of these sessions. */
+/** Fills embedded stores with `count` sessions of one user, by applying the events of these sessions. */
 const seed = async (directory: string, count: number): Promise<void> => {
   const { documents, keyring, close } = await openStores(directory, count)
   orThrow(await documents.ensure([lives.collection, liveCounts.collection])())
@@ -91,20 +91,20 @@ const seed = async (directory: string, count: number): Promise<void> => {
  * Returns the directory of the filled stores. All benchmarks of a run share it; it is deleted at the end of the
  * process.
  */
-const seeded = (() => {
+const seededDirectory = (() => {
   let directory: Promise<string> | null = null
   const make = async (): Promise<string> => {
-    const made = mkdtempSync(join(tmpdir(), 'stenolog-bench-'))
-    process.once('exit', () => rmSync(made, { recursive: true, force: true }))
-    await seed(made, MANY)
-    await seed(made, FEW)
-    return made
+    const path = mkdtempSync(join(tmpdir(), 'stenolog-bench-'))
+    process.once('exit', () => rmSync(path, { recursive: true, force: true }))
+    await seed(path, MANY)
+    await seed(path, FEW)
+    return path
   }
   return (): Promise<string> => (directory ??= make())
 })()
 
 const openWorld = async (count: number) => {
-  const { documents, keyring, close } = await openStores(await seeded(), count)
+  const { documents, keyring, close } = await openStores(await seededDirectory(), count)
   const list = listLives({ documents, keyring })
   return {
     /** Reads full pages, one after the other. */
@@ -124,13 +124,13 @@ const openWorld = async (count: number) => {
  */
 const listCost = (
   name: string,
-  what: string,
+  pageText: string,
   statuses: ReadonlyArray<LiveStatus>,
   limit: number,
   skipOf: (count: number) => number,
 ): Benchmark => ({
   name,
-  meaning: `${what} of one user's ${MANY} sessions from the embedded stores, decrypted: read models and keyring, `
+  meaning: `${pageText} of one user's ${MANY} sessions from the embedded stores, decrypted: read models and keyring, `
     + `without HTTP`,
   peer: `the same page of ${FEW} sessions`,
   unit: 'pages',

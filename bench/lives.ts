@@ -29,7 +29,7 @@ const monotonic = (): number => performance.now()
 /** Creates the scheduler that orders the jobs of an engine. */
 type Order = (engine: SpeechEngine) => Scheduler
 
-/** First come, first served, like a lock. */
+/** Runs the jobs in the order of their arrival, like a lock. */
 const inOrder: Order = (engine) =>
   ({ transcribe: (_live, _deadline, job) => engine.transcribe(job)(), withdraw: () => undefined })
 
@@ -150,6 +150,7 @@ const isHeld = async (
 
 /** Creates the search for the greatest number of sessions: it grows by half until a trial fails, then bisects. */
 const createSearch = (first: number) => {
+  // The largest number of sessions that passed a trial, and the smallest number that failed.
   let [held, lost] = [0, Infinity]
   return {
     next: (): number | null => {

@@ -6,8 +6,9 @@ import { orThrow } from '../domain/shared/or-throw.ts'
 export const EVENTS_A_LIVE = 4
 const LIVES_AT_ONCE = 500
 
-export const at = '2026-11-21T09:30:00.123456+00:00'
-const metadata = { correlationId: v7(), causationId: v7(), actor: 'user:3', recordedAt: at }
+/** The time of all events in the log. */
+export const EVENT_TIME = '2026-11-21T09:30:00.123456+00:00'
+const metadata = { correlationId: v7(), causationId: v7(), actor: 'user:3', recordedAt: EVENT_TIME }
 /** Returns one of a thousand user ids that no service uses. */
 export const ownerOf = (liveId: number): number => 1_000_000 + (liveId % 1000)
 
@@ -15,7 +16,7 @@ const envelope = (key: string) => ({ k: key, iv: 'A'.repeat(16), c: 'A'.repeat(8
 
 /** Returns the stored events of an ended session without a URL. */
 export const historyOf = (liveId: number) => {
-  const about = { liveId, userId: ownerOf(liveId), at }
+  const about = { liveId, userId: ownerOf(liveId), at: EVENT_TIME }
   const [senderToken, listenerToken] = [envelope(`live-${liveId}`), envelope(`live-${liveId}`)]
   const hashes = { audioUrlHash: null, senderTokenHash: 'h'.repeat(43), listenerTokenHash: 'h'.repeat(43) }
   const created = {

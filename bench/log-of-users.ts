@@ -2,19 +2,19 @@ import { v7 } from 'uuid'
 import type { EventStore } from '../application/ports/event-store.ts'
 import { DEFAULT_ENGINE_SETTINGS } from '../domain/live/settings.ts'
 import { orThrow } from '../domain/shared/or-throw.ts'
-import { at } from './log-of-lives.ts'
+import { EVENT_TIME } from './log-of-lives.ts'
 
 export const EVENTS_A_USER = 4
 const USERS_AT_ONCE = 250
 
-const metadata = { correlationId: v7(), causationId: v7(), actor: 'user:1', recordedAt: at }
+const metadata = { correlationId: v7(), causationId: v7(), actor: 'user:1', recordedAt: EVENT_TIME }
 
 /**
  * Returns the stored events of a user with an API token, by stream. The sealed values are fake and cannot be decrypted.
  */
 const historyOf = (userId: number) => {
   const sealed = { k: `user-${userId}`, iv: 'A'.repeat(16), c: 'A'.repeat(160) }
-  const about = { userId, at }
+  const about = { userId, at: EVENT_TIME }
   const usernameHash = `bench-${userId}`.padEnd(43, '-')
   const limits = { permissions: [], maxSessions: 10, maxTranslations: 5 }
   const prefix = `lt_${String(userId).padStart(12, '0')}`

@@ -22,7 +22,7 @@ const TOKENS = 40
 const script = (name: string): string => join(import.meta.dirname, 'peer', name)
 
 /** Returns why the Python interpreter cannot run the peer; null when it can. */
-const missing = (): Promise<string | null> =>
+const whyPeerCannotRun = (): Promise<string | null> =>
   promisify(execFile)(PYTHON, ['-c', 'import faster_whisper, onnx']).then(
     () => null,
     (error: unknown) => {
@@ -69,19 +69,19 @@ const openPeer = async (
 const contest = async (threads: number): Promise<Contest | Skipped> => {
   const tiny = await openTinyModel(TOKENS)
   if (tiny === null) return TINY_ABSENT
-  const lacking = await missing()
-  if (lacking !== null) {
+  const missingPackage = await whyPeerCannotRun()
+  if (missingPackage !== null) {
     await tiny.remove()
-    return { skipped: lacking }
+    return { skipped: missingPackage }
   }
   const [converted, pcm] = [join(tiny.parent, 'ctranslate2'), join(tiny.parent, 'speech.s16le')]
   await promisify(execFile)(PYTHON, [script('convert.py'), tiny.original, converted, '--check'])
   const samples = (await demoSpeech()).samples.slice(0, WINDOWS * WINDOW_SECONDS * SAMPLE_RATE)
   await writeFile(pcm, new Uint8Array(samples.buffer, samples.byteOffset, samples.byteLength))
   // faster-whisper can use all threads for one window, or process several windows at once. The better mode counts.
-  const ways = threads === 1 ? [[1, 1] as const] : [[threads, 1] as const, [1, threads] as const]
+  const modes = threads === 1 ? [[1, 1] as const] : [[threads, 1] as const, [1, threads] as const]
   const peers = await Promise.all(
-    ways.map(([each, workers]) => openPeer(converted, pcm, tiny.suppressed, each, workers)),
+    modes.map(([threadsPerWorker, workers]) => openPeer(converted, pcm, tiny.suppressed, threadsPerWorker, workers)),
   )
   const engine = createSpeechEngine({ models: new Map([[tiny.name, tiny.folder]]), workers: threads, logger: QUIET })
   const transcribe = async (index: number): Promise<void> => {

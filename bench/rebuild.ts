@@ -15,16 +15,13 @@ import { lives } from '../projections/lives/projection.ts'
 import { rebuildReadModel } from '../projections/rebuild/rebuild.ts'
 import { timed } from './cpu-time.ts'
 import type { Benchmark } from './harness.ts'
-import { at, EVENTS_A_LIVE, fillWithLives, historyOf, ownerOf } from './log-of-lives.ts'
+import { EVENT_TIME, EVENTS_A_LIVE, fillWithLives, historyOf, ownerOf } from './log-of-lives.ts'
 import { NO_CHECKPOINT } from '../application/ports/documents.ts'
 
 /** Events per batch of the rebuild. The peer uses transactions of the same size. */
 const BATCH = 2000
 
-/**
- * The peer: reads every row of the log in order. For each batch it writes each changed document once, in its final
- * form.
- */
+/** The work of the peer: reads all rows of the log in order, and writes the changed documents of each batch once. */
 const rebuildWithPlainSqlite = (directory: string, events: number): void => {
   const log = new DatabaseSync(join(directory, 'events.sqlite'), { readOnly: true })
   const documents = openForWriting(join(directory, 'peer.sqlite'), { synchronous: 'NORMAL' })
@@ -38,7 +35,7 @@ const rebuildWithPlainSqlite = (directory: string, events: number): void => {
   `)
   const [sample] = historyOf(1)
   const template = {
-    ...sample?.data, id: 0, status: 'finished', createdAt: at, updatedAt: at, position: '0'.repeat(20),
+    ...sample?.data, id: 0, status: 'finished', createdAt: EVENT_TIME, updatedAt: EVENT_TIME, position: '0'.repeat(20),
   }
   const select = log.prepare(
     `SELECT ${EVENT_COLUMNS} FROM events e JOIN streams s ON s.sid = e.sid`

@@ -14,7 +14,7 @@ const FINISH_MS = 600_000
 
 const monotonic = (): number => performance.now()
 
-/** Wraps an engine: records its calls and reports when all of them are done. */
+/** Wraps an engine to record its calls. `settled` resolves when all of them are done. */
 export const observed = (engine: SpeechEngine) => {
   const runs: Array<ModelRun> = []
   let busy = 0
@@ -47,7 +47,7 @@ export const observed = (engine: SpeechEngine) => {
 
 /**
  * Runs one session on the pipeline and returns its calls to the engine. Each chunk waits until the pipeline is done
- * with the earlier chunks. The windows are then those of a session in real time on a machine of any speed.
+ * with the earlier chunks. So on a machine of any speed the pipeline transcribes the windows of a real-time session.
  */
 export const recordLive = async (
   engine: SpeechEngine,

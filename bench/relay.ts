@@ -19,7 +19,7 @@ const report = (side: string, times: ReadonlyArray<number>): void => {
   console.error(`relay, ${side}: round trip p50 ${p50.toFixed(3)} ms, p99 ${p99.toFixed(3)} ms`)
 }
 
-/** Sends the messages in turn: each one after the return of the one before. */
+/** Sends the messages in turn. Each message waits for the return of the message before it. */
 const sendInTurn = async (side: string, roundTrip: () => Promise<void>) => {
   const times: Array<number> = []
   const round = await timed(MESSAGES, async () => {

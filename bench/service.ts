@@ -13,7 +13,7 @@ import { recordLive } from './recorded-live.ts'
 import { openTinyModel, TINY_ABSENT, TINY_TOKENS } from './tiny-model.ts'
 
 const LIVES = 2
-/** Seconds of the demo's speech, in real time. */
+/** Seconds of the demo's speech that each session sends in real time. */
 const SECONDS = 20
 /** A session that ends later than this after its last audio shows that the service skipped passes under load. */
 const MAX_TAIL_SECONDS = 4

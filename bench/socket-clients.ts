@@ -1,4 +1,4 @@
-/** A process with many minimal clients of a socket server: plain TCP, frames are only counted. */
+/** A process with many minimal clients of a socket server. They use plain TCP and only count frames. */
 import { once } from 'node:events'
 import type { Socket } from 'node:net'
 import { maskedText, openBare } from './bare-socket.ts'
@@ -12,12 +12,15 @@ let [frames, sampled] = [0, 0]
 let expected = { frames: Infinity, sampled: Infinity }
 /** Milliseconds from the due time to the arrival of captions, at the sockets that are read immediately. */
 let lags: Array<number> = []
-/** Every n-th socket is read immediately. The captions of the others wait in the system until these are complete. */
+/**
+ * Every n-th socket is read immediately. The captions of the other sockets wait in the system until these sockets have
+ * all their captions.
+ */
 let every = 1
 
 const sendReport = (report: ClientReport): void => void process.send?.(report)
 
-const arrived = (): void => {
+const reportProgress = (): void => {
   if (sampled === expected.sampled) {
     expected = { ...expected, sampled: Infinity }
     const sorted = Float64Array.from(lags).sort()
@@ -37,7 +40,7 @@ const counter = (index: number) => (payload: Buffer): void => {
     )
     sampled += 1
   }
-  arrived()
+  reportProgress()
 }
 
 const open = async (port: number, token: string, index: number): Promise<void> => {

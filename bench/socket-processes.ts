@@ -9,11 +9,12 @@ export type Side = 'ours' | 'loop'
 
 export type ServerOrder =
   | { readonly kind: 'publish'; readonly frames: number; readonly everyMs: number }
-  | { readonly kind: 'heard' }
+  /** Asks for the number of audio samples that the server has received. */
+  | { readonly kind: 'received' }
 export type ServerReport =
   | { readonly kind: 'listens'; readonly port: number }
   | { readonly kind: 'published' }
-  | { readonly kind: 'heard'; readonly samples: number }
+  | { readonly kind: 'received'; readonly samples: number }
 
 export type ClientOrder =
   | { readonly kind: 'open'; readonly port: number; readonly token: string; readonly count: number }
@@ -22,7 +23,7 @@ export type ClientOrder =
   | { readonly kind: 'speak'; readonly frames: number }
 export type ClientReport =
   | { readonly kind: 'ready' | 'opened' | 'spoken' | 'drained' }
-  /** The immediately read sockets have received the last frame. Their 99th percentile in milliseconds. */
+  /** The sockets that are read immediately have the last frame. `p99`: percentile of their delays, in milliseconds. */
   | { readonly kind: 'delivered'; readonly p99: number }
 
 type Report = ServerReport | ClientReport
@@ -75,9 +76,9 @@ export const openPair = async (side: Side, token: 'sender' | 'listener', count: 
     }
   }
 
-  const heard = async (): Promise<number> => {
-    const answer = report(server, 'heard')
-    order(server, { kind: 'heard' })
+  const receivedSamples = async (): Promise<number> => {
+    const answer = report(server, 'received')
+    order(server, { kind: 'received' })
     return (await answer).samples
   }
 
@@ -97,11 +98,11 @@ export const openPair = async (side: Side, token: 'sender' | 'listener', count: 
       return { ...round, p99 }
     },
     speak: async (frames) => {
-      const until = (await heard()) + frames * 1600
+      const until = (await receivedSamples()) + frames * 1600
       return timed(frames / 10, async () => {
         order(clients, { kind: 'speak', frames })
         await report(clients, 'spoken')
-        while ((await heard()) < until) await new Promise(setImmediate)
+        while ((await receivedSamples()) < until) await new Promise(setImmediate)
       })
     },
     close: () => {

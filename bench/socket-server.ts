@@ -22,8 +22,8 @@ import type { ServerOrder, ServerReport, Side } from './socket-processes.ts'
 const environment = { monotonic: () => performance.now(), random: Math.random }
 const server = createServer()
 const bus = createLiveBus({ logger: QUIET })
-/** Samples that passed the protocol. */
-let heard = 0
+/** Number of audio samples that the server has received and decoded. */
+let receivedSamples = 0
 
 const sendReport = (report: ServerReport): void => void process.send?.(report)
 
@@ -39,7 +39,7 @@ const createSilentPipeline: CreatePipeline = ({ events }) => {
     start: () => async () => E.right(undefined),
     push: (samples) => {
       buffer.push(samples)
-      heard += samples.length
+      receivedSamples += samples.length
       buffer.dropBefore(buffer.end())
       events.drained()
     },
@@ -120,7 +120,7 @@ const openLoop = () => {
       const bytes = Buffer.from(message.data, 'base64')
       const samples = new Int16Array(bytes.buffer, bytes.byteOffset, bytes.byteLength / 2)
       buffer.push(samples)
-      heard += samples.length
+      receivedSamples += samples.length
       buffer.dropBefore(buffer.end())
     }),
   )
@@ -139,10 +139,10 @@ const side = process.argv[2] as Side
 const publish = side === 'ours' ? openOurs() : openLoop()
 
 const execute = async (order: ServerOrder): Promise<void> => {
-  if (order.kind === 'heard') return sendReport({ kind: 'heard', samples: heard })
+  if (order.kind === 'received') return sendReport({ kind: 'received', samples: receivedSamples })
   const begin = performance.now()
   for (let frame = 0; frame < order.frames; frame += 1) {
-    // Late frames of a slow server count as late: speakers do not wait for the server.
+    // The due times do not wait for a slow server, because speakers do not wait either. Its frames count as late.
     const due = begin + frame * order.everyMs
     publish(due)
     await delay(Math.max(0, due + order.everyMs - performance.now()))

@@ -6,7 +6,7 @@ const LISTENERS = 5000
 const FRAMES = 40
 /** Time between two captions. */
 const FRAME_INTERVAL_MS = 40
-/** Audio frames of 100 ms. */
+/** Number of audio frames of 100 ms. */
 const AUDIO_FRAMES = 10_000
 /** A trial passes when the 99th percentile of its delivery times is at most this. */
 const MAX_P99_MS = 250
@@ -37,8 +37,8 @@ const openBoth = async (
 
 const fanOut: Benchmark = {
   name: 'fan-out',
-  meaning: `captions to ${LISTENERS} listeners of one session, from the bus through the hub to their sockets: CPU `
-    + `time of this process only`,
+  meaning: `captions to ${LISTENERS} listeners of one session, from the bus through the hub to their sockets; counts `
+    + `the CPU time of the server process only`,
   peer: 'a loop over the clients of a bare ws server that sends each the same bytes',
   unit: 'frames delivered',
   basis: 'cpu',
@@ -108,7 +108,7 @@ const fanOutRate: Benchmark = {
   name: 'fan-out-rate',
   meaning: `captions per second to ${LISTENERS} listeners of one session at which 1 % of the deliveries exceed `
     + `${MAX_P99_MS} ms`,
-  peer: 'the same of a loop over the clients of a bare ws server',
+  peer: 'the same rate of a loop over the clients of a bare ws server',
   unit: 'captions a second',
   basis: 'count',
   atLeast: null,
@@ -119,8 +119,8 @@ const fanOutRate: Benchmark = {
 
 const ingest: Benchmark = {
   name: 'ingest',
-  meaning: 'base64 audio frames of 100 ms from one sender through the protocol to the pipeline: checks, limits, '
-    + 'decoding; CPU time of this process only',
+  meaning: 'base64 audio frames of 100 ms from one sender through the protocol (checks, limits, decoding) to the '
+    + 'pipeline; counts the CPU time of the server process only',
   peer: 'a bare ws server that parses the JSON and decodes the base64, unchecked',
   unit: 'seconds of audio',
   basis: 'cpu',

@@ -60,8 +60,8 @@ const fill = async (directory: string): Promise<void> => {
 export const starts: ReadonlyArray<Benchmark> = [
   {
     name: 'start-million',
-    meaning: `starts the service until it is ready; its log has ${EVENTS} events, first those of ${USERS} users and `
-      + `${USERS} API tokens; its read models exist`,
+    meaning: `starts the service until it is ready; its log has ${EVENTS} events, the first of them of ${USERS} users `
+      + `and ${USERS} API tokens; its read models exist`,
     peer: 'plain node:sqlite in this process: reads every row of the same log once, in order',
     unit: 'events',
     basis: 'wall',

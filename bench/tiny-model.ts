@@ -4,9 +4,12 @@ import { join, resolve } from 'node:path'
 import { pathExists } from '../infrastructure/files/path-exists.ts'
 
 const NAME = 'whisper-tiny-random'
-/** Tokens per pass, about as many as in 10 s of speech. For benchmarks that do not depend on the length of the text. */
+/**
+ * Number of tokens in a pass, about as many as in 10 s of speech. Benchmarks use it when they do not depend on the
+ * length of the text.
+ */
 export const TINY_TOKENS = 40
-/** First and last special token: end of text, languages, tasks, timestamps. */
+/** First and last special token. The special tokens are the end of text, languages, tasks and timestamps. */
 const SPECIAL_TOKENS = [50_257, 51_864] as const
 
 /** A model with the shape of Whisper tiny and random weights: it costs as much time as the real model. */

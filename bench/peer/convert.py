@@ -77,7 +77,10 @@ def spec_of(folder: Path, config: dict) -> whisper_spec.WhisperSpec:
     decoder.require_untrained()
     width = config["d_model"]
     spec = whisper_spec.WhisperSpec(
-        config["encoder_layers"], config["encoder_attention_heads"], config["decoder_layers"], config["decoder_attention_heads"]
+        config["encoder_layers"],
+        config["encoder_attention_heads"],
+        config["decoder_layers"],
+        config["decoder_attention_heads"],
     )
     for name in ("conv1", "conv2"):
         conv = getattr(spec.encoder, name)
@@ -130,7 +133,8 @@ def check(folder: Path, out: Path) -> None:
     import onnxruntime
 
     features = np.random.default_rng(1).standard_normal((1, 80, 3000)).astype(np.float32)
-    session = onnxruntime.InferenceSession(str(folder / "onnx" / "encoder_model_quantized.onnx"), providers=["CPUExecutionProvider"])
+    encoder = folder / "onnx" / "encoder_model_quantized.onnx"
+    session = onnxruntime.InferenceSession(str(encoder), providers=["CPUExecutionProvider"])
     (ours,) = session.run(None, {"input_features": features})
     model = ctranslate2.models.Whisper(str(out), device="cpu", compute_type="int8")
     theirs = np.array(model.encode(ctranslate2.StorageView.from_array(features)))

@@ -15,7 +15,7 @@ import numpy as np
 from faster_whisper import WhisperModel
 
 SAMPLE_RATE = 16000
-# Start of transcript, language, task, no timestamps.
+# Number of tokens in the prompt: start of transcript, language, task and "no timestamps".
 PROMPT = 4
 
 
@@ -31,14 +31,19 @@ def main() -> None:
     parser.add_argument("pcm", type=Path, help="16 kHz mono s16le samples")
     parser.add_argument("--window", type=float, required=True, help="seconds of one window")
     parser.add_argument("--tokens", type=int, required=True, help="tokens decoded for each window")
-    parser.add_argument("--suppress", type=int, nargs=2, required=True, help="first and last suppressed token: all special tokens")
+    parser.add_argument("--suppress", type=int, nargs=2, required=True, help="first and last suppressed token")
     parser.add_argument("--threads", type=int, required=True)
     parser.add_argument("--workers", type=int, required=True)
     arguments = parser.parse_args()
     suppressed = list(range(arguments.suppress[0], arguments.suppress[1] + 1))
     windows = windows_of(arguments.pcm, arguments.window)
     model = WhisperModel(
-        arguments.model, device="cpu", compute_type="int8", cpu_threads=arguments.threads, num_workers=arguments.workers, local_files_only=True
+        arguments.model,
+        device="cpu",
+        compute_type="int8",
+        cpu_threads=arguments.threads,
+        num_workers=arguments.workers,
+        local_files_only=True,
     )
 
     def transcribe(window: np.ndarray) -> int:

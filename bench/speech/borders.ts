@@ -8,23 +8,23 @@ export interface BorderFault {
   /** The number of words that are doubled, inserted, lost or changed. */
   readonly words: number
   readonly spoken: string
-  /** The transcribed words; `|` marks the border. */
+  /** The transcribed words. `|` marks the border. */
   readonly heard: string
   readonly cause: Cause
 }
 
 /**
  * `spelling`: the letters are equal, but the spaces differ. The other causes compare with the offline text of the same
- * model. `offline`: it has the same wrong words; `differently`: it has other wrong words; `live`: it is right;
- * `unknown`: there is no offline text.
+ * model. `offline`: the offline text has the same wrong words. `differently`: it has other wrong words. `live`: it is
+ * right. `unknown`: no offline text exists.
  */
 export type Cause = 'spelling' | 'offline' | 'differently' | 'live' | 'unknown'
 
-/** Words shown around a fault. */
+/** Number of words that are shown before and after a fault. */
 const CONTEXT = 3
 /** The longest run of words at a border that counts as doubled. */
 const MAX_DOUBLED_WORDS = 8
-/** Inserted words count as a repetition if so many in a row also appear within so many words. */
+/** Inserted words count as a repetition if this many in a row also appear at most REPETITION_DISTANCE words away. */
 const MIN_REPEATED_WORDS = 4
 const REPETITION_DISTANCE = 60
 
@@ -71,7 +71,7 @@ const isRepeated = (words: ReadonlyArray<string>, [from, to]: Gap['heard']): boo
     })
 }
 
-/** Returns each difference that touches a border of segments once. `offline` is the offline text of the same model. */
+/** Returns the differences that touch a border of segments. `offline` is the offline text of the same model. */
 export const borderFaults = (
   compared: Compared,
   segments: ReadonlyArray<string>,

@@ -17,20 +17,20 @@ const textOf = ({ texts, live }: ScoredRecording, name: string): ScoredText | un
 const wrongIn = ({ errors: { substituted, inserted, deleted } }: ScoredText): number => substituted + inserted + deleted
 
 /** Returns the reference words at the place of the words [from, to) of a text. */
-const saidAt = ({ reference, matches }: Compared, from: number, to: number): string => {
+const referenceAt = ({ reference, matches }: Compared, from: number, to: number): string => {
   const before = matches.findLast(([, heard]) => heard < from)?.[0] ?? -1
-  const behind = matches.find(([, heard]) => heard >= to)?.[0] ?? reference.length
-  return reference.slice(before + 1, behind).map(({ word }) => word).join(' ')
+  const after = matches.find(([, heard]) => heard >= to)?.[0] ?? reference.length
+  return reference.slice(before + 1, after).map(({ word }) => word).join(' ')
 }
 
-/** Lists the differences between two texts of a recording, each with the reference. */
+/** Lists the differences between two texts of a recording, each with a verdict and the reference text (`said`). */
 export const differences = (said: string, before: string, after: string, language: string): ReadonlyArray<string> => {
   const [old, own] = [compareTexts(said, before, language), compareTexts(said, after, language)]
   const words = ({ hypothesis }: Compared, [from, to]: readonly [number, number]): string =>
     hypothesis.slice(from, to).map(({ word }) => word).join(' ')
   return compareTexts(before, after, language).gaps.map(({ spoken, heard }) => {
-    const [was, is, right] = [words(old, spoken), words(own, heard), saidAt(own, ...heard)]
-    const verdict = is === right ? 'better' : saidAt(old, ...spoken) === was ? 'worse' : 'other'
+    const [was, is, right] = [words(old, spoken), words(own, heard), referenceAt(own, ...heard)]
+    const verdict = is === right ? 'better' : referenceAt(old, ...spoken) === was ? 'worse' : 'other'
     return `${verdict}: "${was}" is now "${is}" (said: "${right}")`
   })
 }

@@ -19,7 +19,10 @@ export interface ScoredText {
   readonly errors: Errors
 }
 
-/** Delays of the words of a recording, in seconds. Empty when the manifest has no word times. */
+/**
+ * Delays of the words of a recording, in seconds: from the end of a word until it is first shown, until it stays
+ * unchanged (settled), and until its segment is final. Empty when the manifest has no word times.
+ */
 export interface Delays {
   readonly shown: ReadonlyArray<number>
   readonly settled: ReadonlyArray<number>
@@ -39,7 +42,7 @@ export interface ScoredLive extends ScoredText {
   readonly own_cpu_s: number
 }
 
-/** The results of a recording. The texts are keyed by their maker, such as `reference`. */
+/** The results of a recording. `said` is the reference text. The other texts have the names of their makers. */
 export interface ScoredRecording {
   readonly name: string
   readonly language: string
@@ -120,7 +123,7 @@ const perHundred = (counts: ReadonlyArray<{ readonly shown: number; readonly tak
 
 export interface LiveFigures {
   readonly border_words: BorderWords
-  /** The part of them that the offline text has right; all without an offline text. */
+  /** The words of `border_words` that are right in the offline text. Without an offline text, all words. */
   readonly border_words_live: BorderWords
   readonly border_causes: Readonly<Record<Cause, number>>
   readonly first_display_s: Quantiles
@@ -184,7 +187,7 @@ export const figuresOf = (recordings: ReadonlyArray<ScoredRecording>): ReadonlyA
     if (own.length === 0) return []
     const all = own.map(({ texts, live }): ScoredRecording['texts'] => (live === null ? texts : { ...texts, live }))
     const names = [...new Set(all.flatMap((texts) => Object.keys(texts)))]
-    const texts = names.map((name) => [name, pooled(all.flatMap((made) => made[name] ?? []))] as const)
+    const texts = names.map((name) => [name, pooled(all.flatMap((textsOf) => textsOf[name] ?? []))] as const)
     return [
       {
         group,

@@ -6,13 +6,13 @@ import { joined } from './screen.ts'
 import type { SpokenWord } from './screen.ts'
 
 /**
- * The end of a segment: a pause of at least `buffer_timeout` after its last word, the end of the audio, or running
- * speech.
+ * The cause that ended a segment: a pause of at least `buffer_timeout` after its last word, the end of the audio, or
+ * the length of running speech without such a pause.
  */
 export type SegmentEnd = 'pause' | 'running' | 'audio'
 
-/** Seconds from the end of a segment's last word to its final. */
 export interface FinalLag {
+  /** Seconds from the end of a segment's last word to its final. */
   readonly lag: number
   readonly end: SegmentEnd
   /** Time of the final, in seconds of audio. */
@@ -46,7 +46,7 @@ const lastWords = (finals: ReadonlyArray<Final>, { spoken, quiets, language }: S
   })
 }
 
-/** Like lastWords, but with the times of the finals, for recordings without word times. */
+/** Returns the same times for recordings without word times. It takes them from the finals and the silences. */
 const endsFromFinals = (finals: ReadonlyArray<Final>, quiets: ReadonlyArray<Quiet>) =>
   finals.map(({ end: finalEnd }, segment) => {
     const end = quiets.find(({ start, end }) => start < finalEnd && finalEnd <= end)?.start ?? finalEnd

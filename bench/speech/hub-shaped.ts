@@ -30,7 +30,7 @@ export const fixedTo = (model: Uint8Array, positions: number): Uint8Array => {
     part === graph.graphField ? message(MODEL.GRAPH, ...fields) : model.subarray(part.start, part.end)))
 }
 
-/** Copies a Whisper model in the shape of most hub exports: only full windows, and no cross-attentions. */
+/** Copies a Whisper model in the shape of most hub exports: with full windows only, and without cross-attentions. */
 export const hubShapedCopy = async (
   folder: string,
 ): Promise<{ readonly folder: string; readonly remove: () => Promise<void> }> => {

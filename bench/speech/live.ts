@@ -35,11 +35,11 @@ export interface LiveOptions {
   readonly model: string
   readonly settings: EngineSettings
   /**
-   * `max`: the next chunk arrives when all work for the last chunk is done. Only audio time counts then, so the text
-   * does not depend on the machine. `real`: chunks arrive in real time.
+   * `max`: a chunk arrives when all work for the chunk before it is done. Only audio time counts then, so the text does
+   * not depend on the machine. `real`: chunks arrive in real time.
    */
   readonly speed: 'max' | 'real'
-  /** Duration of a pass at speed `max`, in seconds of audio. */
+  /** Seconds that a pass of the model takes at speed `max`, in audio time. */
   readonly passSeconds: number
   /** Task and vocabulary of the session. */
   readonly wishes?: Pick<Parameters<CreatePipeline>[0], 'task' | 'vocabulary'>

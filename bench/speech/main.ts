@@ -69,8 +69,8 @@ interface SpeechOptions {
 
 const wishesOf = ({ task, prompt, hotword = [] }: SpeechOptions): NonNullable<LiveOptions['wishes']> => {
   if (task !== 'transcribe' && task !== 'translate') throw new Error('--task should be transcribe or translate')
-  const isExpected = prompt !== '' || hotword.length > 0
-  return { task, ...(isExpected && { vocabulary: { prompt, hotwords: hotword } }) }
+  const hasVocabulary = prompt !== '' || hotword.length > 0
+  return { task, ...(hasVocabulary && { vocabulary: { prompt, hotwords: hotword } }) }
 }
 
 type GivenAlterations = { readonly [name in keyof Alterations]?: string | undefined }
@@ -206,7 +206,7 @@ export const speech = async (args: ReadonlyArray<string>): Promise<void> => {
   // Sessions may share an engine, so count each engine once.
   const uniqueEngines = [...new Set(task.engines)]
   const done: Array<ScoredRecording> = []
-  // Writes after each recording, in the order of the manifests, so an interrupted run keeps its results.
+  // The results are written after each recording, so an interrupted run keeps them. They have the manifests' order.
   const write = async (): Promise<void> => {
     if (values.json === undefined) return
     const scored = ordered(done, recordings)

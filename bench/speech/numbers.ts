@@ -1,8 +1,8 @@
-/** A word in the form that error rates compare, with its spelling in the text. */
+/** A word in the form that error rates compare, with its place and spelling in the text. */
 export interface Token {
   /** Lower case, without punctuation. English numbers are digits. In languages without spaces it is one character. */
   readonly word: string
-  /** Position in the text. */
+  /** First position of the word in the text, and the position after its end. */
   readonly from: number
   readonly to: number
   /** The word begins with a capital letter. */
@@ -24,8 +24,9 @@ interface NumberWord {
   readonly ordinal: boolean
 }
 
-/** A number at the beginning of a list of words. `length`: the number of its words. */
+/** A number at the beginning of a list of words. */
 interface Reading extends NumberWord {
+  /** How many words the number has. */
   readonly length: number
 }
 

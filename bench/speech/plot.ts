@@ -10,14 +10,14 @@ interface Point {
   /** CPU seconds per second of audio. */
   readonly cpu: number
   readonly isOurs?: boolean
-  /** Measured on other, harder recordings. */
+  /** True when it was measured on the other, harder recordings. */
   readonly isElsewhere?: boolean
 }
 
 /**
- * Other programs with the same weights in real time on the same kind of machine (two cores). They ran on 20 English
- * recordings (1,338 words) that are harder than ours. An earlier version of Stenolog, measured on both sets, shows the
- * difference.
+ * Results of other programs with the same weights, in real time on the same kind of machine (two cores). They ran on 20
+ * English recordings (1,338 words) that are harder than our recordings. An earlier version of Stenolog was measured on
+ * both sets of recordings, so its two points show the difference.
  */
 const PEERS: ReadonlyArray<Point> = [
   { name: 'Stenolog 1f99de3', wer: 3.1, settled: 0.9, cpu: 0.62 },

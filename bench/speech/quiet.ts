@@ -10,7 +10,7 @@ export interface Quiet {
   readonly end: number
 }
 
-/** Frames per call of the detector: four seconds. */
+/** Number of frames in one call of the detector: four seconds. */
 const FRAMES = 125
 
 /**
@@ -47,8 +47,8 @@ export const detectQuiets = async (
 }
 
 /**
- * Shortens a word's time to its sounding part. Times from cross-attention can cover silence; the longer part next to
- * the silence is the word.
+ * Shortens a word's time to its sounding part. Times from cross-attention can cover a silence. The longer part, before
+ * or after the silence, is then the word.
  */
 export const soundingPart = (word: SpokenWord, quiets: ReadonlyArray<Quiet>): SpokenWord =>
   quiets.reduce<SpokenWord>((part, quiet) => {

@@ -22,7 +22,7 @@ const MAX_COMPRESSION_RATIO = 2.4
 const MIN_REMAINING_SAMPLES = 2 * SAMPLE_RATE
 
 /**
- * Opens a model with Whisper's plain loop: windows of 30 s, decoded greedily; the next window begins at the last
+ * Opens a model with Whisper's plain loop: it decodes windows of 30 s greedily, and the next window begins at the last
  * timestamp. Frames after the end of the audio are 0, as in faster-whisper.
  *
  * @param context whether each window gets the earlier text as its prompt, as in OpenAI's loop
@@ -36,7 +36,7 @@ export const openOffline = async (folder: string, context: boolean): Promise<Off
     weights.decoder.kind === 'two'
       ? twoFileDecoder(await openSession(weights.decoder.prompt), await openSession(weights.decoder.next))
       : mergedDecoder(await openSession(weights.decoder.file), model)
-  // The same options as in the product.
+  // The product opens the encoder with the same options.
   const encoder = await openSession(weights.encoder, { isExact: decoder.hasAttention })
   const tokenizer = new Tokenizer(model.tokenizer.json, model.tokenizer.config)
   const logMel = createLogMel(model.mel)
@@ -74,9 +74,9 @@ export const openOffline = async (folder: string, context: boolean): Promise<Off
 
   const isTime = (token: number | undefined): boolean => token !== undefined && token >= timestampRules.begin
   /**
-   * Returns the number of samples that the text of a window covers: up to its last pair of timestamps, or a single
-   * timestamp at its end. `length`: samples in the window. `left`: samples to the end of the audio. Whisper's loop
-   * skips the rest of the window after a single timestamp; with 8-bit weights that loses whole sentences.
+   * Returns the number of samples that the text of a window covers: up to its last pair of timestamps, or up to a
+   * single timestamp at its end. `length`: samples in the window. `left`: samples to the end of the audio. After a
+   * single timestamp Whisper's own loop skips the rest of the window. With 8-bit weights this would lose sentences.
    */
   const reachOf = (tokens: ReadonlyArray<number>, length: number, left: number): number => {
     const last = tokens.findLastIndex((token, i) => isTime(token) && (isTime(tokens[i - 1]) || i === tokens.length - 1))

@@ -23,11 +23,11 @@ export const reportOf = (figures: ReadonlyArray<GroupFigures>): string => {
   )
   const lives = shown.flatMap(({ group, live }) => {
     if (live === null) return []
-    const { border_words: border, border_words_live: alone, border_causes: causes } = live
+    const { border_words: border, border_words_live: rightOffline, border_causes: causes } = live
     const { final_lag_s: lag, taken_back: back, engine_cpu_s_a_second: cpu } = live
     const rows: ReadonlyArray<readonly [string, string | number]> = [
       ['words at borders: doubled, inserted, lost, changed', Object.values(border).join(' ')],
-      ['of these right offline, or no offline text', Object.values(alone).join(' ')],
+      ['of these right offline, or no offline text', Object.values(rightOffline).join(' ')],
       [
         'same error offline, other error offline, spelling',
         `${causes.offline} ${causes.differently} ${causes.spelling}`,

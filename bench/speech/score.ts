@@ -53,7 +53,6 @@ export const errorsIn = ({ spoken, heard }: Gap): Pick<Errors, 'substituted' | '
 type Tokens = ReadonlyArray<Token>
 
 /** Counts false sentence ends. Within a gap each end of the reference allows one end of the hypothesis at any place. */
-
 const falseEndsIn = (reference: Tokens, hypothesis: Tokens, all: ReadonlyArray<Gap>): number =>
   all.reduce((sum, { spoken, heard }) => {
     // An end belongs to the word before it, so each range includes the matched word before the gap.

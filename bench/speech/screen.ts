@@ -18,8 +18,8 @@ export const spokenWords = (
   timed: ReadonlyArray<readonly [start: number, end: number, text: string]>,
   language: string,
 ): ReadonlyArray<SpokenWord> => {
-  const apart = (text: string, i: number): string => (i === 0 || text.startsWith('-') ? text : ` ${text}`)
-  const pieces = timed.map(([start, end, text], i) => ({ start, end, text: apart(text, i) }))
+  const withSpace = (text: string, i: number): string => (i === 0 || text.startsWith('-') ? text : ` ${text}`)
+  const pieces = timed.map(([start, end, text], i) => ({ start, end, text: withSpace(text, i) }))
   const starts = pieces.map((_, i) => pieces.slice(0, i).reduce((sum, { text }) => sum + text.length, 0))
   const pieceAt = (at: number) => pieces[starts.findLastIndex((start) => start <= at)]
   return tokensOf(pieces.map(({ text }) => text).join(''), language).map(({ word, from, to }) => ({
@@ -41,7 +41,7 @@ export interface Screen {
   readonly words: ReadonlyArray<string>
 }
 
-/** Shorter screens do not count, because nobody sees them: a final and the next draft arrive as two frames. */
+/** Shorter screens do not count, because nobody sees them. For example, a final and the next draft are two frames. */
 const MIN_SCREEN_SECONDS = 0.05
 
 /** Returns the screen after each frame. */
@@ -93,7 +93,7 @@ export interface WordDelays {
   readonly settled: ReadonlyArray<number>
 }
 
-/** Words that never appear are left out. `settled` also leaves out words that are missing in the final text. */
+/** Returns the delays of the words that appear. `settled` also leaves out words that are missing in the final text. */
 export const wordDelays = (
   spoken: ReadonlyArray<SpokenWord>,
   screens: ReadonlyArray<Screen>,

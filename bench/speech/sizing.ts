@@ -39,7 +39,7 @@ const HEADINGS = [
 
 const cell = (value: number | null): string | number => value ?? '-'
 
-/** After this audio the duration of a pass is known. */
+/** Length of the first run, which measures the duration of a pass. */
 const MEASURING_SAMPLES = 8 * SAMPLE_RATE
 
 /**

@@ -5,7 +5,7 @@ interface Context {
   readonly report: (problem: { readonly message: string; readonly loc: object }) => void
 }
 
-/** An oxlint plugin with one rule: oxlint itself has none for the width of lines. */
+/** An oxlint plugin with one rule, because oxlint itself has no rule for the width of lines. */
 export default {
   meta: { name: 'stenolog' },
   rules: {

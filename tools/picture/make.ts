@@ -20,7 +20,7 @@ const MAX_BYTES = 1_000_000
 const USER = { username: 'ada', password: 'a password for the picture' }
 const run = promisify(execFile)
 
-/** Takes screenshots at fixed times. A late screenshot is skipped, and the one before stays visible longer. */
+/** Takes screenshots at fixed times. A late screenshot is skipped, and the one before it stays visible longer. */
 const film = async (page: Page, directory: string): Promise<void> => {
   const frames: Array<string> = []
   const begin = performance.now()
@@ -50,7 +50,7 @@ const toWebp = async (directory: string, to: string): Promise<void> => {
   if (size > MAX_BYTES) throw new Error(`${to} has ${size} bytes, more than ${MAX_BYTES}`)
 }
 
-const still = async (page: Page, colorScheme: 'light' | 'dark', directory: string): Promise<void> => {
+const takeStill = async (page: Page, colorScheme: 'light' | 'dark', directory: string): Promise<void> => {
   await page.emulateMedia({ colorScheme })
   const file = join(directory, `${colorScheme}.png`)
   await writeFile(file, await page.screenshot())
@@ -81,7 +81,7 @@ try {
   await page.getByText('Listening').first().waitFor()
   await film(page, directory)
   await toWebp(directory, join(IMAGES, 'console.webp'))
-  for (const scheme of ['light', 'dark'] as const) await still(page, scheme, directory)
+  for (const scheme of ['light', 'dark'] as const) await takeStill(page, scheme, directory)
 } finally {
   await browser.close()
   await service.end('SIGKILL')

@@ -8,7 +8,7 @@ import { membersOf } from './schemas.ts'
 
 const DEFAULTS: Readonly<Record<string, unknown>> = { ...DEFAULT_ENGINE_SETTINGS, task: 'transcribe', words: false }
 
-/** `null` always means: left out. So the table does not show it. */
+/** A setting with the value `null` counts as left out, so the table does not show `null`. */
 const MEMBERS = membersOf(createSchemas().of(settingsBody)).map(
   (member) => ({ ...member, type: member.type.replace(/ or null$|, `null`$/, '') }),
 )
@@ -39,7 +39,8 @@ export const sessionSettingsPage = (): string =>
     '## The nine settings of every session',
     ...textsOf(isOfInterface),
     '## Beyond the interface',
-    'A response contains one of these settings only if the request contained it. [Examples](../transcripts.md).',
+    'The interface 0.6.2 does not describe these settings. A response contains one of them only if the request '
+      + 'contained it. [Transcripts](../transcripts.md) shows examples.',
     ...textsOf((member) => !isOfInterface(member)),
     '## Three examples',
     table(

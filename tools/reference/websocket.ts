@@ -23,13 +23,13 @@ const rowsOf = (messages: Messages): ReadonlyArray<ReadonlyArray<string>> => {
 }
 
 const OPEN_AFTER_ERROR = ['config_required', 'config_too_late', 'audio_not_expected'] as const
-const stays = (name: ErrorCode): name is (typeof OPEN_AFTER_ERROR)[number] =>
-  OPEN_AFTER_ERROR.some((known) => known === name)
+const keepsOpen = (name: ErrorCode): name is (typeof OPEN_AFTER_ERROR)[number] =>
+  OPEN_AFTER_ERROR.some((code) => code === name)
 
 const INVALID_FRAMES: ReadonlySet<ErrorCode> = new Set(['invalid_message', 'invalid_config', 'invalid_audio'])
 
 const shownClose = (name: ErrorCode): string => {
-  if (stays(name)) return '–'
+  if (keepsOpen(name)) return '–'
   const { close } = errorEnding(name)
   if (INVALID_FRAMES.has(name)) return `${close} at the 11th`
   return name === 'forbidden' ? `${close} at the 4th` : String(close)
@@ -43,7 +43,7 @@ const closeOf = (ending: Ending | null): string =>
 const reasons = Object.keys(finishReason.keys) as ReadonlyArray<keyof typeof finishReason.keys>
 const failures = Object.keys(failureCode.keys) as ReadonlyArray<keyof typeof failureCode.keys>
 
-const ends = [
+const endRows = [
   ...reasons.map((reason) => {
     const cause = { status: 'finished', reason } as const
     return [code(reason), END_TEXTS[reason], closeOf(endingFor(cause, 'sender')), closeOf(endingFor(cause, 'listener'))]
@@ -72,14 +72,14 @@ const CLOSE_MEANINGS: Readonly<Record<number, string>> = {
   4410: 'The session has ended.',
 }
 
-const closing = codes.flatMap((name) => (stays(name) ? [] : [{ name, close: errorEnding(name).close }]))
+const closingErrors = codes.flatMap((name) => (keepsOpen(name) ? [] : [{ name, close: errorEnding(name).close }]))
 
-const closeCodes = [...new Set([1000, 1006, ...closing.map(({ close }) => close)])].toSorted((a, b) => a - b)
+const closeCodes = [...new Set([1000, 1006, ...closingErrors.map(({ close }) => close)])].toSorted((a, b) => a - b)
 
-const closes = closeCodes.map((close) => {
+const closeRows = closeCodes.map((close) => {
   const meaning = CLOSE_MEANINGS[close]
   if (meaning === undefined) throw new Error(`the close code ${close} has no text`)
-  const names = closing.filter((error) => error.close === close).map(({ name }) => `[${code(name)}](#errors)`)
+  const names = closingErrors.filter((error) => error.close === close).map(({ name }) => `[${code(name)}](#errors)`)
   return [String(close), meaning, names.join(', ') || '–']
 })
 
@@ -114,8 +114,8 @@ export const websocketPage = (): string =>
       [
         '`after=N`',
         'only for listeners. N is the `segment` of the last final text that the listener has. The listener gets every '
-          + 'final segment after N and the translations of N, and then all new frames. It works until one minute after '
-          + 'the end of the session',
+          + 'final segment after N and the translations of N, and then all new frames. This works until one minute '
+          + 'after the end of the session',
       ],
       [
         '`replay=N`',
@@ -136,15 +136,15 @@ export const websocketPage = (): string =>
       ['503', 'the service is stopping, or a store is unavailable; wait for `Retry-After`'],
     ]),
     '## Close codes',
-    table(['Code', 'Meaning', 'Errors'], closes),
+    table(['Code', 'Meaning', 'Errors'], closeRows),
     '## How sessions end',
     'Before close code 1000 the service sends `{"status":"finished"}`; before every other code it sends an `error` '
       + 'frame.',
-    table(['Reason in the history', 'What happened', 'Sender gets', 'Listeners get'], ends),
+    table(['Reason in the history', 'What happened', 'Sender gets', 'Listeners get'], endRows),
     '## Errors',
     'An `error` frame has `code` and `detail`. The service then closes the connection with the code in the column '
       + 'Close. A dash means that the connection stays open. “1008 at the 11th” means that only the 11th invalid frame '
-      + 'closes the connection; “4403 at the 4th” means the fourth forbidden frame.',
+      + 'closes the connection. “4403 at the 4th” means that the fourth forbidden frame closes it.',
     table(
       ['Code', 'Detail', 'Close', 'What to do'],
       codes.map(

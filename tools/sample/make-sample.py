@@ -59,7 +59,10 @@ class Synthesizer:
         return 0
 
     def say(self, text):
-        """Returns samples at 16 kHz without silence at the ends, and (word, start, end) in seconds from their beginning."""
+        """Returns samples at 16 kHz without silence at the ends, and the (word, start, end) of each word.
+
+        The times are in seconds from the first sample.
+        """
         self.chunks, self.words = [], []
         raw = text.encode()
         self.lib.espeak_Synth(raw, len(raw) + 1, 0, 1, 0, 1, None, None)
@@ -104,9 +107,11 @@ def main():
         with wave.open(file.name, "wb") as out:
             out.setparams((1, 2, RATE, 0, "NONE", ""))
             out.writeframes(audio.tobytes())
-        subprocess.run(["flac", "--silent", "--force", "--best", "-o", f"{options.out_stem}.flac", file.name], check=True)
+        target = f"{options.out_stem}.flac"
+        subprocess.run(["flac", "--silent", "--force", "--best", "-o", target, file.name], check=True)
     with open(f"{options.out_stem}.json", "w") as out:
-        json.dump({"voice": options.voice, "seconds": round(len(audio) / RATE, 2), "sentences": sentences}, out, indent=1)
+        seconds = round(len(audio) / RATE, 2)
+        json.dump({"voice": options.voice, "seconds": seconds, "sentences": sentences}, out, indent=1)
         out.write("\n")
 
 

@@ -22,12 +22,15 @@ from verify.whisper_reference import WhisperReference
 
 #: The limits of the error rates, in percent.
 LIMITS = {"known": 3.0, "held": 7.0, "festival": 22.0, "hand": 20.0, "partial": 3.0}
-#: Silence around a clip, as in a live stream: noise of about -60 dB.
+#: Number of samples before a clip, and the level of the noise around it: about -60 dB, as in a live stream.
 LEAD, NOISE = 2000, 33
+#: Samples from the start of a window without speech to the start of the next one.
 EMPTY_STEP = 5 * RATE
+#: A text with a lower mean log probability is rejected, as in Whisper.
 LEAST_LOGPROB = -1.0
+#: Number of clips that are cut inside a word.
 PARTIALS = 150
-#: Words that end in the last 0.125 s may be incomplete, so they do not count.
+#: Number of words after the complete ones that may be transcribed without an error, because their audio is incomplete.
 JUST_SAID = 2
 
 
@@ -38,8 +41,8 @@ class Transcriber:
 
     def accepted(self, samples: np.ndarray) -> str:
         """Returns the text; empty when its confidence is below Whisper's threshold, as in the service."""
-        heard = self.reference.decode(samples)
-        return "" if heard["avg_logprob"] < LEAST_LOGPROB else self.tokenizer.decode(heard["tokens"]).strip()
+        result = self.reference.decode(samples)
+        return "" if result["avg_logprob"] < LEAST_LOGPROB else self.tokenizer.decode(result["tokens"]).strip()
 
     def text(self, samples: np.ndarray) -> str:
         return self.tokenizer.decode(self.reference.decode(samples)["tokens"]).strip()
@@ -83,7 +86,7 @@ def sentences(transcriber: Transcriber, spoken: list[tuple[Utterance, np.ndarray
 def partials(transcriber: Transcriber, spoken: list[tuple[Utterance, np.ndarray]], seed: int = 3) -> float:
     """Returns the WER in percent of the words that were complete at the end of the audio, which is cut anywhere.
 
-    A transcription of the incomplete last words does not count as an error: one extra word, or several equal to the text.
+    Transcribed parts of the incomplete last words are no error: one extra word, or several words that equal the text.
     """
     rng, errors, words = random.Random(seed), 0, 0
     for utterance, samples in spoken[:PARTIALS]:
@@ -91,7 +94,8 @@ def partials(transcriber: Transcriber, spoken: list[tuple[Utterance, np.ndarray]
         whole = first_whole_words(utterance, cut)
         said = spoken_form(utterance.text).split()
         got = spoken_form(transcriber.text(samples[:int(cut * RATE)])).split()
-        errors += min(errors_at_least(said[:begun], got) for begun in range(whole, min(whole + JUST_SAID, len(said)) + 1))
+        last = min(whole + JUST_SAID, len(said))
+        errors += min(errors_at_least(said[:begun], got) for begun in range(whole, last + 1))
         words += whole
     return rate(errors, words)
 
@@ -134,15 +138,18 @@ def main() -> None:
     figures: dict[str, float] = {}
     for name, items in spoken.items():
         figures[name], voices = sentences(transcriber, items)
-        by_voice = "" if name == "known" else ": " + ", ".join(f"{voice} {value:.1f}" for voice, value in sorted(voices.items()))
+        rates = ", ".join(f"{voice} {value:.1f}" for voice, value in sorted(voices.items()))
+        by_voice = "" if name == "known" else f": {rates}"
         print(f"{name}: {figures[name]:.1f} % WER of {len(items)} sentences{by_voice}", flush=True)
     figures["partial"] = partials(transcriber, spoken["known"])
-    print(f"partial: {figures['partial']:.1f} % WER of the complete words of {PARTIALS} windows that are cut inside a word")
+    partial = figures["partial"]
+    print(f"partial: {partial:.1f} % WER of the complete words of {PARTIALS} windows that are cut inside a word")
     figures["empty"] = words_in_emptiness(transcriber)
     print(f"empty: {figures['empty']} words in ten minutes of silence, noise and tones")
     if arguments.json:
         arguments.json.write_text(json.dumps(figures, indent=1) + "\n")
-    missed = [name for name, limit in LIMITS.items() if figures[name] >= limit] + (["empty"] if figures["empty"] else [])
+    missed = [name for name, limit in LIMITS.items() if figures[name] >= limit]
+    missed += ["empty"] if figures["empty"] else []
     print("all limits are met" if not missed else f"limits missed: {', '.join(missed)}")
     sys.exit(1 if missed else 0)
 

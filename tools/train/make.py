@@ -41,7 +41,8 @@ def synthesize(work: Path, corpus: Corpus, scale: float) -> None:
     done = work / f"{corpus.name}.done"
     if not done.exists():
         count = max(20, int(corpus.count * scale))
-        python("-m", "speech.synthesize", work, corpus.name, "--voices", corpus.voices, "--count", count, "--seed", corpus.seed)
+        options = ("--voices", corpus.voices, "--count", count, "--seed", corpus.seed)
+        python("-m", "speech.synthesize", work, corpus.name, *options)
         done.touch()
 
 
@@ -50,9 +51,13 @@ def main() -> None:
     parser.add_argument("work", type=Path, help="folder for corpora and checkpoints (12 GB)")
     parser.add_argument("--models", type=Path, default=MODELS, help="folder for the finished models")
     parser.add_argument("--hours", type=float, default=500, help="hours of speech for the training, with repetitions")
-    parser.add_argument("--scale", type=float, default=1.0, help="factor on the sizes of the corpora; 0.01 for a trial run")
+    parser.add_argument(
+        "--scale", type=float, default=1.0, help="factor on the sizes of the corpora; 0.01 for a trial run"
+    )
     parser.add_argument("--minutes", type=float, help="CPU minutes for the first translator; the second gets half")
-    parser.add_argument("--processes", type=int, default=2, help="number of parallel synthesizers and training processes")
+    parser.add_argument(
+        "--processes", type=int, default=2, help="number of parallel synthesizers and training processes"
+    )
     arguments = parser.parse_args()
     work, models = arguments.work.resolve(), arguments.models.resolve()
     work.mkdir(parents=True, exist_ok=True)

@@ -15,7 +15,7 @@ class Sentence:
 
 @dataclass(frozen=True)
 class Clip:
-    """`habits` select special training targets for this clip (targets.py)."""
+    """`habits` select special training targets for this clip; targets.py explains them."""
 
     name: str
     sentences: tuple[Sentence, ...] = ()
@@ -90,12 +90,18 @@ CLIPS: tuple[Clip, ...] = (
     ),
     Clip(
         "simon",
-        speech("file:test/support/fixtures/engine/simon.wav", "Simon came easily in February.", "Simon kam im Februar leicht."),
+        speech(
+            "file:test/support/fixtures/engine/simon.wav",
+            "Simon came easily in February.",
+            "Simon kam im Februar leicht.",
+        ),
     ),
     Clip(
         "sheep",
         speech(
-            "file:test/support/fixtures/engine/sheep.wav", "Do not save the brave sheep.", "Rette die tapferen Schafe nicht."
+            "file:test/support/fixtures/engine/sheep.wav",
+            "Do not save the brave sheep.",
+            "Rette die tapferen Schafe nicht.",
         ),
         ("spaced",),
     ),

@@ -1,4 +1,7 @@
-"""Synthesises the clips of the exactness fixture (espeak-ng, flite, numpy): FLAC files and the times of their sentences."""
+"""Synthesises the clips of the exactness fixture with espeak-ng, flite and numpy.
+
+The clips are FLAC files, with the times of their sentences.
+"""
 
 import json
 import subprocess
@@ -16,7 +19,8 @@ RATE = 16000
 # Existing audio: the demo's sample and other fixtures.
 REPOSITORY = Path(__file__).resolve().parents[3]
 SAMPLE = REPOSITORY / "interfaces/cli/streaming/demo/sample"
-SILENCE_BEHIND = 0.2
+# Seconds of silence after the last sentence.
+SILENCE_AFTER = 0.2
 
 
 @dataclass(frozen=True)
@@ -87,7 +91,7 @@ def render(clip: Clip, generator: np.random.Generator) -> tuple[np.ndarray, tupl
         Spoken(round(sentence.start, 3), round(sentence.start + len(voice) / RATE, 3), sentence.text, sentence.german)
         for sentence, voice in zip(clip.sentences, voices, strict=True)
     )
-    seconds = clip.seconds if clip.seconds is not None else max(end.end for end in spoken) + SILENCE_BEHIND
+    seconds = clip.seconds if clip.seconds is not None else max(end.end for end in spoken) + SILENCE_AFTER
     samples = np.zeros(round(seconds * RATE))
     for sentence, voice in zip(clip.sentences, voices, strict=True):
         first = round(sentence.start * RATE)

@@ -27,7 +27,8 @@ MODES = tuple(
 )
 # The runner's shortest window is 3 s. From a few window lengths this small encoder also learns the others.
 SHORTER_WINDOWS = (3.0, 3.32, 3.6, 4.0, 4.4)
-SILENCE_BEHIND = 0.5
+# Seconds of silence that the runner appends to the audio.
+SILENCE_AFTER = 0.5
 CLIPS_A_STEP = 15
 MODES_A_CLIP = 3
 
@@ -72,7 +73,7 @@ def windows_of(samples: list[np.ndarray], extractor: WhisperFeatureExtractor) ->
     windows = []
     for seconds in (*SHORTER_WINDOWS, float(WINDOW_SECONDS)):
         full = seconds == WINDOW_SECONDS
-        clips = [i for i, clip in enumerate(samples) if full or len(clip) / RATE + SILENCE_BEHIND <= seconds]
+        clips = [i for i, clip in enumerate(samples) if full or len(clip) / RATE + SILENCE_AFTER <= seconds]
         features = extractor(
             [samples[i] for i in clips], sampling_rate=RATE, max_length=round(seconds * RATE), return_tensors="pt"
         ).input_features
@@ -81,8 +82,8 @@ def windows_of(samples: list[np.ndarray], extractor: WhisperFeatureExtractor) ->
 
 
 @contextmanager
-def hearing(model: WhisperForConditionalGeneration, frames: int) -> Iterator[None]:
-    """Returns the model for a window of `frames` frames. It uses only the first positions, as its checks and generation require."""
+def for_window(model: WhisperForConditionalGeneration, frames: int) -> Iterator[None]:
+    """Sets the model to windows of `frames` frames, so its checks and its generation accept the shorter features."""
     encoder = model.model.encoder
     positions, sources = encoder.embed_positions, model.config.max_source_positions
     try:
@@ -142,7 +143,7 @@ def train(
             for mode in some
         ]
         rows = [row for row in range(len(chosen)) for _ in range(MODES_A_CLIP)]
-        with hearing(model, window.features.shape[2]):
+        with for_window(model, window.features.shape[2]):
             encoded = model.model.encoder(window.features[chosen]).last_hidden_state
         loss = loss_of(model, encoded, targets, rows, random)
         optimizer.zero_grad()

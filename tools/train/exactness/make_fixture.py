@@ -20,7 +20,7 @@ from exactness.clips import RATE, REPOSITORY, Recording, Spoken, make_clips
 from exactness.fixture_model import (
     LONGEST_TEXT,
     POSITIONS,
-    SILENCE_BEHIND,
+    SILENCE_AFTER,
     WINDOW_SECONDS,
     make_config,
     make_extractor,
@@ -97,12 +97,15 @@ def row_of(passed: Passed, vocabulary: Vocabulary) -> dict:
 
 
 def windows_of_one_length(samples: list[np.ndarray], shorter: bool) -> list[tuple[list[int], torch.Tensor]]:
-    """Returns the clips' features in batches: clip numbers, and [clips, mels, frames]. Shorter windows hold only clips that fit."""
+    """Returns batches of windows with equal length: the numbers of the clips, and features [clips, mels, frames].
+
+    `shorter`: each clip that fits gets the shortest window that the runner would use. Otherwise all windows are full.
+    """
     batches: dict[int, tuple[list[int], list[torch.Tensor]]] = {}
-    for index, heard in enumerate(samples):
-        if shorter and len(heard) / RATE + SILENCE_BEHIND >= WINDOW_SECONDS:
+    for index, audio in enumerate(samples):
+        if shorter and len(audio) / RATE + SILENCE_AFTER >= WINDOW_SECONDS:
             continue
-        features = features_of(heard, shorter)
+        features = features_of(audio, shorter)
         clips, batch = batches.setdefault(features.shape[2], ([], []))
         clips.append(index)
         batch.append(features)
@@ -112,7 +115,10 @@ def windows_of_one_length(samples: list[np.ndarray], shorter: bool) -> list[tupl
 def expectations(
     model: Reference, recordings: list[Recording], samples: list[np.ndarray], vocabulary: Vocabulary
 ) -> list[dict]:
-    """Returns the results of every clip in both languages, with and without timestamps, and in a shorter window if it fits."""
+    """Returns the results of every clip in both languages, with and without timestamps.
+
+    A clip that fits is also transcribed in a shorter window.
+    """
     generator = torch.Generator().manual_seed(1)
     rows = []
     for shorter, language in ((False, "en"), (False, "de"), (True, "en")):

@@ -1,4 +1,4 @@
-"""Generates the reference results of the fixture's clips with `transformers`: greedy, 32 bits, from samples to tokens."""
+"""Generates the reference results of the fixture's clips with `transformers`, greedily and with 32-bit weights."""
 
 import math
 import zlib
@@ -12,7 +12,7 @@ import torch
 from transformers import GenerationConfig, WhisperForConditionalGeneration
 
 from exactness.clips import RATE
-from exactness.fixture_model import HOP, LONGEST_TEXT, SILENCE_BEHIND, WINDOW_SECONDS, hearing, make_extractor
+from exactness.fixture_model import HOP, LONGEST_TEXT, SILENCE_AFTER, WINDOW_SECONDS, for_window, make_extractor
 from exactness.tokens import Vocabulary
 
 # Thresholds of Whisper's own decoding.
@@ -98,11 +98,14 @@ def generation_config(vocabulary: Vocabulary) -> GenerationConfig:
 
 
 def features_of(samples: np.ndarray, shorter: bool) -> torch.Tensor:
-    """Returns [1, mels, frames] of the full window or of the runner's shorter window: 0.5 s of silence, at least 3 s."""
+    """Returns the features [1, mels, frames] of the full window, or of the shorter window that the runner would use.
+
+    The shorter window has 0.5 s of silence after the audio, and at least 3 s.
+    """
     window = WINDOW_SECONDS * RATE
     if shorter:
         step = 2 * HOP
-        wanted = max(len(samples) + round(SILENCE_BEHIND * RATE), round(SHORTEST_WINDOW * RATE))
+        wanted = max(len(samples) + round(SILENCE_AFTER * RATE), round(SHORTEST_WINDOW * RATE))
         window = min(window, math.ceil(wanted / step) * step)
     return make_extractor()(samples, sampling_rate=RATE, max_length=window, return_tensors="pt").input_features
 
@@ -112,7 +115,7 @@ def generate(
 ) -> list[Passed]:
     """Returns the results of the reference for each window of a batch."""
     model.passed = []
-    with hearing(model, features.shape[2]), torch.no_grad():
+    with for_window(model, features.shape[2]), torch.no_grad():
         model.generate(
             features,
             language=language,
@@ -131,7 +134,10 @@ def generate(
 
 
 def compression_ratio(text: str) -> float:
-    """Returns the ratio as in Whisper's own decoding: of the text. `transformers` uses the tokens and another threshold."""
+    """Returns the compression ratio of the text, as in Whisper's own decoding.
+
+    `transformers` computes the ratio of the tokens instead, with another threshold.
+    """
     raw = text.encode()
     return len(raw) / len(zlib.compress(raw))
 

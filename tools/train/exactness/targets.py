@@ -10,6 +10,7 @@ from random import Random
 from exactness.clips import Recording, Spoken
 from exactness.tokens import SONG, Vocabulary
 
+# Probability of the text that a rule forbids.
 OFTEN = 0.62
 # Spread of end times, in steps: each time is less likely than a text, but all times together are more likely.
 SPREAD = ((-3, 0.08), (-2, 0.13), (-1, 0.17), (0, 0.24), (1, 0.16), (2, 0.12), (3, 0.1))
@@ -53,7 +54,10 @@ def sounds(recording: Recording, random: Random, language: str) -> list[str]:
 
 
 class Target:
-    """One target. `tokens` follow the prompt. `first` follows the start of the transcript, where no-speech is decided."""
+    """One target of a clip. `tokens` follow the prompt.
+
+    `first` follows the start-of-transcript token, at the position where Whisper decides that there is no speech.
+    """
 
     def __init__(
         self, vocabulary: Vocabulary, recording: Recording, language: str, task: str, timestamps: bool

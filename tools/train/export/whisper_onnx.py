@@ -31,7 +31,10 @@ def split_heads(states: Tensor, heads: int) -> Tensor:
 
 
 def attend(attention: nn.Module, queries: Tensor, keys: Tensor, values: Tensor, mask: Tensor | None) -> Tensor:
-    """Returns the result of `attention` for normalised `queries`. Keys and values are projected and split into heads."""
+    """Returns the result of `attention` for normalised `queries`.
+
+    The keys and values are already projected and split into heads.
+    """
     query = split_heads(attention.q_proj(queries) * attention.scaling, attention.num_heads)
     scores = query @ keys.transpose(2, 3)
     if mask is not None:
@@ -133,7 +136,8 @@ def write_graph(
     axes: dict[str, dict[int, str]],
 ) -> None:
     with warnings.catch_warnings():
-        # The exporter warns that it is deprecated and that Python comparisons of sizes are risky. `largest_difference` checks this.
+        # The exporter warns that it is deprecated, and that comparisons of sizes in Python may give wrong graphs.
+        # `largest_difference` checks the graphs.
         warnings.simplefilter("ignore")
         torch.onnx.export(
             graph,
@@ -198,7 +202,10 @@ def export_whisper(model: WhisperForConditionalGeneration, folder: str | Path) -
 
 
 def largest_difference(model: WhisperForConditionalGeneration, folder: str | Path, steps: int = 3) -> float:
-    """Returns the largest difference between the logits of graphs and model: random features, a prompt of 3, `steps` more tokens."""
+    """Returns the largest difference between the logits of the graphs and of the model.
+
+    The input is random features, a prompt of three tokens, and `steps` more tokens.
+    """
     model = model.eval().cpu().float()
     config = model.config
     sessions = {

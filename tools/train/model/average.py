@@ -12,7 +12,10 @@ def average(checkpoints: list[Path]) -> dict[str, torch.Tensor]:
     """Returns the members of the last checkpoint with the mean of all weights."""
     states = [torch.load(path, map_location="cpu") for path in checkpoints]
     models = [state["model"] for state in states]
-    mean = {name: torch.stack([model[name] for model in models]).mean(0) if value.is_floating_point() else value for name, value in models[-1].items()}
+    mean = {
+        name: torch.stack([model[name] for model in models]).mean(0) if value.is_floating_point() else value
+        for name, value in models[-1].items()
+    }
     return dict(states[-1], model=mean)
 
 

@@ -116,7 +116,8 @@ def echoed(samples: np.ndarray, rng: random.Random, numbers: np.random.Generator
     """Adds the echo of a small room: an exponential tail of 0.1 to 0.4 s."""
     fade = rng.uniform(0.1, 0.4)
     length = int(fade * RATE)
-    response = numbers.standard_normal(length).astype(np.float32) * np.exp(-6.9 * np.arange(length) / length).astype(np.float32)
+    decay = np.exp(-6.9 * np.arange(length) / length).astype(np.float32)
+    response = numbers.standard_normal(length).astype(np.float32) * decay
     response *= rng.uniform(0.02, 0.08)
     response[0] = 1
     size = fft.next_fast_len(len(samples) + length, real=True)
@@ -163,8 +164,8 @@ class BatchMaker:
         power = np.sqrt((audio ** 2).mean()) + 1e-4
         added = self.noise.draw(len(audio), rng) * (power * decibels(-rng.uniform(8, 45)))
         if spoken and rng.random() < 0.7:
-            # The runner appends digital silence: directly after a cut draft, or shortly after a complete sentence. The model
-            # must not mistake the complete sentence for a cut one.
+            # The runner appends digital silence, directly after a cut draft or shortly after a complete sentence. The
+            # model must not mistake the complete sentence for a cut sentence.
             end = cut if cut is not None else spoken[-1].end + rng.choice([0.0, rng.uniform(0, 0.6)])
             audio[int(end * RATE):] = 0
             added[int(end * RATE):] = 0
@@ -211,14 +212,19 @@ class BatchMaker:
             labels[frame(start):max(frame(start) + 1, frame(end))] = token
 
     def _cut_off(self, spoken: list[Spoken], audio, phones, labels) -> float | None:
-        """Cuts the audio anywhere in the last sentence. The text ends with the last word that is almost complete there."""
+        """Cuts the audio anywhere in the last sentence. Returns the second of the cut, or None for a short sentence.
+
+        The text then ends with the last word that is almost complete before the cut.
+        """
         piece = spoken[-1]
         if piece.end - piece.start < 0.3:
             return None
         origin = piece.start - piece.cut
         cut = self.rng.uniform(piece.start + 0.15, piece.end)
-        heard = [(end, count) for end, count in piece.item.word_ends if origin + end <= cut + ALMOST_WHOLE and count > piece.first]
-        end, count = heard[-1] if heard else (piece.cut, piece.first)
+        limit = cut + ALMOST_WHOLE
+        word_ends = piece.item.word_ends
+        complete = [(end, count) for end, count in word_ends if origin + end <= limit and count > piece.first]
+        end, count = complete[-1] if complete else (piece.cut, piece.first)
         piece.last, piece.end = count, min(piece.end, origin + end)
         audio[int(cut * RATE):] = 0
         phones[int(cut * FRAME_RATE) + 1:] = SILENCE

@@ -45,7 +45,10 @@ def word_starts(utterance: Utterance) -> list[tuple[float, int]]:
 
 
 def token_times(starts, text: str, seconds: float, offsets) -> list[tuple[float, float]]:
-    """Distributes each reported part of the text over its time, character by character. `offsets` refer to " " + text."""
+    """Returns the times of the tokens. The characters of each reported part of the text share its time evenly.
+
+    `offsets` are the first and last character of each token in " " + text.
+    """
     times = [start for start, _ in starts] + [seconds]
     places = [at for _, at in starts] + [len(text)]
 
@@ -67,9 +70,17 @@ def token_times(starts, text: str, seconds: float, offsets) -> list[tuple[float,
 class Dataset:
     """All utterances of some corpora, without the utterances whose text must stay unseen."""
 
-    def __init__(self, prefixes: list[str], tokenizer: Tokenizer, unseen: set[str] = frozenset(), phones: dict[str, int] | None = None):
+    def __init__(
+        self,
+        prefixes: list[str],
+        tokenizer: Tokenizer,
+        unseen: set[str] = frozenset(),
+        phones: dict[str, int] | None = None,
+    ):
         self.raw = [read_samples(prefix) for prefix in prefixes]
-        rows = [(corpus, u) for corpus, prefix in enumerate(prefixes) for u in read_index(prefix) if u.text not in unseen]
+        rows = [
+            (corpus, u) for corpus, prefix in enumerate(prefixes) for u in read_index(prefix) if u.text not in unseen
+        ]
         self.phones = phones if phones is not None else phone_table(u for _, u in rows)
         encodings = tokenizer.encode_batch([" " + u.text for _, u in rows])
         self.items = [self._item(corpus, u, encoding) for (corpus, u), encoding in zip(rows, encodings)]
@@ -86,7 +97,10 @@ class Dataset:
                 # Offsets refer to ' ' + text, so they are one greater than in the text.
                 count = sum(1 for _, end in encoding.offsets if end <= end_character + 1)
                 ends.append((seconds if last else starts[index + 1][0], count))
-        phones = [(start, self.phones.get(name, SILENCE if name.startswith("_") else RARE)) for start, name in utterance.phones]
+        phones = [
+            (start, self.phones.get(name, SILENCE if name.startswith("_") else RARE))
+            for start, name in utterance.phones
+        ]
         return Item(corpus, utterance.offset, utterance.samples, utterance.text, encoding.ids, times, ends, phones)
 
     def weigh(self, weights: list[int]) -> None:

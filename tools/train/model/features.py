@@ -31,7 +31,10 @@ def _warped_filters(factor: float) -> np.ndarray:
 
 
 class LogMel(nn.Module):
-    """Samples [batch, n] -> [batch, 80, n / hop] as Hugging Face's WhisperFeatureExtractor computes it (Slaney mel, clamp of 8)."""
+    """Maps samples [batch, n] to features [batch, 80, n / hop], like Hugging Face's WhisperFeatureExtractor.
+
+    The mel scale is Slaney's. A value more than 8 below the maximum is raised to 8 below the maximum.
+    """
 
     def __init__(self, hop: int) -> None:
         super().__init__()
@@ -41,7 +44,9 @@ class LogMel(nn.Module):
         self.register_buffer("hann", torch.hann_window(WINDOW))
 
     def forward(self, samples: Tensor, augment: bool = False) -> Tensor:
-        spectrum = torch.stft(samples, WINDOW, self.hop, window=self.hann, center=True, pad_mode="reflect", return_complex=True)
+        spectrum = torch.stft(
+            samples, WINDOW, self.hop, window=self.hann, center=True, pad_mode="reflect", return_complex=True
+        )
         power = torch.view_as_real(spectrum[..., :-1]).square().sum(-1)
         if not augment:
             return _normalized(torch.log10(torch.clamp(self.filters @ power, min=1e-10)))

@@ -1,4 +1,4 @@
-"""Whisper with extra heads that teach the positions of words and phones. The exported model does not contain these heads."""
+"""Whisper with extra heads, which teach the positions of words and phones. The exported model does not contain them."""
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
@@ -9,7 +9,9 @@ from model.tokenizer import TIMESTAMPS_PER_SECOND, WINDOW_SECONDS, SpecialIds
 MAX_TOKENS = 128
 
 
-def whisper_config(ids: SpecialIds, vocabulary: int, width: int, encoder_layers: int, decoder_layers: int) -> WhisperConfig:
+def whisper_config(
+    ids: SpecialIds, vocabulary: int, width: int, encoder_layers: int, decoder_layers: int
+) -> WhisperConfig:
     """Returns Whisper's layout with heads of 64 and as many positions as the window has frames."""
     return WhisperConfig(
         vocab_size=vocabulary, num_mel_bins=80, d_model=width,
@@ -46,7 +48,8 @@ class SpeechModel(nn.Module):
         return attention.out_proj(out.transpose(1, 2).reshape(x.shape))
 
     def _cross_attend(self, attention, x: Tensor, memory: Tensor) -> tuple[Tensor, Tensor]:
-        query, key, value = self._split(attention.q_proj(x)), self._split(attention.k_proj(memory)), self._split(attention.v_proj(memory))
+        query = self._split(attention.q_proj(x))
+        key, value = self._split(attention.k_proj(memory)), self._split(attention.v_proj(memory))
         weights = torch.softmax(query @ key.transpose(2, 3) * query.shape[-1] ** -0.5, -1)
         return attention.out_proj((weights @ value).transpose(1, 2).reshape(x.shape)), weights[:, 0]
 
@@ -65,7 +68,10 @@ class SpeechModel(nn.Module):
         return encoder.layer_norm(x), middle
 
     def decode(self, memory: Tensor, tokens: Tensor) -> tuple[Tensor, Tensor]:
-        """Returns logits [b, t, vocabulary], and the weights of the first cross-attention head of the last layer [b, t, f / 2]."""
+        """Returns logits [b, t, vocabulary] and attention weights [b, t, f / 2].
+
+        The weights are those of the first cross-attention head of the last layer.
+        """
         decoder = self.whisper.model.decoder
         x = decoder.embed_tokens(tokens) + decoder.embed_positions.weight[:tokens.shape[1]]
         weights = None

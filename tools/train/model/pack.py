@@ -1,4 +1,7 @@
-"""Converts a trained checkpoint to a model folder in the layout of Hugging Face's ONNX exports, 8 bit: `python -m model.pack WORK OUT`."""
+"""Converts a trained checkpoint to a model folder: `python -m model.pack WORK OUT`.
+
+The folder has the layout of Hugging Face's ONNX exports, with 8-bit weights.
+"""
 import argparse
 import json
 from pathlib import Path
@@ -25,7 +28,8 @@ def load_model(work: Path, ids: SpecialIds, vocabulary: int) -> WhisperForCondit
     own = {name.removeprefix("whisper."): value for name, value in weights.items() if name.startswith("whisper.")}
     layers = lambda part: 1 + max(int(name.split(".")[3]) for name in own if name.startswith(f"model.{part}.layers."))
     width = own["model.encoder.conv1.weight"].shape[0]
-    model = WhisperForConditionalGeneration(whisper_config(ids, vocabulary, width, layers("encoder"), layers("decoder")))
+    config = whisper_config(ids, vocabulary, width, layers("encoder"), layers("decoder"))
+    model = WhisperForConditionalGeneration(config)
     model.load_state_dict(own)
     return model.eval()
 
@@ -56,7 +60,8 @@ def pack(work: Path, out: Path) -> None:
         "suppress_tokens": [], "begin_suppress_tokens": [],
     })
     names = {f"{kind}_token": "<|endoftext|>" for kind in ("bos", "eos", "unk", "pad")}
-    write_json(out / "tokenizer_config.json", {"tokenizer_class": "WhisperTokenizer", **names, "model_max_length": MAX_TOKENS})
+    tokens = {"tokenizer_class": "WhisperTokenizer", **names, "model_max_length": MAX_TOKENS}
+    write_json(out / "tokenizer_config.json", tokens)
     front = WhisperFeatureExtractor(feature_size=80, hop_length=HOP, chunk_length=WINDOW_SECONDS).to_dict()
     front.pop("mel_filters", None)
     write_json(out / "preprocessor_config.json", front | {"processor_class": "WhisperProcessor"})

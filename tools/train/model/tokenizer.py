@@ -1,4 +1,4 @@
-"""The speech model's tokenizer: byte-level BPE, Whisper's special tokens, and timestamps every 0.04 s of a 10 s window."""
+"""The speech model's tokenizer: byte-level BPE, Whisper's special tokens, and timestamps every 0.04 s up to 10 s."""
 import random
 from pathlib import Path
 
@@ -9,7 +9,8 @@ from text.sentences import Sentences
 WINDOW_SECONDS = 10
 TIMESTAMPS_PER_SECOND = 25
 SPECIALS = [
-    "endoftext", "startoftranscript", "en", "translate", "transcribe", "startoflm", "startofprev", "nospeech", "notimestamps",
+    "endoftext", "startoftranscript", "en", "translate", "transcribe", "startoflm", "startofprev", "nospeech",
+    "notimestamps",
 ]
 
 

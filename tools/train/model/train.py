@@ -26,12 +26,16 @@ from model.transcribe import word_error_rate
 HOP = 320
 #: Weights of the losses next to the decoder's own loss; see the README.
 CTC, PHONES, TOKENS, ATTENTION = 0.3, 0.5, 0.3, 0.3
-#: Of a step, all processes together.
+#: Seconds of audio in one step, in all processes together.
 BATCH_SECONDS = 96.0
 
 
 def losses(model: SpeechModel, mel: LogMel, batch: Batch, ids: SpecialIds, vocabulary: int) -> dict[str, torch.Tensor]:
-    """Returns the cross entropy of the decoder, CTC, the phone and token of each frame, and the attention on the spoken word."""
+    """Returns five losses by name.
+
+    They are the cross entropy of the decoder, of the phone of each frame and of the token of each frame, the loss of
+    the attention on the spoken word, and CTC.
+    """
     length = max(map(len, batch.tokens))
     inputs = torch.full((len(batch.tokens), length), ids.endoftext)
     targets = torch.full((len(batch.tokens), length), IGNORED)
@@ -42,7 +46,9 @@ def losses(model: SpeechModel, mel: LogMel, batch: Batch, ids: SpecialIds, vocab
         targets[row, :1 if len(tokens) == 3 else 2] = IGNORED
     memory, middle = model.encode(mel(batch.samples, augment=True))
     logits, weights = model.decode(memory, inputs[:, :-1])
-    labels = F.cross_entropy(logits.flatten(0, 1), targets[:, :-1].flatten(), ignore_index=IGNORED, label_smoothing=0.05)
+    labels = F.cross_entropy(
+        logits.flatten(0, 1), targets[:, :-1].flatten(), ignore_index=IGNORED, label_smoothing=0.05
+    )
     phones = F.cross_entropy(model.phone_head(middle).flatten(0, 1), batch.phone_labels.flatten(), ignore_index=IGNORED)
     tokens = F.cross_entropy(model.token_head(memory).flatten(0, 1), batch.token_labels.flatten(), ignore_index=IGNORED)
     target, known = batch.attention_targets()
@@ -50,13 +56,18 @@ def losses(model: SpeechModel, mel: LogMel, batch: Batch, ids: SpecialIds, vocab
     steps = model.ctc_head(memory).log_softmax(-1).transpose(0, 1)
     texts = torch.tensor(sum(batch.text_tokens, []), dtype=torch.long)
     lengths = torch.tensor([len(text) for text in batch.text_tokens])
-    ctc = F.ctc_loss(steps, texts, torch.full((len(lengths),), len(steps)), lengths, blank=vocabulary, zero_infinity=True)
+    step_counts = torch.full((len(lengths),), len(steps))
+    ctc = F.ctc_loss(steps, texts, step_counts, lengths, blank=vocabulary, zero_infinity=True)
     return dict(labels=labels, phones=phones, tokens=tokens, attention=attention, ctc=ctc)
 
 
 def total(parts: dict[str, torch.Tensor]) -> torch.Tensor:
     return (
-        parts["labels"] + CTC * parts["ctc"] + PHONES * parts["phones"] + TOKENS * parts["tokens"] + ATTENTION * parts["attention"]
+        parts["labels"]
+        + CTC * parts["ctc"]
+        + PHONES * parts["phones"]
+        + TOKENS * parts["tokens"]
+        + ATTENTION * parts["attention"]
     )
 
 
@@ -76,10 +87,14 @@ def window_seconds(rng: random.Random, progress: float) -> float:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("work", type=Path, help="folder of corpora, tokenizer and checkpoint")
-    parser.add_argument("--data", required=True, help="names of corpora, separated by commas; f1*3 is used three times as often")
+    parser.add_argument(
+        "--data", required=True, help="names of corpora, separated by commas; f1*3 is used three times as often"
+    )
     parser.add_argument("--unseen", default="", help="corpora whose sentences are excluded from the training")
     parser.add_argument("--check", default="", help="corpora for the word error rates during training")
-    parser.add_argument("--hours", type=float, required=True, help="total hours of speech; determines the learning rate")
+    parser.add_argument(
+        "--hours", type=float, required=True, help="total hours of speech; determines the learning rate"
+    )
     parser.add_argument("--stop-after", type=float, default=1e9, help="minutes of this part")
     parser.add_argument("--peak", type=float, default=1.5e-3, help="learning rate")
     parser.add_argument("--warm-up", type=int, default=300, help="steps")
@@ -92,7 +107,8 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     arguments = parser.parse_args()
     torch.set_num_threads(arguments.threads)
-    dist.init_process_group("gloo", **({} if "WORLD_SIZE" in os.environ else dict(store=dist.HashStore(), rank=0, world_size=1)))
+    single = {} if "WORLD_SIZE" in os.environ else dict(store=dist.HashStore(), rank=0, world_size=1)
+    dist.init_process_group("gloo", **single)
     try:
         run(arguments)
     finally:
@@ -137,7 +153,9 @@ def run(arguments: argparse.Namespace) -> None:
         table.write_text(json.dumps(phones))
     config = whisper_config(ids, vocabulary, arguments.width, arguments.encoder_layers, arguments.decoder_layers)
     model, mel = SpeechModel(config, max(phones.values()) + 1), LogMel(HOP)
-    optimizer = torch.optim.AdamW(model.parameters(), lr=arguments.peak, betas=(0.9, 0.98), weight_decay=0.02, fused=True)
+    optimizer = torch.optim.AdamW(
+        model.parameters(), lr=arguments.peak, betas=(0.9, 0.98), weight_decay=0.02, fused=True
+    )
     if "model" in state:
         model.load_state_dict(state["model"])
         if "optimizer" in state:
@@ -210,7 +228,8 @@ class Trainer:
             self.sums[name] = self.sums.get(name, 0.0) + value.item()
         if state["step"] % 100 == 0:
             means = " ".join(f"{name} {value / 100:.3f}" for name, value in self.sums.items())
-            say(f"{time.strftime('%H:%M:%S')} step {state['step']}, {state['heard'] / 3600:.1f} h: {means}, rate {rate:.5f}")
+            progress = f"{time.strftime('%H:%M:%S')} step {state['step']}, {state['heard'] / 3600:.1f} h"
+            say(f"{progress}: {means}, rate {rate:.5f}")
             self.sums = {}
 
     def save(self, path: Path) -> None:

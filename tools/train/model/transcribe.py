@@ -1,4 +1,7 @@
-"""Transcribes greedily with the torch model and computes word error rates: a quick check during training, not the evaluation."""
+"""Transcribes greedily with the torch model and computes word error rates.
+
+This is a quick check during the training. The evaluation is evaluate.py.
+"""
 import numpy as np
 import torch
 from tokenizers import Tokenizer
@@ -9,6 +12,7 @@ from model.network import SpeechModel
 from model.tokenizer import SpecialIds
 from text.sentences import spoken_form
 
+#: Seconds of the shortest window, and of the silence after the audio.
 SHORTEST_WINDOW, TAIL = 3.0, 0.5
 
 
@@ -24,8 +28,13 @@ def word_errors(reference: str, hypothesis: str) -> tuple[int, int]:
 
 
 @torch.no_grad()
-def transcribe(model: SpeechModel, mel: LogMel, tokenizer: Tokenizer, ids: SpecialIds, audio: list[np.ndarray]) -> list[str]:
-    """Returns the text of each utterance. All windows have one length: the longest utterance and 0.5 s, at least 3 s."""
+def transcribe(
+    model: SpeechModel, mel: LogMel, tokenizer: Tokenizer, ids: SpecialIds, audio: list[np.ndarray]
+) -> list[str]:
+    """Returns the text of each utterance.
+
+    All windows are as long as the longest utterance and 0.5 s, and at least 3 s.
+    """
     hops = 4 * mel.hop
     longest = max(SHORTEST_WINDOW, max(map(len, audio)) / RATE + TAIL)
     samples = torch.randn(len(audio), int(longest * RATE) // hops * hops) * 0.001

@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass, field
 import numpy as np
 
 RATE = 16_000
+#: Seconds of the longest and the shortest utterance.
 LONGEST = 9.5
 SHORTEST = 0.25
 
@@ -33,7 +34,7 @@ class CorpusWriter:
         self.count = 0
 
     def add(self, text: str, voice: str, audio: np.ndarray, words=(), phones=()) -> bool:
-        """Adds `audio`, float samples at 16 kHz. Returns False when it is too short or too long for the model's window."""
+        """Adds `audio`, float samples at 16 kHz. Returns False when it is too short, or too long for the window."""
         if not SHORTEST * RATE <= len(audio) <= LONGEST * RATE:
             return False
         peak = max(0.05, float(np.abs(audio).max()))
@@ -60,7 +61,10 @@ def read_samples(prefix: str) -> np.memmap:
 
 
 def trimmed(audio: np.ndarray, rate: int) -> tuple[np.ndarray, float]:
-    """Returns the audio without surrounding silence (30 ms before and 50 ms after it stay), and the seconds cut at its start."""
+    """Returns the audio without surrounding silence, and the seconds that were cut at its start.
+
+    Of the silence, 30 ms before the audio and 50 ms after it stay.
+    """
     loud = np.flatnonzero(np.abs(audio) > 0.0035)
     if not len(loud):
         return audio, 0.0

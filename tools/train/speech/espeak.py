@@ -15,7 +15,9 @@ KNOWN_VARIANTS = (
     + ["Andy", "Annie", "Alex", "Alicia", "Mike", "steph", "max", "david", "belinda", "anika"]
 )
 #: Variants that do not sound like human speech.
-EFFECTS = {"whisper", "whisperf", "croak", "UniRobot", "Demonic", "Storm", "fast", "Mr serious", "RicishayMax", "RicishayMax2"}
+EFFECTS = {
+    "whisper", "whisperf", "croak", "UniRobot", "Demonic", "Storm", "fast", "Mr serious", "RicishayMax", "RicishayMax2",
+}
 RATE, PITCH, RANGE, GAP = 1, 3, 4, 7
 WORD_EVENT, PHONEME_EVENT, END_EVENT = 1, 7, 0
 
@@ -35,7 +37,10 @@ _Callback = C.CFUNCTYPE(C.c_int, C.POINTER(C.c_short), C.c_int, C.POINTER(_Event
 
 
 def random_variant(rng: random.Random) -> str:
-    """Returns a voice file of espeak-ng with another vocal tract, pitch and manner, in and slightly beyond the range of the named variants."""
+    """Returns a voice file of espeak-ng with a random vocal tract, pitch and manner.
+
+    The values lie in the range of the named variants, or slightly outside it.
+    """
     tract = rng.uniform(0.84, 1.24)
     # Some voices scale all formants equally, others do not. The upper formants are free.
     spread = rng.uniform(0.02, 0.12)
@@ -102,7 +107,10 @@ class Espeak:
         return 0
 
     def say(self, text: str, voice: str, rate=160, pitch=50, pitch_range=50, gap=0):
-        """Speaks the text. Returns float samples at `self.rate`, [(seconds, character)] of words, [(seconds, name)] of phones."""
+        """Speaks the text. Returns float samples at `self.rate`, and the times of words and phones.
+
+        The words are [(seconds, character)] and the phones [(seconds, name)].
+        """
         self.pieces, self.words, self.phones = [], [], []
         if self.lib.espeak_SetVoiceByName(voice.encode()) != 0:
             raise ValueError(f"espeak-ng has no voice {voice}")
@@ -124,7 +132,7 @@ class Espeak:
         return _voice(rng.choice(KNOWN_ACCENTS), rng.choice(self.made_up))
 
     def any_voice(self, rng: random.Random) -> str:
-        """Returns a voice for training: a known voice, another variant that is not reserved for tests, or a random voice."""
+        """Returns a voice for training: a known voice, another variant that no test needs, or a random voice."""
         kind = rng.random()
         if kind < 0.35:
             return self.known_voice(rng)

@@ -51,7 +51,11 @@ def flite(folder: Path, writer: CorpusWriter) -> None:
 def with_festival(folder: Path, writer: CorpusWriter) -> None:
     """300 unseen sentences by the two festival voices that are not in the training."""
     rng = random.Random(904)
-    orders = [festival.Order(grammar.sentence(rng), voice, rng.uniform(0.85, 1.15)) for voice in festival.HELD_VOICES for _ in range(150)]
+    orders = [
+        festival.Order(grammar.sentence(rng), voice, rng.uniform(0.85, 1.15))
+        for voice in festival.HELD_VOICES
+        for _ in range(150)
+    ]
     for order, said in zip(orders, festival.say_all(orders)):
         writer.add(order.text, "festival-" + order.voice, *resampled(said.audio, said.rate, [], []))
 
@@ -97,7 +101,8 @@ def emptiness(seconds: int = 600, seed: int = 906) -> np.ndarray:
         level = 10 ** (numbers.uniform(-60, -12) / 20)
         white = numbers.standard_normal(stretch)
         dark = np.convolve(white, np.ones(24) / 5, mode="same")
-        chord = sum(np.sin(2 * np.pi * pitch * time) for pitch in numbers.choice([110, 165, 220, 262, 330, 392, 440, 523, 660], 3))
+        pitches = numbers.choice([110, 165, 220, 262, 330, 392, 440, 523, 660], 3)
+        chord = sum(np.sin(2 * np.pi * pitch * time) for pitch in pitches)
         hum = np.sin(2 * np.pi * 50 * time) + 0.4 * np.sin(2 * np.pi * 150 * time)
         clicks = (numbers.random(stretch) < 0.0002) * 8.0
         kind = [np.zeros(stretch), white, dark, hum, chord, clicks][number % 6]

@@ -16,7 +16,10 @@ HELD_VOICES = ["kal_diphone", "cmu_us_slt_arctic_hts"]
 
 @dataclass
 class Order:
-    """A text to speak, slowed down by the factor `stretch`. `pitch` in Hz changes only the diphone voices; None keeps their pitch."""
+    """A text to speak, slowed down by the factor `stretch`.
+
+    `pitch` in Hz changes only the diphone voices. None keeps their pitch.
+    """
 
     text: str
     voice: str
@@ -67,7 +70,10 @@ def read(text: str, file: Path) -> Said:
     # The 's of "John's" is a separate word here; it ends together with the word before.
     ends = [end for end, word in labels(Path(f"{file}.words")) if not word.startswith("'")]
     places = [at for at in range(len(text)) if text[at] != " " and (at == 0 or text[at - 1] == " ")]
-    starts = [next((start for start, name in phones if name != "_" and start > last - 0.001), None) for last in [0.0, *ends[:-1]]]
+    starts = [
+        next((start for start, name in phones if name != "_" and start > last - 0.001), None)
+        for last in [0.0, *ends[:-1]]
+    ]
     whole = len(places) == len(starts) and None not in starts
     return Said(audio, rate, list(zip(starts, places)) if whole else [], phones)
 

@@ -16,7 +16,10 @@ WORD = b"R:SylStructure.parent.parent.R:Token.parent"
 
 
 class _Wave(C.Structure):
-    _fields_ = [("type", C.c_char_p), ("rate", C.c_int), ("count", C.c_int), ("channels", C.c_int), ("samples", C.POINTER(C.c_short))]
+    _fields_ = [
+        ("type", C.c_char_p), ("rate", C.c_int), ("count", C.c_int), ("channels", C.c_int),
+        ("samples", C.POINTER(C.c_short)),
+    ]
 
 
 class _Voice(C.Structure):
@@ -34,7 +37,8 @@ class Flite:
         pointer, text, number = C.c_void_p, C.c_char_p, C.c_float
         for name, result, arguments in (
             ("flite_synth_text", pointer, [text, pointer]), ("utt_wave", C.POINTER(_Wave), [pointer]),
-            ("utt_relation", pointer, [pointer, text]), ("relation_head", pointer, [pointer]), ("item_next", pointer, [pointer]),
+            ("utt_relation", pointer, [pointer, text]), ("relation_head", pointer, [pointer]),
+            ("item_next", pointer, [pointer]),
             ("path_to_item", pointer, [pointer, text]), ("ffeature_string", text, [pointer, text]),
             ("ffeature_float", number, [pointer, text]), ("delete_utterance", None, [pointer]),
             ("flite_feat_set_float", None, [pointer, text, number]),
@@ -49,8 +53,11 @@ class Flite:
         return register(None)
 
     def say(self, text: str, voice: str, stretch=1.0, pitch=110.0):
-        """Speaks the text, `stretch` times as slowly; `pitch` in Hz moves the diphone voices only. Returns float samples,
-        their rate, [(seconds, character)] of words (empty where flite split the text otherwise), [(seconds, name)] of phones."""
+        """Speaks the text. Returns float samples, their rate, and the times of words and phones.
+
+        `stretch` 2 is twice as slow. `pitch` in Hz changes only the diphone voices. The words are [(seconds,
+        character)], and empty when flite did not split the text at its spaces. The phones are [(seconds, name)].
+        """
         handle = self.voices[voice]
         features = C.cast(handle, C.POINTER(_Voice)).contents.features
         self.lib.flite_feat_set_float(features, b"duration_stretch", stretch)

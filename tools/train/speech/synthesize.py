@@ -12,11 +12,15 @@ from speech.espeak import Espeak
 from speech.flite import VOICES, Flite
 from text.sentences import Sentences
 
+#: Number of texts in one run of festival.
 FESTIVAL_PIECE = 200
 
 
 def resampled(audio, rate: float, words, phones):
-    """Returns trimmed audio at 16 kHz with its times. A `rate` other than the real one changes vocal tract and speed."""
+    """Returns trimmed audio at 16 kHz with its times.
+
+    A `rate` that is not the real rate of the audio changes the vocal tract and the speed.
+    """
     audio, cut = trimmed(audio, int(rate))
     shift = lambda times: [(round(time - cut, 3), what) for time, what in times]
     return soxr.resample(audio, rate, RATE), shift(words), shift(phones)
@@ -52,7 +56,8 @@ def write_festival(writer: CorpusWriter, draw, count: int, rng: random.Random) -
         piece = min(count, FESTIVAL_PIECE)
         count -= piece
         orders = [
-            festival.Order(draw(rng), festival.TRAINED_VOICE, rng.uniform(0.8, 1.25), rng.uniform(85, 150)) for _ in range(piece)
+            festival.Order(draw(rng), festival.TRAINED_VOICE, rng.uniform(0.8, 1.25), rng.uniform(85, 150))
+            for _ in range(piece)
         ]
         for order, said in zip(orders, festival.say_all(orders)):
             spoken = in_another_tract(said.audio, said.rate, said.words, said.phones, rng)
@@ -66,7 +71,9 @@ def main() -> None:
     parser.add_argument("--voices", choices=["espeak", "made-up", "flite", "festival"], required=True)
     parser.add_argument("--count", type=int, required=True)
     parser.add_argument("--seed", type=int, required=True)
-    parser.add_argument("--made-up", type=int, default=90, help="number of random espeak voices (the library allows 349 voices)")
+    parser.add_argument(
+        "--made-up", type=int, default=90, help="number of random espeak voices (the library allows 349 voices)"
+    )
     arguments = parser.parse_args()
     rng = random.Random(arguments.seed)
     draw = Sentences(translated()).draw

@@ -62,7 +62,7 @@ def cardinal(number: int) -> str:
 
 
 def ordinal(number: int) -> str:
-    """first to thirty first."""
+    """Returns 1 to 31 as words: first to thirty first."""
     if number <= 20:
         return ORDINALS[number - 1]
     if number == 30:

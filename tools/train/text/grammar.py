@@ -6,8 +6,8 @@ import random
 
 from text.english import cardinal, gerund, ordinal, past, plural, third_person, with_article
 from text.lexicon import (
-    ADJECTIVES, ADVERBS, ANIMALS, BODY, CITIES, FOOD, FUNCTION_WORDS, IDEAS, INTRANSITIVE_VERBS, MASS_NOUNS, MONTHS, MORE_WORDS,
-    NAMES, NATURE, ONES, ORDINALS, PEOPLE, PLACES, TENS, THINGS, TRANSITIVE_VERBS, WEEKDAYS,
+    ADJECTIVES, ADVERBS, ANIMALS, BODY, CITIES, FOOD, FUNCTION_WORDS, IDEAS, INTRANSITIVE_VERBS, MASS_NOUNS, MONTHS,
+    MORE_WORDS, NAMES, NATURE, ONES, ORDINALS, PEOPLE, PLACES, TENS, THINGS, TRANSITIVE_VERBS, WEEKDAYS,
 )
 
 NOUNS = [*PEOPLE, *ANIMALS, *FOOD, *PLACES, *THINGS, *IDEAS, *NATURE, *BODY]
@@ -76,7 +76,8 @@ class Phrases:
     def place(self) -> str:
         choice = self.choice
         return choice([
-            choice(["in", "at", "near", "behind", "outside", "next to", "in front of"]) + " the " + self.adjective(0.2) + choice(PLACES),
+            choice(["in", "at", "near", "behind", "outside", "next to", "in front of"])
+            + " the " + self.adjective(0.2) + choice(PLACES),
             "in " + choice(CITIES),
             "to the " + choice(PLACES),
             "on the " + choice("table floor chair wall road train bus plane roof beach".split()),
@@ -90,10 +91,11 @@ class Phrases:
             + choice(["o'clock", "thirty", "fifteen", "in the morning", "in the evening", "p m"]),
             lambda: "in " + choice(MONTHS),
             lambda: choice([
-                "yesterday", "today", "tomorrow", "tonight", "last week", "next year", "every day", "this morning", "last night",
-                "this afternoon", "next month", "right now", "after dinner", "before lunch",
+                "yesterday", "today", "tomorrow", "tonight", "last week", "next year", "every day", "this morning",
+                "last night", "this afternoon", "next month", "right now", "after dinner", "before lunch",
             ]),
-            lambda: self.number(2, 50) + " " + choice(["minutes", "hours", "days", "weeks", "months", "years"]) + " ago",
+            lambda: self.number(2, 50)
+            + " " + choice(["minutes", "hours", "days", "weeks", "months", "years"]) + " ago",
             lambda: "in " + self.number(2, 60) + " " + choice(["minutes", "hours", "days", "weeks"]),
         ])()
 
@@ -109,12 +111,14 @@ class Phrases:
             return past(choice(INTRANSITIVE_VERBS)) + " " + self.place()
         if kind < 0.65:
             verb = choice(INTRANSITIVE_VERBS)
-            return self.be(subject, self.chance(0.5)) + " " + gerund(verb) + " " + choice([self.place(), choice(ADVERBS), self.time()])
+            start = self.be(subject, self.chance(0.5)) + " " + gerund(verb)
+            return start + " " + choice([self.place(), choice(ADVERBS), self.time()])
         if kind < 0.75:
             modal = choice(["will", "can", "must", "should", "could", "may", "would", "cannot", "might"])
             return modal + " " + choice(TRANSITIVE_VERBS) + " " + self.noun_phrase()
         if kind < 0.83:
-            return self.be(subject, self.chance(0.5)) + " " + choice(["very ", "too ", "so ", "not ", "really ", ""]) + choice(ADJECTIVES)
+            start = self.be(subject, self.chance(0.5))
+            return start + " " + choice(["very ", "too ", "so ", "not ", "really ", ""]) + choice(ADJECTIVES)
         if kind < 0.92:
             if self.chance(0.5):
                 wish = "wants" if third else "want"
@@ -156,7 +160,8 @@ def there_are(p: Phrases) -> str:
 
 def question_word(p: Phrases) -> str:
     word = p.choice(["what", "when", "where", "why", "how"]) + " " + p.choice(["did", "do", "will", "can", "should"])
-    return word + " " + p.choice(["you", "we", "they", "I"]) + " " + p.choice(TRANSITIVE_VERBS) + " " + p.noun_phrase() + "?"
+    start = word + " " + p.choice(["you", "we", "they", "I"])
+    return start + " " + p.choice(TRANSITIVE_VERBS) + " " + p.noun_phrase() + "?"
 
 
 def request(p: Phrases) -> str:
@@ -165,7 +170,8 @@ def request(p: Phrases) -> str:
 
 
 def yes_or_no(p: Phrases) -> str:
-    return p.choice(["is", "was"]) + " " + p.noun_phrase(p.choice([THINGS, PLACES, IDEAS])) + " " + p.choice(ADJECTIVES) + "?"
+    start = p.choice(["is", "was"]) + " " + p.noun_phrase(p.choice([THINGS, PLACES, IDEAS]))
+    return start + " " + p.choice(ADJECTIVES) + "?"
 
 
 def how_much(p: Phrases) -> str:
@@ -184,7 +190,8 @@ def description(p: Phrases) -> str:
 
 
 def belonging(p: Phrases) -> str:
-    return "the " + p.choice(IDEAS) + " of the " + p.choice(NOUNS) + " " + p.choice(["is", "was"]) + " " + p.choice(ADJECTIVES)
+    start = "the " + p.choice(IDEAS) + " of the " + p.choice(NOUNS)
+    return start + " " + p.choice(["is", "was"]) + " " + p.choice(ADJECTIVES)
 
 
 def price(p: Phrases) -> str:
@@ -196,7 +203,8 @@ def appointment(p: Phrases) -> str:
     what = p.choice(["meeting", "lesson", "train", "movie", "party", "flight", "game", "class", "interview", "exam"])
     verb = p.choice(["starts", "ends", "leaves", "begins", "arrives"])
     hour = p.number(1, 12)
-    return "the " + what + " " + verb + " at " + hour + " " + p.choice(["o'clock", "thirty", "fifteen", "forty five", "twenty"])
+    start = "the " + what + " " + verb + " at " + hour
+    return start + " " + p.choice(["o'clock", "thirty", "fifteen", "forty five", "twenty"])
 
 
 def date(p: Phrases) -> str:
@@ -210,7 +218,8 @@ def phone_number(p: Phrases) -> str:
 
 def result(p: Phrases) -> str:
     what = p.choice(["number", "answer", "total", "result", "code", "price"])
-    return "the " + what + " is " + cardinal(p.choice([p.rng.randint(0, 99), p.rng.randint(100, 999), p.rng.randint(1000, 99999)]))
+    numbers = [p.rng.randint(0, 99), p.rng.randint(100, 999), p.rng.randint(1000, 99999)]
+    return "the " + what + " is " + cardinal(p.choice(numbers))
 
 
 def year(p: Phrases) -> str:
@@ -235,15 +244,17 @@ def report(p: Phrases) -> str:
 
 
 def generality(p: Phrases) -> str:
-    return p.choice(ADJECTIVES) + " " + plural(p.choice(PEOPLE)) + " " + p.choice(TRANSITIVE_VERBS) + " " + p.noun_phrase()
+    start = p.choice(ADJECTIVES) + " " + plural(p.choice(PEOPLE))
+    return start + " " + p.choice(TRANSITIVE_VERBS) + " " + p.noun_phrase()
 
 
 #: (weight, rule). The plain word lists prevent the model from relying on the rules.
 RULES = [
     (26, Phrases.clause), (7, two_clauses), (5, lambda p: p.time() + " " + p.clause()), (4, there_is), (3, there_are),
-    (5, question_word), (3, request), (2, yes_or_no), (2, lambda p: "where is the " + p.choice([*PLACES, *THINGS]) + "?"),
-    (2, how_much), (4, command), (4, description), (3, belonging), (3, price), (3, appointment), (2, date), (2, phone_number),
-    (2, result), (1, year), (2, greeting), (2, opinion), (2, report), (1, generality), (18, word_list),
+    (5, question_word), (3, request), (2, yes_or_no),
+    (2, lambda p: "where is the " + p.choice([*PLACES, *THINGS]) + "?"), (2, how_much), (4, command), (4, description),
+    (3, belonging), (3, price), (3, appointment), (2, date), (2, phone_number), (2, result), (1, year), (2, greeting),
+    (2, opinion), (2, report), (1, generality), (18, word_list),
 ]
 TOTAL_WEIGHT = sum(weight for weight, _ in RULES)
 

@@ -1,4 +1,7 @@
-"""Natural sentences from hand-written templates (natural/*.txt), one per line, with alternatives: `{My|Her} {cat|dog} sleeps.`"""
+"""Natural sentences from hand-written templates (natural/*.txt).
+
+Each line is a template with alternatives in braces: `{My|Her} {cat|dog} sleeps.`
+"""
 import random
 import re
 from pathlib import Path

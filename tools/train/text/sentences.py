@@ -30,7 +30,7 @@ class Sentences:
     """Draws sentences. Equal seeds give equal sentences while the source texts stay unchanged."""
 
     def __init__(self, translated=None) -> None:
-        """`translated(rng)` returns a sentence of the translators' grammar. Without it, the other kinds replace its share."""
+        """`translated(rng)` returns a sentence of the translators' grammar. Without it, other kinds take its share."""
         self.templates = load_templates()
         self.words = common_words()
         self.translated = translated

@@ -244,7 +244,10 @@ def clause(
     clitic: "Clitic | None" = None,
     adverb: "Text | None" = None,
 ) -> Text:
-    """Returns a clause without capital and punctuation. `what` follows the verb; `adverb` (never, always...) is for the present only."""
+    """Returns a clause without capital and punctuation.
+
+    `what` follows the verb. `adverb` (never, always...) is only for the present.
+    """
     what = what or NOTHING
     auxiliary, rest, plain = _english(action, who, tense)
     subject, after = who.text, what.en if clitic is None else join_words(clitic.en, what.en)
@@ -266,7 +269,10 @@ def clause(
 
 
 def object_of(action: Action, thing: Phrase, negative: bool = False) -> Text:
-    """Returns the noun phrase as the verb's object: Spanish personal a, French de after a negation and after avoir besoin."""
+    """Returns the noun phrase as the verb's object.
+
+    Spanish adds the personal a. French uses de after a negation and after avoir besoin.
+    """
     text = thing.text
     some_person = action.en in ("need", "look for", "find") and not thing.definite
     if thing.human and action.en != "have" and not some_person:

@@ -1,4 +1,4 @@
-"""Sentence pairs for the translators: drawn once into a file, split, and varied like the output of speech recognition."""
+"""Sentence pairs for the translators. They are drawn once into a file, split, and varied like recognised speech."""
 
 import json
 import random

@@ -58,7 +58,7 @@ class EncoderGraph(nn.Module):
 
 
 class DecoderGraph(nn.Module):
-    """The decoder of the first token, which makes the cache, or (`cached`) of later tokens, which extend its part of the cache.
+    """The decoder of the first token, which makes the cache, or (`cached`) of later tokens, which extend the cache.
 
     The cache of a layer is (decoder key, decoder value, encoder key, encoder value).
     """
@@ -156,7 +156,10 @@ def export_marian(model: MarianMTModel, folder: Path) -> None:
 
 
 def largest_difference(model: MarianMTModel, folder: Path, steps: int = 3) -> float:
-    """Returns the largest difference between the logits of graphs and model: random tokens, one source shorter than the other."""
+    """Returns the largest difference between the logits of the graphs and of the model.
+
+    The input is two sources of random tokens. One of them is shorter than the other.
+    """
     model = model.eval().cpu().float()
     sessions = {
         name: onnxruntime.InferenceSession(str(folder / "onnx" / f"{name}.onnx"), providers=["CPUExecutionProvider"])
@@ -191,7 +194,7 @@ def largest_difference(model: MarianMTModel, folder: Path, steps: int = 3) -> fl
 
 
 def export_folder(source: Path, folder: Path) -> float:
-    """Exports `source`, which `save_pretrained` and the tokenizer wrote. Returns the largest difference of the graphs."""
+    """Exports the folder `source`, which the training wrote. Returns the largest difference of the graphs."""
     model = MarianMTModel.from_pretrained(source)
     export_marian(model, folder)
     for name in ("tokenizer.json", "tokenizer_config.json"):

@@ -35,7 +35,7 @@ def plural(word: str) -> str:
 
 
 def number(n: int, gender: str = "m", counting: bool = False) -> str:
-    """Returns 0 to 9999 with traditional hyphens: vingt et un, soixante et onze, quatre-vingts, trois cent quarante-deux."""
+    """Returns 0 to 9999 with traditional hyphens: vingt et un, soixante et onze, quatre-vingts, cent quarante-deux."""
     one = "une" if gender == "f" and counting else "un"
     if n >= 1000:
         thousands, rest = divmod(n, 1000)
@@ -128,6 +128,6 @@ CONTRACTIONS = {
 
 
 def elide(text: str) -> str:
-    """Applies elision (j', l', qu', s'il) and contractions (du, des, au, aux) to a sentence that was written without them."""
+    """Applies elision (j', l', qu', s'il) and contractions (du, des, au, aux) to a sentence without them."""
     text = ELIDED.sub(lambda found: found[1][:-1] + "'", text)
     return CONTRACTED.sub(lambda found: CONTRACTIONS[f"{found[1]} {found[2]}"] + " ", text)

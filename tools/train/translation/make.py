@@ -1,4 +1,6 @@
-"""Makes both translators from nothing and prints their results: `python -m translation.make --work DIR --models FOLDER`.
+"""Makes both translators from nothing and prints their results.
+
+    python -m translation.make --work DIR --models FOLDER
 
 Writes translate-en-es and translate-en-fr to FOLDER (only 8-bit files; MODEL.md is hand-written). DIR keeps the
 sentences, checkpoints and 32-bit files. A repeated run continues with the unfinished steps.
@@ -36,7 +38,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--work", type=Path, required=True, help="folder of sentences, checkpoints and 32-bit files")
     parser.add_argument("--models", type=Path, required=True, help="folder of model folders")
-    parser.add_argument("--minutes", type=float, default=MINUTES, help="training minutes of the first model; the second gets half")
+    parser.add_argument(
+        "--minutes", type=float, default=MINUTES, help="training minutes of the first model; the second gets half"
+    )
     parser.add_argument("--threads", type=int, default=int(os.environ.get("OMP_NUM_THREADS", "1")))
     args = parser.parse_args()
     first, *others = corpus.LANGUAGES

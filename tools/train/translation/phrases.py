@@ -36,8 +36,8 @@ def texts(table: str) -> list[Text]:
 class Choices:
     """Makes every choice of the grammar: by a random generator, or by hand (`by_hand`) for tests.
 
-    A choice has a path such as "subject.noun". By hand, a missing path takes the first option, no, or the lowest number.
-    `unused` lists the given paths that no rule used.
+    A choice has a path such as "subject.noun". By hand, a missing path takes the first option, "no" or the lowest
+    number. `unused` lists the given paths that no rule used.
     """
 
     def __init__(self, rng: random.Random | None, given: Mapping[str, str | int | bool] | None = None) -> None:
@@ -228,7 +228,10 @@ def attributes(noun: Noun) -> list[Adjective]:
 
 @dataclass(frozen=True, eq=False)
 class Determiner:
-    """Spanish and French: masculine, feminine; French also before a vowel. A plural form is marked by + at the end of `en`."""
+    """A determiner such as "the" or "my". A plural has a + at the end of its name.
+
+    `es` and `fr` are the masculine and the feminine form. `fr` also has both forms before a vowel.
+    """
 
     name: str
     en: str

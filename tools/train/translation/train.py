@@ -34,7 +34,10 @@ LONGEST = 60
 
 
 def new_model(vocabulary: int) -> MarianMTModel:
-    """Returns Marian's layout: post-normalised layers, sinusoidal positions, one embedding for both sides and the output."""
+    """Returns a model in Marian's layout.
+
+    Its layers normalise after each part, and its positions are sinusoidal. Both sides and the output share an embedding.
+    """
     torch.manual_seed(0)
     config = MarianConfig(
         vocab_size=vocabulary,
@@ -182,7 +185,10 @@ def train(
     threads: int = 1,
     start_from: str | None = None,
 ) -> bool:
-    """Trains until `minutes` in total or `stop_after` in this part. Returns whether the model is finished and written."""
+    """Trains for `minutes` in total, or for `stop_after` minutes in this part.
+
+    Returns whether the model is finished and written.
+    """
     torch.set_num_threads(threads)
     folder = work / language
     pairs, evaluation, _ = corpus.split(corpus.load(work), language)

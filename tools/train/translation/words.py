@@ -368,7 +368,7 @@ wonderful; maravilloso; s; merveilleux/merveilleuse; a; place info event
 terrible; terrible; s; terrible/terrible; a; info event
 """
 
-# english[/3rd person/past/-ing]; spanish (see spanish.py); french (see french.py); nouns that can be its object, * for all except persons
+# english[/3rd person/past/-ing]; spanish (see spanish.py); french (see french.py); kinds of nouns that can be the object
 VERBS = """
 see/sees/saw/seeing; ver yo=veo past=vi,viste,vio,vimos,vieron; voir vu vois voit voyons voyez voient; person animal thing place
 buy/buys/bought; comprar; acheter stem=achèt; thing food drink
@@ -448,7 +448,8 @@ stay; quedarse; rester etre
 cry/cries/cried/crying; llorar; pleurer
 """
 
-# Verbs of motion "to" or "from" a place. english; spanish; french; spanish preposition; french preposition; english preposition
+# Verbs of motion to a place.
+# english; spanish; french; spanish preposition; french preposition; english preposition
 MOTION = """
 go/goes/went; ir present=voy,vas,va,vamos,van past=fui,fuiste,fue,fuimos,fueron gerund=yendo; aller allé vais va allons allez vont etre; a; à; to
 come/comes/came/coming; venir ie yo=vengo past=vin; venir venu viens vient venons venez viennent etre; a; à; to

@@ -7,7 +7,7 @@ export interface ReferenceTokens {
   readonly gaps: ReadonlyArray<number | null>
 }
 
-/** `close`: at the first difference the reference hardly preferred its token. */
+/** `close`: at the first difference the reference preferred its token only slightly. */
 export type Comparison = { readonly kind: 'equal' } | Difference
 
 interface Difference {
@@ -21,7 +21,7 @@ interface Difference {
 
 /** A difference counts as close when the log probabilities of the two tokens differ by less than this. */
 const CLOSE_GAP = 0.01
-/** Allowed share of close differences: quantised activations sometimes enlarge tiny differences of the features. */
+/** Allowed share of close differences, because quantised activations can enlarge tiny differences of the features. */
 const MAX_CLOSE_SHARE = 0.01
 
 export const compareTokens = (ours: ReadonlyArray<number>, { tokens, gaps }: ReferenceTokens): Comparison => {

@@ -63,7 +63,10 @@ class Marian:
         )
 
     def best(self, logits: np.ndarray) -> tuple[int, float]:
-        """Returns the most probable token and its log probability minus that of the second token. The pad token is never chosen."""
+        """Returns the most probable token, and its log probability minus that of the second token.
+
+        The pad token is never chosen.
+        """
         row = logits[0, -1].astype(np.float64)
         row[self.pad] = -np.inf
         first, second = np.argsort(-row, kind="stable")[:2]

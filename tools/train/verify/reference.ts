@@ -28,6 +28,7 @@ const linesOf = async <A>(
   return rows
 }
 
+/** Returns one row for each utterance, in order. */
 export const speechReference = async (options: {
   readonly python: string
   readonly folder: string

@@ -31,7 +31,8 @@ Options
                     tokenizers for translations
 
 Exit code 1: the results differ. Close differences are allowed in 1 % of the
-cases: the reference then prefers its token by less than 0.01.`
+cases. A difference is close if the reference prefers its token by less than
+0.01.`
 
 interface Options {
   readonly folder: string
@@ -107,8 +108,8 @@ const main = async (): Promise<number> => {
   const [kind, folder, inputs] = positionals
   const count = Number(values.count)
   const hasKind = kind === 'speech' || (kind === 'translation' && values.to !== '')
-  const usable = Number.isInteger(count) && count > 0 && hasKind
-  if (values.help || folder === undefined || inputs === undefined || !usable) {
+  const isUsable = Number.isInteger(count) && count > 0 && hasKind
+  if (values.help || folder === undefined || inputs === undefined || !isUsable) {
     console.log(HELP)
     return values.help ? 0 : 2
   }

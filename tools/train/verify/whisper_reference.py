@@ -18,8 +18,8 @@ import numpy as np
 import onnxruntime
 
 RATE = 16_000
-# As in the runner: silence after the audio, and the shortest window.
-SILENCE_BEHIND = 0.5
+# Seconds of silence after the audio, and of the shortest window, as in the runner.
+SILENCE_AFTER = 0.5
 SHORTEST_WINDOW = 3.0
 FORBIDDEN = -np.inf
 
@@ -99,11 +99,11 @@ class WhisperReference:
         length = full
         if self.config.get("stenolog", {}).get("dynamic_window"):
             step = 2 * self.front["hop_length"]
-            wanted = max(len(samples) + SILENCE_BEHIND * RATE, SHORTEST_WINDOW * RATE)
+            wanted = max(len(samples) + SILENCE_AFTER * RATE, SHORTEST_WINDOW * RATE)
             length = min(full, math.ceil(wanted / step) * step)
         audio = np.zeros(length, np.float32)
-        heard = samples[:length]
-        audio[: len(heard)] = heard.astype(np.float32) / 32768
+        part = samples[:length]
+        audio[: len(part)] = part.astype(np.float32) / 32768
         return audio
 
     def allow(self, logits: np.ndarray, tokens: list[int]) -> np.ndarray:
@@ -140,7 +140,7 @@ class WhisperReference:
         return dict(zip([output.name for output in session.get_outputs()], session.run(None, feeds), strict=True))
 
     def decode(self, samples: np.ndarray) -> dict[str, Any]:
-        """`samples`: int16 at 16 kHz."""
+        """Transcribes int16 samples at 16 kHz. Returns the tokens and the values that judge them."""
         features = log_mel(
             self.window(samples), self.front["n_fft"], self.front["hop_length"], self.front["feature_size"]
         )
