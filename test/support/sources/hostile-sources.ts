@@ -83,7 +83,7 @@ export const hostileRtspPaths = ({ host, port }: ForbiddenHost): ReadonlyArray<s
     ...['options', 'describe', 'setup', 'play'].map((method) => `redirect-${method}`),
     ...locations.map((location) => `redirect-to-x?${encodeURIComponent(location)}`),
     'loop', 'smuggle', 'long-head', 'long-body', 'html', 'video', 'speex', 'encrypted', 'control', 'base',
-    'bad-control', 'udp', 'multicast', 'ask',
+    'bad-control', 'udp', 'multicast', 'server-request',
   ]
 }
 

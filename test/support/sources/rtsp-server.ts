@@ -145,7 +145,7 @@ export const serveRtsp = (
         },
         'SETUP multicast': () =>
           reply('200 OK', transport(`RTP/AVP;multicast;destination=${elsewhereHost};port=${elsewherePort};ttl=1`)),
-        'PLAY ask': () => {
+        'PLAY server-request': () => {
           reply('200 OK')
           socket.write(`REDIRECT rtsp://x RTSP/1.0\r\nCSeq: 9\r\n${location}\r\n`)
         },

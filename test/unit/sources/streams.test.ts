@@ -152,7 +152,7 @@ test('misbehaving RTSP servers end the attempt with a code; redirects are checke
     ['bad-control', 'stream_over'],
     ['udp', 'unsupported'],
     ['multicast', 'unsupported'],
-    ['request', 'closed'],
+    ['server-request', 'closed'],
     ['control', 'stream_over'],
     ['base', 'stream_over'],
     ['redirect-to-x?http%3A%2F%2F127.0.0.1%2F', 'scheme_forbidden'],
@@ -214,11 +214,11 @@ withFfmpeg('doctor checks a source step by step, and each problem has its own st
   })
   for (const [url, last] of [
     [web.url('film'), 'container WRONG no_index'],
-    [web.url('locked').replace('://', '://a:b@'), 'ask WRONG http_401'],
-    [server.url('digest'), 'ask WRONG rtsp_401'],
+    [web.url('locked').replace('://', '://a:b@'), 'request WRONG http_401'],
+    [server.url('digest'), 'request WRONG rtsp_401'],
     [server.url('redirect-describe'), 'check WRONG address_forbidden'],
     [server.url('video'), 'container WRONG not_audio'],
-    [server.url('html'), 'ask WRONG bad_answer'],
+    [server.url('html'), 'request WRONG bad_answer'],
     ['rtmp://127.0.0.1:1/a/b', 'connect WRONG unreachable'],
   ] as const) {
     const { ok, lines } = await diagnose(url)
