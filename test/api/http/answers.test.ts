@@ -82,7 +82,7 @@ test('a session has exactly its 19 members in the documented order, nested objec
   })
 })
 
-test('answers contain the optional settings that were requested, except with COMPAT_STRICT [B43 B44 B45]', (t) => {
+test('answers contain the optional settings that were sent, except with COMPAT_STRICT [B43 B44 B45]', (t) => {
   const vocabulary = { hotwords: ['Babbage'] }
   const live = liveView(7, { config: { ...DEFAULT_ENGINE_SETTINGS, words: true, task: 'translate' }, vocabulary })
   const profile = { ...profileView(1, 'Lecture'), settings: live.config, vocabulary }
@@ -96,13 +96,13 @@ test('answers contain the optional settings that were requested, except with COM
   t.deepEqual(Object.keys(present(true)[0] ?? {}), Object.keys(DEFAULT_ENGINE_SETTINGS))
 })
 
-const SNIPPET_LOOK = { background_color: '00000080', color_text: null, size_text: 40 }
+const DISPLAY = { background_color: '00000080', color_text: null, size_text: 40 }
 
 test('display settings produce one escaped iframe with the listener token in its fragment [R72 R74 D21]', (t) => {
   const snippetOf = (members: Parameters<typeof liveView>[1], pagesUrl = 'https://host/steno') =>
     presentLive(liveView(7, members), catalogue, { baseUrl: '', pagesUrl, strict: false }).iframe_html
   t.is(snippetOf({}), null)
-  const display = SNIPPET_LOOK
+  const display = DISPLAY
   t.is(
     snippetOf({ display }),
     '<iframe src="https://host/steno/embed/live/7?background_color=00000080&amp;size_text=40#token=listener-secret" ' +
@@ -120,7 +120,7 @@ test('display settings produce one escaped iframe with the listener token in its
   t.false(snippetOf({ display })?.includes('sender-secret'))
 })
 
-test('a session shows a removed model and translation pair as they were, but inactive', (t) => {
+test('a session still shows a removed model and translation pair, marked as inactive', (t) => {
   const empty: Catalogue = {
     models: () => [],
     languages: catalogue.languages,

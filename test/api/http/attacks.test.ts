@@ -46,7 +46,7 @@ test(
       const answer = await exchange(http.url, bytes)
       t.regex(answer, /^HTTP\/1\.1 400 /, bytes.slice(head.length, head.length + 40))
       t.is(answer.match(/HTTP\/1\.1 \d/g)?.length, 1)
-      t.false(answer.includes('"root"'), 'the list of users')
+      t.false(answer.includes('"root"'), 'the hidden request for the list of users was not answered')
     }
     t.is((await http.send('GET', '/version')).status, 200)
   },

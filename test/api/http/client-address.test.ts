@@ -34,7 +34,7 @@ const arrive = (
   trusted: ReadonlyArray<string> = PROXIES,
 ) => createArrivalReader(trusted)({ headers: { host: 'inner:8080', ...headers }, socket: { remoteAddress: from } })
 
-const ALL = {
+const FORWARDING_HEADERS = {
   'x-forwarded-for': '192.0.2.9',
   'x-forwarded-proto': 'https',
   'x-forwarded-host': 'captions.example',
@@ -43,15 +43,15 @@ const ALL = {
 
 test('forwarding headers are trusted only on a connection from a trusted proxy [D22 S19]', (t) => {
   const forwarded = { address: '192.0.2.9', encrypted: true, host: 'captions.example', prefix: '/steno' }
-  t.deepEqual(arrive(ALL), forwarded)
-  t.deepEqual(arrive(ALL, '::ffff:127.0.0.1'), forwarded)
-  t.deepEqual(arrive(ALL, 'fd00::5'), forwarded)
+  t.deepEqual(arrive(FORWARDING_HEADERS), forwarded)
+  t.deepEqual(arrive(FORWARDING_HEADERS, '::ffff:127.0.0.1'), forwarded)
+  t.deepEqual(arrive(FORWARDING_HEADERS, 'fd00::5'), forwarded)
   for (const from of ['192.0.2.1', '11.0.0.1', '::1', '127.0.0.2', 'fe80::1%eth0']) {
-    const { address, ...rest } = arrive(ALL, from)
+    const { address, ...rest } = arrive(FORWARDING_HEADERS, from)
     t.deepEqual([address, rest], [from.replace(/%.*/, ''), { encrypted: false, host: 'inner:8080', prefix: '' }])
   }
-  t.deepEqual(arrive(ALL, '127.0.0.1', []), DIRECT)
-  t.deepEqual(createArrivalReader(PROXIES)({ headers: ALL, socket: {} }), {
+  t.deepEqual(arrive(FORWARDING_HEADERS, '127.0.0.1', []), DIRECT)
+  t.deepEqual(createArrivalReader(PROXIES)({ headers: FORWARDING_HEADERS, socket: {} }), {
     address: '',
     encrypted: false,
     host: '',
@@ -65,6 +65,7 @@ test('forwarding headers are trusted only on a connection from a trusted proxy [
   )
 })
 
+/** Name of the case, headers, and the expected client address. */
 const ADDRESSES: ReadonlyArray<readonly [string, Readonly<Record<string, string>>, string]> = [
   ['the client behind one proxy', { 'x-forwarded-for': '192.0.2.9' }, '192.0.2.9'],
   ['the client’s own header value further left', { 'x-forwarded-for': '198.51.100.1, 192.0.2.9' }, '192.0.2.9'],
@@ -93,9 +94,10 @@ const ADDRESSES: ReadonlyArray<readonly [string, Readonly<Record<string, string>
 ]
 
 test('behind trusted proxies the client is the rightmost address that is not a trusted proxy [S24]', (t) => {
-  for (const [what, headers, address] of ADDRESSES) t.is(arrive(headers).address, address, what)
+  for (const [name, headers, address] of ADDRESSES) t.is(arrive(headers).address, address, name)
 })
 
+/** Name of the case, headers, and the expected facts. */
 const FACTS: ReadonlyArray<readonly [string, Readonly<Record<string, string>>, Readonly<Record<string, unknown>>]> = [
   ['only a scheme', { 'x-forwarded-proto': 'HTTPS' }, { encrypted: true }],
   ['an unknown scheme', { 'x-forwarded-proto': 'gopher' }, { encrypted: false }],
@@ -131,7 +133,7 @@ const FACTS: ReadonlyArray<readonly [string, Readonly<Record<string, string>>, R
 ]
 
 test('scheme, host and prefix come from the outermost trusted proxy [D22]', (t) => {
-  for (const [what, headers, facts] of FACTS) t.like(arrive(headers), facts, what)
+  for (const [name, headers, facts] of FACTS) t.like(arrive(headers), facts, name)
 })
 
 test('behind a trusted proxy an answer links to the public address [D22 R77]', async (t) => {
@@ -158,17 +160,17 @@ test('behind a trusted proxy an answer links to the public address [D22 R77]', a
       /<([^?]*)/.exec(response.headers.get('link') ?? '')?.[1],
     ]
   }
-  t.deepEqual(await linksFor(ALL), [
+  t.deepEqual(await linksFor(FORWARDING_HEADERS), [
     'wss://captions.example/steno',
     'https://captions.example/steno/embed/live/7',
     'https://captions.example/steno/lives',
   ])
   t.deepEqual(
-    await linksFor({ ...ALL, 'x-forwarded-host': 'evil.example' }),
+    await linksFor({ ...FORWARDING_HEADERS, 'x-forwarded-host': 'evil.example' }),
     ['', '/steno/embed/live/7', '/steno/lives'],
     'ALLOWED_HOSTS still applies',
   )
   const body = new URLSearchParams({ username: 'ann', password: 'right password' })
-  for (const headers of [ALL, {}]) await http.send('POST', '/login', { body, headers })
+  for (const headers of [FORWARDING_HEADERS, {}]) await http.send('POST', '/login', { body, headers })
   t.deepEqual(addresses, ['192.0.2.9', '127.0.0.1'], 'logins are counted by the client’s address')
 })

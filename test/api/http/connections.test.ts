@@ -12,9 +12,9 @@ import { createRecordingLogger } from '../../support/doubles/loggers.ts'
 import { startHttp } from './http-service.ts'
 
 const WAITING = { ...WAITING_LIMITS, maxSending: 3, maxReading: 2, checkEveryMs: 20 }
-const WHOLE = 'GET /version HTTP/1.1\r\nHost: localhost\r\n\r\n'
-const HALF_HEAD = 'POST /login HTTP/1.1\r\nHost: localhost\r\nX-Half'
-const HALF_BODY =
+const COMPLETE = 'GET /version HTTP/1.1\r\nHost: localhost\r\n\r\n'
+const UNFINISHED_HEAD = 'POST /login HTTP/1.1\r\nHost: localhost\r\nX-Half'
+const UNFINISHED_BODY =
   'POST /login HTTP/1.1\r\nHost: localhost\r\n' +
   'Content-Type: application/x-www-form-urlencoded\r\nContent-Length: 100\r\n\r\nusername='
 
@@ -65,37 +65,37 @@ const openSeveral = async (
 }
 
 test(
-  'too many silent connections close the longest-waiting ones, so other clients still connect [S20 S38]',
+  'if too many connections are silent, the oldest are closed, so other clients still connect [S20 S38]',
   async (t) => {
     const { url, send } = await startHttp(t, {}, { waiting: WAITING })
     const silent = await openSeveral(t, url, 5, '')
     await assertOpen(t, silent, [false, false, true, true, true])
     t.regex(silent[0]?.answers() ?? '', /^HTTP\/1\.1 429 [^]*"detail":"Too many requests"/)
-    const [served] = await openSeveral(t, url, 1, WHOLE)
+    const [served] = await openSeveral(t, url, 1, COMPLETE)
     t.deepEqual(served?.statuses(), [200])
-    t.is((await send('GET', '/health/ready')).status, 200, 'from the same address')
+    t.is((await send('GET', '/health/ready')).status, 200, 'a request from the same address is answered')
   },
 )
 
-for (const [what, half] of [['head', HALF_HEAD], ['body', HALF_BODY]] as const)
-  test(`half a ${what} counts as waiting even after whole requests on the same connection [S20 S38]`, async (t) => {
+for (const [part, request] of [['head', UNFINISHED_HEAD], ['body', UNFINISHED_BODY]] as const)
+  test(`a request with an unfinished ${part} counts as waiting, also after complete requests [S20 S38]`, async (t) => {
     const { url, send } = await startHttp(t, {}, { waiting: WAITING })
-    const halves = await openSeveral(t, url, 6, WHOLE, half)
+    const unfinished = await openSeveral(t, url, 6, COMPLETE, request)
     await eventually(() => {
-      if (openStates(halves).filter(Boolean).length > 3) throw new Error(`open: ${openStates(halves).join()}`)
+      if (openStates(unfinished).filter(Boolean).length > 3) throw new Error(`open: ${openStates(unfinished).join()}`)
     })
     t.is((await send('GET', '/health/ready')).status, 200)
-    const cut = halves.find((connection) => !isOpen(connection))
+    const cut = unfinished.find((connection) => !isOpen(connection))
     t.deepEqual(cut?.statuses(), [200, 429])
   })
 
 test('idle connections between two requests do not count as waiting [S20 S38]', async (t) => {
   const url = await startBare(t, WAITING)
-  const idle = await openSeveral(t, url, 6, WHOLE)
+  const idle = await openSeveral(t, url, 6, COMPLETE)
   const busy = await openSeveral(t, url, 4, '')
   await assertOpen(t, busy, [false, true, true, true])
   t.true(openStates(idle).every(Boolean))
-  for (const connection of idle) connection.write(WHOLE)
+  for (const connection of idle) connection.write(COMPLETE)
   for (const connection of idle) await connection.answered(2)
   t.deepEqual(idle.flatMap(({ statuses }) => statuses()), Array.from({ length: 12 }, () => 200))
 })
@@ -105,15 +105,15 @@ test('behind a trusted proxy the limit applies to each client, not to the proxy 
   const from = (client: string, request: string): string =>
     request.replace('\r\n\r\n', `\r\nX-Forwarded-For: ${client}\r\n\r\n`)
   const ready = await openSeveral(t, url, 5, '')
-  const others = await openSeveral(t, url, 2, '', from('203.0.113.7', HALF_BODY))
-  const halves = await openSeveral(t, url, 5, '', from('203.0.113.9', HALF_BODY))
+  const others = await openSeveral(t, url, 2, '', from('203.0.113.7', UNFINISHED_BODY))
+  const unfinished = await openSeveral(t, url, 5, '', from('203.0.113.9', UNFINISHED_BODY))
   await eventually(() => {
-    if (openStates(halves).filter(Boolean).length > 3) throw new Error('all are open')
+    if (openStates(unfinished).filter(Boolean).length > 3) throw new Error('all are open')
   })
-  t.is(openStates(halves).filter(Boolean).length, 3)
+  t.is(openStates(unfinished).filter(Boolean).length, 3)
   t.true([...ready, ...others].every(isOpen))
-  const [retry] = await openSeveral(t, url, 1, from('203.0.113.9', WHOLE))
-  t.deepEqual(retry?.statuses(), [200], 'the same client, with a whole request')
+  const [retry] = await openSeveral(t, url, 1, from('203.0.113.9', COMPLETE))
+  t.deepEqual(retry?.statuses(), [200], 'a complete request of the same client is answered')
 })
 
 test('connections that became WebSockets do not count as waiting [S38]', async (t) => {
@@ -131,17 +131,17 @@ test('connections that became WebSockets do not count as waiting [S38]', async (
 
 test('an address over its connection limit loses its idle connections, not those in use [S38]', async (t) => {
   const url = await startBare(t, { ...WAITING, maxOpen: 3 })
-  const connections = await openSeveral(t, url, 5, WHOLE)
+  const connections = await openSeveral(t, url, 5, COMPLETE)
   await assertOpen(t, connections, [false, false, true, true, true])
   t.deepEqual(connections.flatMap(({ statuses }) => statuses()), [200, 200, 200, 200, 200])
 })
 
-test('many new connections at once all get time to send their requests [S20 S38]', async (t) => {
+test('each of many simultaneous new connections gets time to send its request [S20 S38]', async (t) => {
   const url = await startBare(t, { ...WAITING, checkEveryMs: 600_000 })
   const storm = await openSeveral(t, url, 30, '')
-  const [other] = await openSeveral(t, url, 1, WHOLE)
+  const [other] = await openSeveral(t, url, 1, COMPLETE)
   t.deepEqual(other?.statuses(), [200])
-  for (const connection of storm) connection.write(WHOLE)
+  for (const connection of storm) connection.write(COMPLETE)
   for (const connection of storm) await connection.answered(1)
   t.deepEqual(new Set(storm.flatMap(({ statuses }) => statuses())), new Set([200]))
 })
@@ -149,11 +149,11 @@ test('many new connections at once all get time to send their requests [S20 S38]
 test('an address over its connection limit without idle connections loses a silent one [S38]', async (t) => {
   const url = await startBare(t, { ...WAITING, maxOpen: 3, checkEveryMs: 600_000 })
   const silent = await openSeveral(t, url, 3, '')
-  const [served] = await openSeveral(t, url, 1, WHOLE)
+  const [served] = await openSeveral(t, url, 1, COMPLETE)
   t.deepEqual(served?.statuses(), [200])
   await assertOpen(t, silent, [false, true, true])
-  t.regex(silent[0]?.answers() ?? '', /^HTTP\/1\.1 429 /, 'its request may be in transit')
-  const [next] = await openSeveral(t, url, 1, WHOLE)
+  t.regex(silent[0]?.answers() ?? '', /^HTTP\/1\.1 429 /, 'it gets an answer, because its request may be in transit')
+  const [next] = await openSeveral(t, url, 1, COMPLETE)
   t.deepEqual(next?.statuses(), [200])
   await assertOpen(t, [...silent, ...(served === undefined ? [] : [served])], [false, true, true, false])
 })
@@ -161,7 +161,7 @@ test('an address over its connection limit without idle connections loses a sile
 test('a connection with too many pipelined requests is closed after the accepted ones are answered', async (t) => {
   const { url } = await startHttp(t)
   const eager = await openRaw(t, url)
-  eager.write(WHOLE.repeat(40))
+  eager.write(COMPLETE.repeat(40))
   await eager.closed()
   const statuses = eager.statuses()
   t.is(statuses.at(-1), 429)

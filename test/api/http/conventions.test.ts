@@ -80,7 +80,7 @@ test('every JSON answer has exactly the members that the route table declares [R
   }
 })
 
-test('an unsupported method on a allowed path is 405 with an Allow header [R9]', async (t) => {
+test('an unsupported method on a known path is 405 with an Allow header [R9]', async (t) => {
   const http = await startHttp(t)
   for (const path of new Set(ROUTES.map(pathOf))) {
     const allowed = ROUTES.filter((route) => pathOf(route) === path).map(({ method }) => method)
@@ -124,13 +124,13 @@ test('HEAD answers like GET, but without the body', async (t) => {
 test('every private route answers 401 without valid credentials before it checks the request [R25 R62]', async (t) => {
   const http = await startHttp(t)
   for (const route of ROUTES.filter(({ access }) => access !== 'public'))
-    for (const path of [pathOf(route), `${pathOf(route)}/?limit=none`, route.path.replace(':id', 'x')]) {
+    for (const path of [pathOf(route), `${pathOf(route)}/?limit=withoutCredentials`, route.path.replace(':id', 'x')]) {
       const body = route.method === 'GET' ? {} : { body: '{"broken' }
-      const none = await http.send(route.method, path, body)
-      t.is(none.status, 401, `${route.method} ${path}`)
-      t.is(none.headers.get('www-authenticate'), 'Bearer')
-      t.deepEqual(await none.json(), { detail: 'Not authenticated' })
-      const wrongOnes = [
+      const withoutCredentials = await http.send(route.method, path, body)
+      t.is(withoutCredentials.status, 401, `${route.method} ${path}`)
+      t.is(withoutCredentials.headers.get('www-authenticate'), 'Bearer')
+      t.deepEqual(await withoutCredentials.json(), { detail: 'Not authenticated' })
+      const wrongCredentials = [
         { authorization: 'Bearer nobody' },
         { authorization: 'Basic dXNlcjp4' },
         { authorization: 'Bearer' },
@@ -138,7 +138,7 @@ test('every private route answers 401 without valid credentials before it checks
         { 'x-api-key': 'lt_x' },
         { authorization: 'Bearer nobody', 'x-api-key': 'lt_x' },
       ]
-      for (const headers of wrongOnes) {
+      for (const headers of wrongCredentials) {
         const wrong = await http.send(route.method, path, { ...body, headers })
         t.is(wrong.status, 401)
         t.is(wrong.headers.get('www-authenticate'), 'Bearer')
@@ -191,7 +191,7 @@ test(
       t.is(await withHeaders(route, { authorization: 'Bearer lt_key', 'x-api-key': 'bad' }), 200, name)
       t.is(await withHeaders(route, { authorization: 'Bearer bad', 'x-api-key': 'lt_key' }), 401, name)
       t.is(await withHeaders(route, { authorization: '', 'x-api-key': 'lt_key' }), 401, name)
-      t.is(await withHeaders(route, { 'x-api-key': 'user' }), 401, `${name}: a JWT is no API key`)
+      t.is(await withHeaders(route, { 'x-api-key': 'user' }), 401, `${name}: a JWT is not an API key`)
     }
   },
 )

@@ -4,7 +4,7 @@ import * as TE from 'fp-ts/lib/TaskEither.js'
 import type { Caller } from '../../../application/caller.ts'
 import { tokenView, userView } from './example-views.ts'
 import { startHttp } from './http-service.ts'
-import type { HandMade } from './http-service.ts'
+import type { StubbedServices } from './http-service.ts'
 
 const PASSWORDS = { current_password: 'the old one', new_password: 'a new password' }
 
@@ -54,7 +54,7 @@ test('every user can change their own password with a login and without a permis
 test('the operator can act for a user only on tokens and only through the control socket [S23]', async (t) => {
   const issuers: Array<Pick<Caller, 'userId' | 'credential' | 'permissions'>> = []
   const listed: Array<number> = []
-  const services: Partial<HandMade> = {
+  const services: Partial<StubbedServices> = {
     whoAmI: ({ userId }) => (userId === 7 ? TE.right(userView(7, 'ann')) : TE.left({ _tag: 'UserNotFound' })),
     listTokens: (userId) => {
       listed.push(userId)
@@ -104,7 +104,7 @@ test('a 429 answer contains Retry-After [D14 S13 S24]', async (t) => {
 
 test('credentials that cannot be checked at the moment are answered with 503, not 401', async (t) => {
   const unavailable = { _tag: 'DocumentsUnavailable', reason: 'the read model is behind' } as const
-  const undecided: Partial<HandMade> = {
+  const undecided: Partial<StubbedServices> = {
     authenticate: () => TE.left(unavailable),
     authenticateKey: () => TE.left(unavailable),
     whoAmI: () => TE.left(unavailable),

@@ -41,7 +41,7 @@ test('a codec becomes a schema with bounds, patterns, lists, null, optional memb
   test.throws(() => schemas.of(new t.Type('odd', t.string.is, t.string.validate, t.identity)), { message: /odd/ })
 })
 
-test('the answer check finds an undeclared status, header, type or member, and a missing one', (t) => {
+test('the answer check finds an undeclared status, header, type or member, and a missing member', (t) => {
   const check = createAnswerCheck(describeInterface(ROUTES) as never)
   const standard = { 'content-type': 'application/json', 'x-request-id': 'a', 'x-service-version': '1' }
   const answer = (
@@ -56,7 +56,7 @@ test('the answer check finds an undeclared status, header, type or member, and a
     ...members,
   })
   t.is(check(answer({})), null)
-  t.is(check(answer({ path: '/nothing', status: 404 })), null, 'not a described route')
+  t.is(check(answer({ path: '/nothing', status: 404 })), null, 'an answer of an unknown route is not checked')
   t.regex(check(answer({ status: 418 })) ?? '', /GET \/version answered 418.*status is not declared/)
   t.regex(check(answer({ text: '{"version":1}' })) ?? '', /must be string/)
   t.regex(check(answer({ text: '{"version":"0.6.2","secret":1}' })) ?? '', /additional/)

@@ -31,7 +31,7 @@ test('a link is built only from an allowed Host [R77 S19]', (t) => {
     t.is(webSocketBase(SETTINGS, host, false), base, host)
 })
 
-test('every Host gives either no link or a link to an allowed host [R77]', (t) => {
+test('any Host header leads to no link or to a link to an allowed host [R77]', (t) => {
   fc.assert(
     fc.property(
       fc.oneof(fc.string(), fc.webAuthority({ withPort: true, withUserInfo: true }), fc.constantFrom('[::1]:80')),
@@ -168,7 +168,7 @@ test('CORS_ORIGINS allows only the listed origins, and a preflight lists the met
   t.true(preflight.headers.get('access-control-allow-methods')?.includes('POST'))
 })
 
-test('a plain X-Request-ID is kept, and any other is replaced by a generated one', async (t) => {
+test('a valid X-Request-ID is kept, and an invalid one is replaced by a generated id', async (t) => {
   const http = await startHttp(t)
   const idOf = async (sent: string) => {
     const { headers } = await http.send('GET', '/version', { headers: { 'x-request-id': sent } })

@@ -5,9 +5,10 @@ import { startHttp } from './http-service.ts'
 
 type Observed = Parameters<typeof createHealth>[0]
 
-const RAW = 'connect ECONNREFUSED mongodb://root:hunter2@10.0.0.5:27017/stenolog'
+/** The text of a driver error. It contains an address and a password. */
+const DRIVER_ERROR = 'connect ECONNREFUSED mongodb://root:hunter2@10.0.0.5:27017/stenolog'
 
-/** Returns a service whose one projection retries after the error; null means no error. */
+/** Returns the parts of a service whose only projection retries after the error. Null means no error. */
 const retrying = (error: string | null, { isOlder = false, hasCaughtUp = true } = {}): Observed =>
   ({
     admission: { state: () => ({ open: [], vramTotal: 0 }) },
@@ -41,7 +42,7 @@ const retrying = (error: string | null, { isOlder = false, hasCaughtUp = true } 
   }) as unknown as Observed
 
 test('readiness reports that a projection is retrying, without the error text', async (t) => {
-  const { readiness } = createHealth(retrying(RAW))
+  const { readiness } = createHealth(retrying(DRIVER_ERROR))
   const http = await startHttp(t, {}, { readiness })
   const answer = await http.send('GET', '/health/ready')
   const text = await answer.text()

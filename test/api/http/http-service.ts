@@ -66,12 +66,13 @@ export interface HttpService {
 }
 
 /** The services that startHttp replaces by stubs. */
-export type HandMade = Omit<RouteCalls, 'catalogue' | keyof OperationCalls | keyof DescriptionCalls> & AccessCalls
+export type StubbedServices =
+  Omit<RouteCalls, 'catalogue' | keyof OperationCalls | keyof DescriptionCalls> & AccessCalls
 
 /** Starts only the HTTP layer on a free port with stubbed services, until the test ends. */
 export const startHttp = async (
   t: ExecutionContext,
-  overrides: Partial<HandMade> = {},
+  overrides: Partial<StubbedServices> = {},
   options: Partial<HttpAppOptions & HttpServerOptions> = {},
 ): Promise<HttpService> => {
   const calls: Calls = { created: [], registered: [], pages: [] }
@@ -79,7 +80,7 @@ export const startHttp = async (
     calls.pages.push(query)
     return TE.right({ items: [liveView(2), liveView(1)], total: 2 })
   }
-  const services: HandMade = {
+  const services: StubbedServices = {
     logIn: async (username, password) =>
       username === 'ann' && password === 'right password' ? E.right('a.jwt.token') : E.left({ _tag: 'WrongLogin' }),
     authenticate: (bearer) => TE.right(O.fromNullable(CALLERS[bearer])),

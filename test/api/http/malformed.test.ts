@@ -17,7 +17,7 @@ interface RawAnswer {
   readonly body: unknown
 }
 
-/** Parses the answers of a connection; each must declare its length. */
+/** Parses the answers on a connection. Each answer must declare its length. */
 const answersIn = (text: string): ReadonlyArray<RawAnswer> => {
   if (text === '') return []
   const [head = '', rest = ''] = text.split(/\r\n\r\n([^]*)/, 2)
@@ -32,8 +32,9 @@ const answersIn = (text: string): ReadonlyArray<RawAnswer> => {
 
 const HEAD =
   'POST /lives HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nAuthorization: Bearer user\r\n'
-const WHOLE = 'GET /version HTTP/1.1\r\nHost: localhost\r\n\r\n'
+const COMPLETE = 'GET /version HTTP/1.1\r\nHost: localhost\r\n\r\n'
 
+/** The flaw, the expected status and detail, and the bytes of the request. */
 const MALFORMED: ReadonlyArray<readonly [string, number, string, string]> = [
   ['text that is not HTTP', 400, 'The request is not valid HTTP', 'hello\r\n\r\n'],
   [
@@ -59,24 +60,24 @@ const MALFORMED: ReadonlyArray<readonly [string, number, string, string]> = [
   ],
 ]
 
-for (const [what, status, detail, bytes] of MALFORMED)
-  test(`${what}: answered ${status} with a standard error body, also after earlier answers [R6 S21]`, async (t) => {
+for (const [flaw, status, detail, bytes] of MALFORMED)
+  test(`${flaw}: answered ${status} with a standard error body, also after earlier answers [R6 S21]`, async (t) => {
     const { url, calls } = await startHttp(t)
     const first = await openRaw(t, url)
     first.write(bytes)
     await first.answered(1)
-    const kept = await openRaw(t, url)
-    kept.write(WHOLE)
-    await kept.answered(1)
-    kept.write(bytes)
-    await kept.answered(2)
-    const ahead = await openRaw(t, url)
-    ahead.write(WHOLE + WHOLE + bytes)
-    await ahead.answered(3)
+    const reused = await openRaw(t, url)
+    reused.write(COMPLETE)
+    await reused.answered(1)
+    reused.write(bytes)
+    await reused.answered(2)
+    const pipelined = await openRaw(t, url)
+    pipelined.write(COMPLETE + COMPLETE + bytes)
+    await pipelined.answered(3)
     for (const [connection, before] of [
       [first, 0],
-      [kept, 1],
-      [ahead, 2],
+      [reused, 1],
+      [pipelined, 2],
     ] as const) {
       if (status !== 417) await connection.closed()
       const answers = answersIn(connection.answers())
@@ -99,7 +100,7 @@ test('bytes after a request that closes its connection are ignored [S21]', async
   const { url, calls } = await startHttp(t)
   const body = '{"model":"tiny","language":"en"}'
   const create = `${HEAD}Content-Length: ${body.length}\r\n\r\n${body}`
-  for (const last of ['GET /version HTTP/1.1\r\n\r\n', WHOLE.replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n')]) {
+  for (const last of ['GET /version HTTP/1.1\r\n\r\n', COMPLETE.replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n')]) {
     const connection = await openRaw(t, url)
     connection.write(last + create)
     await connection.closed()
@@ -107,7 +108,7 @@ test('bytes after a request that closes its connection are ignored [S21]', async
     t.deepEqual(calls.created, [])
   }
   const continuing = await openRaw(t, url)
-  continuing.write(WHOLE + create)
+  continuing.write(COMPLETE + create)
   await continuing.answered(2)
   t.is(calls.created.length, 1)
 })
@@ -150,7 +151,7 @@ test('an error later in a request does not corrupt an answer that has begun', as
   t.deepEqual(
     answersIn(await list.closed()).map(({ status }) => status),
     [200, 400],
-    'the whole list, then the error',
+    'the complete list, then the error',
   )
 })
 
@@ -174,7 +175,7 @@ test('the content of a malformed request stays out of the log [S12]', async (t) 
   second.write(bytes)
   await second.closed()
   const lines = log.lines.filter(({ fields }) => String(fields['code']).startsWith('HPE_'))
-  t.true(lines.length > 0, 'it is in the log')
+  t.true(lines.length > 0, 'the malformed request is logged')
   for (const { level, fields } of log.lines) {
     t.is(level, 'info')
     const shown = inspect(fields, { depth: Infinity, maxArrayLength: Infinity })

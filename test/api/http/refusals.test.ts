@@ -29,7 +29,7 @@ test('hostile bodies never cause a 5xx, and no answer repeats the submitted valu
     }),
     { numRuns: 300 },
   )
-  const places = [
+  const bodiesWithSecret = [
     { model: [secret] },
     { config: { [secret]: 1, mode: secret } },
     { audio_format: secret },
@@ -38,7 +38,7 @@ test('hostile bodies never cause a 5xx, and no answer repeats the submitted valu
     { background_color: secret },
     { translations: secret },
   ]
-  for (const members of places) {
+  for (const members of bodiesWithSecret) {
     const response = await http.send('POST', '/lives', { as: 'user', body: { ...MINIMAL, ...members } })
     t.is(response.status, 422)
     t.false((await response.text()).includes(secret), JSON.stringify(members))

@@ -14,9 +14,9 @@ const { build: BUILD } = await consoleFiles()
 const start = (perSecond: number, maxKnown?: number) => {
   const { monotonic, advance } = createManualTimers()
   const limits = createRequestLimits({ monotonic }, perSecond, maxKnown)
-  /** Returns how many of `count` requests pass. */
-  const passing = (who: string, count: number): number =>
-    Array.from({ length: count }, () => limits.take(who)).filter(E.isRight).length
+  /** Sends `count` requests of the client, and returns how many pass. */
+  const passing = (client: string, count: number): number =>
+    Array.from({ length: count }, () => limits.take(client)).filter(E.isRight).length
   return { ...limits, advance, passing }
 }
 
@@ -69,17 +69,18 @@ test('the least recently active client is forgotten first [D57]', (t) => {
 })
 
 const KEY = `lt_${'a'.repeat(12)}_${'b'.repeat(43)}`
-const program: Caller = { userId: 7, permissions: [], maxSessions: 10, maxTranslations: 5, credential: 'api-key' }
+/** The user of the valid API key. */
+const keyCaller: Caller = { userId: 7, permissions: [], maxSessions: 10, maxTranslations: 5, credential: 'api-key' }
 
 /** The user of each login; user 7 has two logins. */
 const LOGINS: Readonly<Record<string, number>> = { user: 7, 'user-again': 7, admin: 8 }
 
 const startLimited = async (t: Parameters<typeof startHttp>[0]) => {
   const { monotonic, advance } = createManualTimers()
-  const authenticateKey = (secret: string) => TE.right(secret === KEY ? O.some(program) : O.none)
+  const authenticateKey = (secret: string) => TE.right(secret === KEY ? O.some(keyCaller) : O.none)
   const authenticate = (bearer: string): TE.TaskEither<never, O.Option<Caller>> =>
     TE.right(
-      O.map((userId: number): Caller => ({ ...program, userId, credential: 'jwt' }))(O.fromNullable(LOGINS[bearer])),
+      O.map((userId: number): Caller => ({ ...keyCaller, userId, credential: 'jwt' }))(O.fromNullable(LOGINS[bearer])),
     )
   const http = await startHttp(t, { authenticate, authenticateKey }, { limits: createRequestLimits({ monotonic }, 50) })
   const statuses = async (

@@ -18,7 +18,7 @@ test(
   'omitted and null members get their defaults, raw has no URL, and a target counts once [R46 R52 R55 R67 R70]',
   async (t) => {
     const http = await startHttp(t)
-    const given = {
+    const body = {
       ...MINIMAL,
       audio_url: 'ignored',
       auto_start: true,
@@ -28,7 +28,7 @@ test(
       background_color: null,
       unknown: true,
     }
-    t.is((await http.send('POST', '/lives', { as: 'user', body: given })).status, 200)
+    t.is((await http.send('POST', '/lives', { as: 'user', body })).status, 200)
     t.deepEqual(http.calls.created, [
       {
         model: 'tiny',
@@ -119,12 +119,12 @@ test('creating a user validates every member and applies the default quotas [D47
     [{ max_sessions: -1 }, 'max_sessions'],
     [{ max_translations: 1.5 }, 'max_translations'],
   ]
-  for (const [members, at] of bad) {
+  for (const [members, badMember] of bad) {
     const response = await http.send('POST', '/users/', {
       as: 'admin',
       body: { username: 'bob', password: 'long enough', ...members },
     })
-    t.deepEqual((await issuesOf(response)).map(([, loc]) => loc), [['body', at]], JSON.stringify(members))
+    t.deepEqual((await issuesOf(response)).map(([, loc]) => loc), [['body', badMember]], JSON.stringify(members))
   }
   const good = await http.send(
     'POST',

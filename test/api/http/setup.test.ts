@@ -24,7 +24,7 @@ test('a wrong set-up token is 403; an invalid member is 422 with its location', 
     [refused.status, await refused.json()],
     [403, { detail: 'Setup link is invalid, expired or already used' }],
   )
-  for (const [members, at] of [
+  for (const [members, badMember] of [
     [{ token: '' }, 'token'],
     [{ token: undefined }, 'token'],
     [{ username: '' }, 'username'],
@@ -34,7 +34,7 @@ test('a wrong set-up token is 403; an invalid member is 422 with its location', 
   ] as const) {
     const response = await http.send('POST', '/setup', { body: { ...BODY, ...members } })
     const { detail } = (await response.json()) as { readonly detail: ReadonlyArray<{ readonly loc: unknown }> }
-    t.deepEqual([response.status, detail.map(({ loc }) => loc)], [422, [['body', at]]])
+    t.deepEqual([response.status, detail.map(({ loc }) => loc)], [422, [['body', badMember]]])
   }
 })
 

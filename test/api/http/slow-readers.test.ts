@@ -9,19 +9,19 @@ import { liveView } from './example-views.ts'
 import { startHttp } from './http-service.ts'
 
 const WAITING = { ...WAITING_LIMITS, maxReading: 2, checkEveryMs: 20 }
-const WHOLE = 'GET /version HTTP/1.1\r\nHost: localhost\r\n\r\n'
+const COMPLETE = 'GET /version HTTP/1.1\r\nHost: localhost\r\n\r\n'
 
 const longList = (mebibytes: number) => {
   const items = [liveView(1, { audioUrl: 'x'.repeat(mebibytes * 2 ** 20) })]
   return () => TE.right({ items, total: 1 })
 }
-const LIST = 'GET /lives HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer user\r\n\r\n'
+const LIST_REQUEST = 'GET /lives HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer user\r\n\r\n'
 
 test('a client that reads nothing is disconnected; a client that reads slowly gets the whole answer', async (t) => {
   const { url } = await startHttp(t, { listLives: longList(40) }, { unreadTimeoutMs: 6000 })
   const stuck = await openRaw(t, url)
   stuck.socket.pause()
-  stuck.write(LIST)
+  stuck.write(LIST_REQUEST)
   const slow = await openRaw(t, url)
   let pauses = 0
   slow.socket.on('data', () => {
@@ -31,12 +31,12 @@ test('a client that reads nothing is disconnected; a client that reads slowly ge
     // Four pauses together are longer than unreadTimeoutMs.
     setTimeout(() => slow.socket.resume(), 2000)
   })
-  slow.write(LIST.replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n'))
+  slow.write(LIST_REQUEST.replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n'))
   const list = await slow.closed()
   t.is(
     list.length - list.indexOf('\r\n\r\n') - 4,
     Number(/content-length: (\d+)/i.exec(list)?.[1]),
-    'the list is whole',
+    'the list is complete',
   )
   // The socket is paused, so only a write shows that the connection is closed.
   await eventually(() => {
@@ -45,7 +45,7 @@ test('a client that reads nothing is disconnected; a client that reads slowly ge
   })
 })
 
-/** Returns the unsent bytes that the kernel holds for this server, and the number of their connections. */
+/** Returns the number of unsent bytes that the kernel holds for this server, and of the connections with such bytes. */
 const heldByKernel = (url: string): readonly [bytes: number, connections: number] => {
   const port = `:${Number(new URL(url).port).toString(16).toUpperCase().padStart(4, '0')}`
   const lines = readFileSync('/proc/net/tcp', 'utf8').split('\n').map((line) => line.trim().split(/[\s:]+/))
@@ -64,14 +64,14 @@ onLinux(
     const { url } = await startHttp(t, { listLives: longList(2) }, { unreadTimeoutMs: 1000 })
     const stuck = await openRaw(t, url)
     stuck.socket.pause()
-    stuck.write(LIST)
+    stuck.write(LIST_REQUEST)
     await eventually(() => {
-      if (heldByKernel(url)[0] === 0) throw new Error('nothing yet')
+      if (heldByKernel(url)[0] === 0) throw new Error('the kernel holds no bytes yet')
     })
     await eventually(
       () => {
         const [bytes, connections] = heldByKernel(url)
-        if (bytes > 0) throw new Error(`${bytes} bytes for ${connections}`)
+        if (bytes > 0) throw new Error(`${bytes} bytes for ${connections} connections`)
       },
       { timeoutMs: 60_000 },
     )
@@ -85,7 +85,7 @@ test('a client with too many unread answers is disconnected', async (t) => {
   for (let n = 0; n < 5; n += 1) {
     const connection = await openRaw(t, url)
     connection.socket.pause()
-    connection.write(LIST)
+    connection.write(LIST_REQUEST)
     stuck.push(connection)
     await send('GET', '/version')
   }
@@ -101,18 +101,18 @@ test('a connection whose answer was read late can send its next request', async 
   const { url } = await startHttp(t, { listLives: longList(24) }, { waiting: WAITING })
   const late = await openRaw(t, url)
   late.socket.pause()
-  late.write(LIST)
+  late.write(LIST_REQUEST)
   const others = await Promise.all([openRaw(t, url), openRaw(t, url)])
   for (const connection of others) connection.socket.pause()
-  for (const connection of others) connection.write(LIST)
-  // The third unread answer disconnects the first, so the service has checked all three.
+  for (const connection of others) connection.write(LIST_REQUEST)
+  // The third unread answer disconnects the first client. This shows that the service has checked all three.
   await eventually(() => {
     late.write(' ')
     if (!late.socket.destroyed) throw new Error('not checked yet')
   })
   const [second] = others
   second.socket.resume()
-  second.write(WHOLE)
+  second.write(COMPLETE)
   await second.answered(2)
   t.deepEqual(second.statuses(), [200, 200])
 })
@@ -127,7 +127,7 @@ test('pipelined requests run one after another, and wait while their client does
   const { url, send } = await startHttp(t, { listLives })
   const greedy = await openRaw(t, url)
   greedy.socket.pause()
-  greedy.write(LIST.repeat(10))
+  greedy.write(LIST_REQUEST.repeat(10))
   await eventually(() => {
     if (listed === 0) throw new Error('no list was requested')
   })

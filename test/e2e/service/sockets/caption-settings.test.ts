@@ -8,7 +8,7 @@ import { sampleSentences, silence } from '../../../support/audio/speech.ts'
 const sentences = (await sampleSentences()).slice(0, 2)
 const service = await runTestService()
 test.after.always(() => service.dispose())
-const [first] = sentences
+const [first, second] = sentences
 if (first === undefined) throw new Error('the sample has sentences')
 
 test.serial('lines respect max_chars and frames max_lines, without losing a word [R157]', async (t) => {
@@ -30,14 +30,14 @@ const open = async (client: Client, config: Json): Promise<TestSocket> => {
   return sender
 }
 
-const ROOMY = { max_chars: 1000, max_delay: 60, min_buffer: 1, max_buffer: 30, buffer_timeout: 30 }
+/** Limits so high that only the tested setting ends a phrase. */
+const HIGH_LIMITS = { max_chars: 1000, max_delay: 60, min_buffer: 1, max_buffer: 30, buffer_timeout: 30 }
 
-test.serial('silence of buffer_timeout makes a phrase final, and half a second less does not [R156]', async (t) => {
-  const [one, two] = sentences
-  const sender = await open(await service.user('pausing'), { ...ROOMY, buffer_timeout: 3 })
-  for (const samples of [one?.samples, silence(2.1), two?.samples]) sender.sendAudio(samples ?? silence(1))
-  const later = String(two?.text.split(' ').at(2)).toLowerCase()
-  await sender.frame(({ type, text }) => type === 'transcription' && String(text).toLowerCase().includes(later))
+test.serial('a phrase becomes final after buffer_timeout of silence, not half a second earlier [R156]', async (t) => {
+  const sender = await open(await service.user('pausing'), { ...HIGH_LIMITS, buffer_timeout: 3 })
+  for (const samples of [first.samples, silence(2.1), second?.samples]) sender.sendAudio(samples ?? silence(1))
+  const laterWord = String(second?.text.split(' ').at(2)).toLowerCase()
+  await sender.frame(({ type, text }) => type === 'transcription' && String(text).toLowerCase().includes(laterWord))
   t.deepEqual(
     finals(sender),
     [],
@@ -46,28 +46,28 @@ test.serial('silence of buffer_timeout makes a phrase final, and half a second l
   sender.sendAudio(silence(3.1))
   const { text, segment } = await sender.frame(({ final }) => final === true)
   t.is(segment, 1)
-  t.true(String(text).toLowerCase().includes(later), 'one phrase')
+  t.true(String(text).toLowerCase().includes(laterWord), 'both sentences are one phrase')
   sender.terminate()
 })
 
 test.serial('max_buffer and max_delay force finals in speech without a pause [R156]', async (t) => {
   t.timeout(180_000)
   const client = await service.user('hasty')
-  // Without the quiet ends of its sentences the speech has no pause.
+  // The sentences have quiet ends. Without them the speech has no pause.
   const speech = (await sampleSentences()).slice(0, 4).map(({ samples }) => samples.slice(4000, -4000))
   const seconds = speech.reduce((sum, { length }) => sum + length, 0) / 16000
-  const short = await open(client, { ...ROOMY, max_buffer: 3 })
-  const prompt = await open(client, { ...ROOMY, mode: 'final', max_delay: 2 })
+  const short = await open(client, { ...HIGH_LIMITS, max_buffer: 3 })
+  const prompt = await open(client, { ...HIGH_LIMITS, mode: 'final', max_delay: 2 })
   for (const samples of speech) short.sendAudio(samples)
-  // Shorter than the model's window, because a full window forces finals too.
-  const few = speech.slice(0, 3)
-  const window = few.reduce((sum, { length }) => sum + length, 0) / 16000
-  t.true(window < 9)
-  for (const samples of few) prompt.sendAudio(samples)
+  // This part is shorter than the window of the model (10 s), because a full window forces finals too.
+  const part = speech.slice(0, 3)
+  const partSeconds = part.reduce((sum, { length }) => sum + length, 0) / 16000
+  t.true(partSeconds < 9)
+  for (const samples of part) prompt.sendAudio(samples)
   await short.frame(({ final, end }) => final === true && Number(end) > seconds - 3.5)
   for (const { start, end } of finals(short))
     t.true(Number(end) - Number(start) <= 3.5, `${String(start)} to ${String(end)}`)
-  await prompt.frame(({ final, end }) => final === true && Number(end) > window - 3)
+  await prompt.frame(({ final, end }) => final === true && Number(end) > partSeconds - 3)
   for (const sender of [short, prompt]) sender.terminate()
 })
 
@@ -75,8 +75,8 @@ test.serial('a pass waits for min_buffer seconds of audio [D17]', async (t) => {
   const client = await service.user('buffering')
   const speech = Int16Array.from(sentences.flatMap(({ samples }) => Array.from(samples.subarray(4000, -4000))))
   const [patient, eager] = [
-    await open(client, { ...ROOMY, min_buffer: 5 }),
-    await open(client, { ...ROOMY, min_buffer: 0.3 }),
+    await open(client, { ...HIGH_LIMITS, min_buffer: 5 }),
+    await open(client, { ...HIGH_LIMITS, min_buffer: 0.3 }),
   ]
   for (const sender of [patient, eager]) await sender.frame(({ status }) => status === 'started')
   const piece = 1.1 * 16_000

@@ -38,9 +38,10 @@ test.serial(
     for (const [index, { start }] of ends.entries())
       t.true(index === 0 || Number(start) >= Number(ends[index - 1]?.['end']))
 
-    let at = 3
+    let sentenceStart = 3
     for (const [index, { samples }] of sentences.entries()) {
-      const spoken = { start: at + 0.2, end: at + samples.length / 16000 - 0.2 }
+      // Each sentence begins and ends with 0.2 s of quiet.
+      const spoken = { start: sentenceStart + 0.2, end: sentenceStart + samples.length / 16000 - 0.2 }
       t.true(
         Math.abs(Number(ends[index]?.['start']) - spoken.start) <= 1,
         `${JSON.stringify(ends[index])} is spoken from ${spoken.start}`,
@@ -49,7 +50,7 @@ test.serial(
         Math.abs(Number(ends[index]?.['end']) - spoken.end) <= 1,
         `${JSON.stringify(ends[index])} is spoken until ${spoken.end}`,
       )
-      at = spoken.end + 0.2 + 2
+      sentenceStart = spoken.end + 0.2 + 2
     }
   },
 )
@@ -61,8 +62,8 @@ test.serial('base64 and binary audio give equal text, and mode final sends only 
   const sender = await client.socket(live, 'sender')
   sender.send({ type: 'config' })
   for (const { samples } of [first, { samples: silence(2) }])
-    for (let at = 0; at < samples.length; at += 3200) {
-      const chunk = samples.slice(at, at + 3200)
+    for (let start = 0; start < samples.length; start += 3200) {
+      const chunk = samples.slice(start, start + 3200)
       sender.send({ type: 'audio', data: Buffer.from(chunk.buffer).toString('base64') })
     }
   sender.send({ type: '__FINISH__' })
@@ -78,8 +79,8 @@ test.serial('base64 and binary audio give equal text, and mode final sends only 
   t.regex(metrics, /^stenolog_audio_to_text_seconds_count [1-9]/m)
 })
 
-test.serial('audio sent before a sender left is still transcribed, then the session ends [R100 D55]', async (t) => {
-  const client = await service.user('gone')
+test.serial('audio that a sender sent before it left is transcribed, then the session ends [R100 D55]', async (t) => {
+  const client = await service.user('leaver')
   for (const leave of ['close', 'terminate'] as const) {
     const live = await client.createLive()
     const listener = await client.socket(live, 'listener')
@@ -138,7 +139,7 @@ test.serial('200 listeners of a session all get every frame in equal order [R133
   t.is(different.length, 0)
   t.true(
     listeners.every(
-      ({ texts: heard }) => heard[1] === '{"status":"started"}' && heard.at(-1) === '{"status":"finished"}',
+      ({ texts: received }) => received[1] === '{"status":"started"}' && received.at(-1) === '{"status":"finished"}',
     ),
   )
 })
@@ -161,11 +162,11 @@ test.serial(
       ['replay=1', sentFinals.slice(-1)],
       ['after=0', sentFinals],
     ] as const) {
-      const back = await openSocket(
+      const returned = await openSocket(
         `${service.url().replace('http', 'ws')}${live.relative_path}?token=${live.listener_token}&${query}`,
       )
-      t.deepEqual(await back.closed, { code: 4410, reason: 'session_finished' })
-      t.deepEqual(back.texts.slice(1, -1), expected, query)
+      t.deepEqual(await returned.closed, { code: 4410, reason: 'session_finished' })
+      t.deepEqual(returned.texts.slice(1, -1), expected, query)
     }
   },
 )

@@ -12,7 +12,7 @@ const statusOf = async (client: Client, id: number): Promise<string> =>
   (await client.get<Single<LiveJson>>(`/lives/${id}`)).body.data.status
 
 test(
-  'every path and parameter accepts both tokens, and the token alone decides role and session [R78 R128 R130 R131]',
+  'every path and parameter accepts both tokens, and only the token decides role and session [R78 R128 R130 R131]',
   async (t) => {
     const client = await service.user('paths')
     const live = await client.createLive()
@@ -72,15 +72,15 @@ test('a handshake needs one valid token of the session [R129 R130 D35 D36]', asy
     `${path}?token=%00`,
     `${path}?token=%FF`,
   ]
-  for (const at of bad) {
-    const { status, body, headers } = await handshake(ws(at))
-    t.is(status, 401, at)
-    t.deepEqual(body, { detail: 'Could not validate credentials' }, at)
+  for (const badPath of bad) {
+    const { status, body, headers } = await handshake(ws(badPath))
+    t.is(status, 401, badPath)
+    t.deepEqual(body, { detail: 'Could not validate credentials' }, badPath)
     t.is(headers.get('www-authenticate'), 'Bearer')
   }
   for (const headers of [{ authorization: `Bearer ${good}` }, { cookie: `token=${good}` }, { 'x-api-key': good }])
     t.is((await handshake(ws(path), headers)).status, 401)
-  for (const at of [
+  for (const unknownPath of [
     '/ws',
     '/ws/lives',
     '/ws/live/abc',
@@ -89,8 +89,8 @@ test('a handshake needs one valid token of the session [R129 R130 D35 D36]', asy
     '/',
     '/lives/',
   ]) {
-    const { status, body } = await handshake(ws(`${at}?token=${good}`))
-    t.is(status, 404, at)
+    const { status, body } = await handshake(ws(`${unknownPath}?token=${good}`))
+    t.is(status, 404, unknownPath)
     t.deepEqual(body, { detail: 'Not Found' })
   }
   for (let guess = 0; guess < 12; guess += 1) t.is((await handshake(ws(`${path}?token=guess-${guess}`))).status, 401)
@@ -119,7 +119,7 @@ test('a second sender is closed with 4409, and the first sender is not affected 
   await client.untilStatus(live, 'finished')
 })
 
-test('a listener may join a pending session, and its leaving changes nothing [R101 R134]', async (t) => {
+test('a listener may join a pending session, and its departure changes nothing [R101 R134]', async (t) => {
   const client = await service.user('patient')
   const live = await client.createLive()
   const listen = (): Promise<TestSocket> => client.socket(live, 'listener')
@@ -177,14 +177,14 @@ test('a custom token opens its owner’s newest open session, or the session wit
 test(
   'BASE_PATH, PUBLIC_URL, JWT_TTL and the origin lists apply to REST and WebSocket [R1 R35 R77 D22 S27]',
   async (t) => {
-    const behind = await startTestService(t, {
+    const proxied = await startTestService(t, {
       BASE_PATH: '/backend',
       PUBLIC_URL: 'https://captions.example',
       WS_ORIGINS: 'https://ok.example',
       CORS_ORIGINS: 'https://ok.example',
       JWT_TTL: '90m',
     })
-    const client = await behind.user('proxied')
+    const client = await proxied.user('proxied')
     const { exp, iat } = decodeJwt(client.token ?? '')
     t.is(Number(exp) - Number(iat), 90 * 60)
     for (const prefix of ['', '/api/v1', '/backend']) t.is((await client.get(`${prefix}/lives/`)).status, 200, prefix)
@@ -201,7 +201,7 @@ test(
       ['https://evil.example', 403],
       ['null', 403],
     ] as const) {
-      const url = `${behind.url().replace('http', 'ws')}/backend${live.relative_path}?token=${live.listener_token}`
+      const url = `${proxied.url().replace('http', 'ws')}/backend${live.relative_path}?token=${live.listener_token}`
       t.is((await handshake(url, { origin })).status, status, origin)
       const { headers } = await client.request('GET', '/version', { headers: { origin } })
       t.is(headers.get('access-control-allow-origin') ?? '', status === 101 ? origin : '')

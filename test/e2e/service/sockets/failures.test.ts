@@ -12,7 +12,7 @@ const models = await temporaryDirectory()
 for (const name of ['damaged', 'missing', 'throwing']) await cp(DEMO, join(models.path, name), { recursive: true })
 await cp('test/support/fixtures/engine/tiny-whisper', join(models.path, 'hungry'), { recursive: true })
 await cp('test/support/fixtures/engine/hungry-whisper.onnx', join(models.path, 'hungry/onnx/encoder_model.onnx'))
-// This model loads, but fails at the second token: the decoder graph accepts no past keys.
+// The model "throwing" loads, but fails at the second token, because its decoder graph accepts no past keys.
 await cp(
   join(DEMO, 'onnx/decoder_model_quantized.onnx'),
   join(models.path, 'throwing/onnx/decoder_with_past_model_quantized.onnx'),
@@ -59,7 +59,7 @@ test.serial(
   },
 )
 
-for (const [model, code, row, breakModel] of [
+for (const [model, code, requirement, breakModel] of [
   [
     'damaged',
     'model_load_failed',
@@ -76,7 +76,7 @@ for (const [model, code, row, breakModel] of [
   ['hungry', 'engine_failed', ' F12', () => Promise.resolve()],
 ] as const)
   test.serial(
-    `a ${model} model ends only its session, with ${code} and 1011, and frees its memory [R98 R102 R159${row}]`,
+    `a ${model} model ends only its session, with ${code} and 1011, and frees its memory [R98 R102 R159${requirement}]`,
     async (t) => {
       await breakModel()
       const client = await service.user(`user of ${model}`)
@@ -102,7 +102,7 @@ for (const [model, code, row, breakModel] of [
       await client.untilStatus(live, 'error')
       t.is((await liveOf(client, live)).vram, 0)
       await eventually(async () => {
-        if ((await reserved(client)) !== before) throw new Error('its memory is not free')
+        if ((await reserved(client)) !== before) throw new Error('the memory of the session is still reserved')
       })
       t.deepEqual(
         (await client.get<Listing<LiveJson>>('/lives/?status=error')).body.data.map(({ id }) => id),
@@ -122,7 +122,7 @@ for (const [model, code, row, breakModel] of [
       const ready = await client.get<{ readonly checks: Json }>('/health/ready')
       t.is(ready.status, 200)
       const failing = ready.body.checks['modelsThatDoNotLoad'] as ReadonlyArray<string>
-      t.is(failing.includes(model), code === 'model_load_failed', 'readiness lists it')
+      t.is(failing.includes(model), code === 'model_load_failed', 'readiness lists a model that does not load')
       t.false(failing.includes('demo-en'))
     },
   )

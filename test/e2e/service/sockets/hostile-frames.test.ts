@@ -37,8 +37,8 @@ const raw = async (
 const MASK = [0, 0, 0, 0]
 /** Returns the code of the close frame at the end of the bytes, or null without one. */
 const closeCode = (bytes: Buffer): number | null => {
-  const at = bytes.lastIndexOf(0x88)
-  return at === -1 || bytes.length < at + 4 ? null : bytes.readUInt16BE(at + 2)
+  const start = bytes.lastIndexOf(0x88)
+  return start === -1 || bytes.length < start + 4 ? null : bytes.readUInt16BE(start + 2)
 }
 
 test('the WebSocket library has no known memory exhaustion vulnerability [S28]', async (t) => {
@@ -88,16 +88,16 @@ test('a violation of the WebSocket protocol closes only that socket and ends onl
   const client = await service.user('violating', { max_sessions: 100 })
   const other = await client.createLive()
   const bystander = await client.socket(other, 'listener')
-  for (const [what, bytes, code] of VIOLATIONS) {
+  for (const [violation, bytes, code] of VIOLATIONS) {
     const live = await client.createLive()
     const listener = await client.socket(live, 'listener')
     const { socket, read } = await raw(live, 'sender')
     socket.write(bytes)
     await eventually(() => {
-      if (closeCode(read()) !== code) throw new Error(`${what}: ${String(closeCode(read()))}`)
+      if (closeCode(read()) !== code) throw new Error(`${violation}: ${String(closeCode(read()))}`)
     })
     socket.destroy()
-    t.deepEqual(await listener.closed, { code: 1000, reason: '' }, what)
+    t.deepEqual(await listener.closed, { code: 1000, reason: '' }, violation)
     await client.untilStatus(live, 'finished')
   }
   const { socket, read } = await raw(other, 'listener')
@@ -119,15 +119,15 @@ test('2,000 fuzzed frames cause only documented frames and closes, and no error 
 })
 
 test(
-  'a sender that reconnects at once is refused or the session has ended, and never two senders send [S33]',
+  'a sender that reconnects at once is refused or finds the session ended, and two senders never send [S33]',
   async (t) => {
     const client = await service.user('hurrying')
     const live = await client.createLive()
     const first = await client.socket(live, 'sender')
     first.terminate()
-    const again = await Promise.all(Array.from({ length: 20 }, () => client.socket(live, 'sender')))
-    const codes = await Promise.all(again.map(async ({ closed }) => (await closed).code))
-    // The service may notice the loss of the first sender late: then one of these ends with the session.
+    const reconnected = await Promise.all(Array.from({ length: 20 }, () => client.socket(live, 'sender')))
+    const codes = await Promise.all(reconnected.map(async ({ closed }) => (await closed).code))
+    // When the service has noticed the loss of the first sender, a new sender may connect and ends with code 1000.
     t.deepEqual(
       codes.filter((code) => ![4409, 4410, 1000].includes(code)),
       [],
@@ -142,20 +142,20 @@ test(
     const guarded = await runTestService({ RATE_LIMIT: '50' })
     t.teardown(guarded.dispose)
     const { port } = new URL(guarded.url())
-    const from = (localAddress: string): Socket => {
+    const connectFrom = (localAddress: string): Socket => {
       const socket = connect({ port: Number(port), host: '127.0.0.1', localAddress }).on('error', () => undefined)
       t.teardown(() => socket.destroy())
       return socket
     }
     const idle: Array<Socket> = []
     for (let i = 0; i < 200; i += 1) {
-      const socket = from('127.0.0.2')
+      const socket = connectFrom('127.0.0.2')
       await once(socket, 'connect')
       idle.push(socket)
     }
     const [longest] = idle
     const refused = longest === undefined ? undefined : once(longest, 'data')
-    idle.push(from('127.0.0.2'))
+    idle.push(connectFrom('127.0.0.2'))
     const [answer] = (await refused) as [Buffer]
     t.regex(answer.toString(), /^HTTP\/1\.1 429 [^]*Retry-After: \d+[^]*\{"detail":"Too many requests"\}$/)
     t.is((await guarded.anonymous().get('/version')).status, 200, 'another address is served')
@@ -169,9 +169,9 @@ test(
       await once(socket, 'open')
       sockets.push(socket)
     }
-    const asking = from('127.0.0.2')
-    asking.write('GET /version HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n')
-    const [head] = (await once(asking, 'data')) as [Buffer]
+    const requesting = connectFrom('127.0.0.2')
+    requesting.write('GET /version HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n')
+    const [head] = (await once(requesting, 'data')) as [Buffer]
     t.regex(head.toString(), /^HTTP\/1\.1 200/, 'the same address is served')
     t.true(sockets.every(({ readyState }) => readyState === WebSocket.OPEN))
   },

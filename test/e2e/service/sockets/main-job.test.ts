@@ -41,10 +41,11 @@ test(
     for (const socket of [sender, ...listeners]) t.deepEqual(await socket.closed, { code: 1000, reason: '' })
 
     for (const socket of [sender, ...listeners]) t.is(socket.texts.at(-1), '{"status":"finished"}')
-    const spoken = (socket: (typeof listeners)[0]) => socket.frames.filter((frame) => frame['type'] === 'transcription')
+    const transcriptions = (socket: (typeof listeners)[0]) =>
+      socket.frames.filter((frame) => frame['type'] === 'transcription')
     const [first] = listeners
-    for (const socket of [sender, ...listeners]) t.deepEqual(spoken(socket), spoken(first))
-    const finals = spoken(first).filter((frame) => frame['final'] === true)
+    for (const socket of [sender, ...listeners]) t.deepEqual(transcriptions(socket), transcriptions(first))
+    const finals = transcriptions(first).filter((frame) => frame['final'] === true)
     t.deepEqual(
       finals.map((frame) => frame['segment']),
       finals.map((_, index) => index + 1),
@@ -61,7 +62,7 @@ test(
     )
     await eventually(async () => {
       if (!/^stenolog_vram_reserved_megabytes 0$/m.test((await client.get<string>('/metrics')).body))
-        throw new Error('its memory is not free')
+        throw new Error('the memory of the session is still reserved')
     })
   },
 )
@@ -91,7 +92,7 @@ test('two simultaneous sessions do not mix, and a misbehaving client does not af
       const sender = await client.socket(live, 'sender')
       sender.send({ type: 'config' })
       for (const { samples } of speech) {
-        for (let at = 0; at < samples.length; at += 3200) sender.sendAudio(samples.slice(at, at + 3200))
+        for (let start = 0; start < samples.length; start += 3200) sender.sendAudio(samples.slice(start, start + 3200))
         sender.sendAudio(silence(1.5))
         for (const message of badMessages) misbehaving.send(message)
       }

@@ -6,7 +6,7 @@ import { programPath, testWith } from '../../../support/running/skip-unless.ts'
 import { ADMIN } from '../../../support/service/service.ts'
 import { temporaryDirectory } from '../../../support/tools/temporary-directory.ts'
 
-/** File descriptors of the process. A quarter is for sockets, and an eighth of those is kept for senders. */
+/** File descriptors of the process. One quarter is for WebSockets, and one eighth of these is kept for senders. */
 const DESCRIPTORS = 256
 
 testWith(programPath('prlimit'))('listeners cannot take the places that are kept for senders', async (t) => {
@@ -24,11 +24,11 @@ testWith(programPath('prlimit'))('listeners cannot take the places that are kept
   const url = await service.url()
   const client = await logIn(url, ADMIN.username, ADMIN.password)
   const crowded = await client.createLive()
-  const at = `${url.replace('http', 'ws')}${crowded.relative_path}?token=`
-  const most = DESCRIPTORS / 4
-  const listeners = most - most / 8
+  const socketUrl = `${url.replace('http', 'ws')}${crowded.relative_path}?token=`
+  const places = DESCRIPTORS / 4
+  const listeners = places - places / 8
   for (let n = 0; n < listeners; n += 1) await client.socket(crowded, 'listener')
-  const refused = await handshake(at + crowded.listener_token)
+  const refused = await handshake(socketUrl + crowded.listener_token)
   t.is(refused.status, 429)
   t.deepEqual(refused.body, { detail: 'Too many requests' })
   t.regex(refused.headers.get('retry-after') ?? '', /^\d+$/)
@@ -38,5 +38,5 @@ testWith(programPath('prlimit'))('listeners cannot take the places that are kept
     sender.send({ type: 'config' })
     await eventually(() => assert.ok(sender.frames.some(({ status }) => status === 'started')), { timeoutMs: 60_000 })
   }
-  t.is((await handshake(at + crowded.listener_token)).status, 429)
+  t.is((await handshake(socketUrl + crowded.listener_token)).status, 429)
 })

@@ -9,7 +9,8 @@ import { sharedTestService } from '../../../support/service/shared-service.ts'
 
 const service = sharedTestService()
 
-const OFFER =
+/** Headers that offer HTTP/2 without TLS (h2c). */
+const H2C_OFFER =
   'Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAEAAEAAAAIAAAABAAMAAABkAAQBAAAAAAUAAEAA\r\n'
 
 const VERSION = 'GET /version HTTP/1.1\r\nHost: x\r\n\r\n'
@@ -34,7 +35,7 @@ const statuses = (read: string): ReadonlyArray<string> =>
   [...read.matchAll(/HTTP\/1\.1 (\d+) /g)].map(([, status = '']) => status)
 
 test('a request that offers h2c is answered over HTTP/1.1, and the connection stays usable', async (t) => {
-  const read = await exchange(t, `GET /languages/ HTTP/1.1\r\nHost: x\r\n${OFFER}\r\n`, VERSION)
+  const read = await exchange(t, `GET /languages/ HTTP/1.1\r\nHost: x\r\n${H2C_OFFER}\r\n`, VERSION)
   t.deepEqual(statuses(read), ['200', '200'])
   t.regex(read, /"iso_639_1"/)
 })
@@ -43,7 +44,7 @@ test('a request that offers h2c is read with its whole body', async (t) => {
   const body = new URLSearchParams({ username: ADMIN.username, password: ADMIN.password }).toString()
   const head =
     'POST /login HTTP/1.1\r\nHost: x\r\nContent-Type: application/x-www-form-urlencoded\r\n' +
-    `Content-Length: ${body.length}\r\n${OFFER}\r\n`
+    `Content-Length: ${body.length}\r\n${H2C_OFFER}\r\n`
   const read = await exchange(t, head + body, VERSION)
   t.deepEqual(statuses(read), ['200', '200'])
   t.regex(read, /"access_token"/)
@@ -52,33 +53,33 @@ test('a request that offers h2c is read with its whole body', async (t) => {
 test('offers of other protocols are ignored, also on a WebSocket path', async (t) => {
   for (const [path, status] of [['/version', '200'], ['/ws/live', '426'], ['/nowhere', '404']] as const)
     for (const protocol of ['h2c', 'TLS/1.0', 'h2c, foo/2']) {
-      const asked = `GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: ${protocol}\r\n\r\n`
-      t.deepEqual(statuses(await exchange(t, asked)), [status], `${path} ${protocol}`)
+      const request = `GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: ${protocol}\r\n\r\n`
+      t.deepEqual(statuses(await exchange(t, request)), [status], `${path} ${protocol}`)
     }
 })
 
-test('a pipelined WebSocket upgrade is not opened but answered in its turn', async (t) => {
+test('a WebSocket upgrade that is sent before the previous answer is refused with 426', async (t) => {
   const live = await (await service.user('eager')).createLive()
-  const asked =
+  const request =
     `GET ${live.relative_path}?token=${live.listener_token} HTTP/1.1\r\nHost: x\r\n` +
     'Connection: Upgrade\r\nUpgrade: websocket\r\n' +
     'Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n'
   const connection = await openRaw(t, service.url())
-  connection.write(VERSION + asked)
+  connection.write(VERSION + request)
   await connection.answered(2)
   t.deepEqual(connection.statuses(), [200, 426])
-  connection.write(asked)
+  connection.write(request)
   await connection.answered(3)
   t.deepEqual(connection.statuses(), [200, 426, 101])
 })
 
 test('a WebSocket opens when the request offers h2c as well', async (t) => {
   const live = await (await service.user('offering')).createLive()
-  const asked =
+  const request =
     `GET ${live.relative_path}?token=${live.listener_token} HTTP/1.1\r\nHost: x\r\n` +
     'Connection: Upgrade\r\nUpgrade: h2c, WebSocket\r\n' +
     'Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n'
-  const read = await exchange(t, asked)
+  const read = await exchange(t, request)
   t.deepEqual(statuses(read), ['101'])
 })
 
@@ -90,8 +91,8 @@ test('a WebSocket path without an upgrade answers 426 and explains how to connec
     `/api/v1/ws/live/${live.id}`,
     `${live.relative_path}?token=${live.listener_token}`,
   ]) {
-    const asked = `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`
-    const read = await exchange(t, asked)
+    const request = `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`
+    const read = await exchange(t, request)
     t.deepEqual(statuses(read), ['426'], path)
     t.regex(read, /\r\nUpgrade: websocket\r\n/i)
     t.regex(read, /\r\nConnection: Upgrade\r\n/i)
@@ -108,9 +109,9 @@ test('a connection stays usable after a 426 answer', async (t) => {
 
 test('an empty token parameter is ignored', async (t) => {
   const live = await (await service.user('empty')).createLive()
-  const at = service.url().replace('http', 'ws') + live.relative_path
+  const socketUrl = service.url().replace('http', 'ws') + live.relative_path
   for (const query of [`token=&token_sender=${live.listener_token}`, `token=${live.listener_token}&token_sender=`])
-    t.is((await handshake(`${at}?${query}`)).status, 101, query)
+    t.is((await handshake(`${socketUrl}?${query}`)).status, 101, query)
 })
 
 test('null in a config frame leaves the setting unchanged, as in REST', async (t) => {
@@ -139,15 +140,15 @@ test('null in a config frame leaves the setting unchanged, as in REST', async (t
 
 test('a handshake completed while the service stops is refused and does not delay the stop', async (t) => {
   const stopping = await startTestService(t)
-  const half = await openRaw(t, stopping.url())
-  half.write('GET /ws/live?token=x HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgr')
-  t.is((await stopping.anonymous().get('/version')).status, 200, 'the service has read the half handshake too')
+  const unfinished = await openRaw(t, stopping.url())
+  unfinished.write('GET /ws/live?token=x HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgr')
+  t.is((await stopping.anonymous().get('/version')).status, 200, 'the service has read the unfinished handshake too')
   const exited = stopping.kill('SIGTERM')
   await eventually(async () => {
     const refused = await fetch(stopping.url()).then(() => false, () => true)
-    if (!refused) throw new Error('connections are still taken')
+    if (!refused) throw new Error('the service still accepts connections')
   })
-  half.write('ade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n')
-  t.regex(await half.closed(), /^HTTP\/1\.1 503 /)
+  unfinished.write('ade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n')
+  t.regex(await unfinished.closed(), /^HTTP\/1\.1 503 /)
   t.is(await exited, 0)
 })
