@@ -11,7 +11,7 @@ const NO_CLOSE_FRAME = 1006
 
 interface Listener {
   readonly text: (payload: Buffer) => void
-  /** Receives the code of the server's close frame; 1006 without a close frame. */
+  /** Receives the code of the server's close frame, or 1006 without a close frame. */
   readonly closed: (code: number) => void
 }
 

@@ -135,7 +135,7 @@ const wordsBy = (processes: number): Benchmark => {
   return clusterBenchmark('words', processes, meaning, 3, (service) => sendWords(service, audio))
 }
 
-/** Appends to a single EventStoreDB. */
+/** Compares appends to a single EventStoreDB with appends to the embedded event store. */
 const appends: Benchmark = {
   name: 'cluster-append',
   meaning: `durable appends by ${WRITERS} concurrent writers, each to its own stream, to a real EventStoreDB of one `

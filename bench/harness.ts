@@ -27,11 +27,11 @@ export interface Benchmark {
   readonly peer: string
   /** The unit of work, such as `appends`. */
   readonly unit: string
-  /** The time that the ratio uses: wall time, or CPU time of all processes. `count`: the ratio uses no time. */
+  /** The time that the ratio uses: `wall` time, or `cpu` time of all processes. With `count` it uses no time. */
   readonly basis: 'wall' | 'cpu' | 'count'
   /** The target of the ratio; null without a target. */
   readonly atLeast: number | null
-  /** An odd number, so the median is a measured value. */
+  /** Number of rounds. It is odd, so the median is a measured value. */
   readonly rounds: number
   /** Whether each side first runs a round that does not count. */
   readonly warmUp: boolean

@@ -21,7 +21,7 @@ const TOKENS = 40
 
 const script = (name: string): string => join(import.meta.dirname, 'peer', name)
 
-/** Returns why the Python interpreter cannot run the peer; null when it can. */
+/** Returns the reason why the Python interpreter cannot run the peer, or null when it can. */
 const whyPeerCannotRun = (): Promise<string | null> =>
   promisify(execFile)(PYTHON, ['-c', 'import faster_whisper, onnx']).then(
     () => null,

@@ -1,4 +1,4 @@
-/** The server process of one side of the socket benchmarks. Clients connect over loopback; orders arrive over IPC. */
+/** The server process of one side of the socket benchmarks. Clients connect over loopback. Orders arrive over IPC. */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'

@@ -94,7 +94,7 @@ export const withPauses = ({ samples, words }: Spoken, seconds: number): Spoken 
     longer.set(piece, at)
     at += piece.length
   }
-  // Word times are inexact: clip each word to its sentence, between the cut before and the cut after it.
+  // Word times are inexact, so each word is clipped to its sentence, between the cut before and the cut after it.
   const moved = words.map(([start, end, text], i): readonly [number, number, string] => {
     const before = ends.filter((last) => last < i).length
     const [from, to] = [(cuts[before - 1] ?? 0) / SAMPLE_RATE, (cuts[before] ?? samples.length) / SAMPLE_RATE]

@@ -25,7 +25,7 @@ export interface Frame extends Segment {
 export interface LiveRun {
   readonly frames: ReadonlyArray<Frame>
   readonly passes: number
-  /** CPU seconds of the engine's process; null without /proc, or when sessions share the engine. */
+  /** CPU seconds of the engine's process. Null without /proc, or when sessions share the engine. */
   readonly engineCpu: number | null
   /** CPU seconds of this process, including other recordings that run at the same time. */
   readonly ownCpu: number

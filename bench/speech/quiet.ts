@@ -20,7 +20,7 @@ const FRAMES = 125
 export const quietsOf = (probabilities: ArrayLike<number>, samples: number): ReadonlyArray<Quiet> => {
   const { phrases } = foldSpeech(INITIAL_SEGMENTER, probabilities, Infinity)
   const regions = phrases.flatMap(({ regions }) => regions)
-  // The pipeline pads each detected region; remove the padding.
+  // The pipeline pads each detected region, so the padding is removed here.
   const starts = [0, ...regions.map(({ end }) => (end === null ? samples : end - PAD_SAMPLES))]
   const ends = [...regions.map(({ start }) => (start === 0 ? 0 : start + PAD_SAMPLES)), samples]
   return starts

@@ -23,7 +23,7 @@ const normalised = (line: string): string =>
     .replaceAll(/position \d+/g, 'position N')
     .replaceAll(/in \d+\.\d s/g, 'in N s')
 
-/** Compares lines; the expected line `…` matches any number of lines. */
+/** Compares lines. The expected line `…` matches any number of lines. */
 const matchLines = (expected: ReadonlyArray<string>, lines: ReadonlyArray<string>): boolean => {
   const [first, ...rest] = expected
   if (first === undefined) return lines.length === 0

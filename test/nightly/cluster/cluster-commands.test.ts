@@ -20,7 +20,7 @@ test.serial('commands never join a cluster as workers, and leave a rebuild to a 
   const live = await speaker.createLive({ live_retention: true })
   const elsewhere = await temporaryDirectory()
   t.teardown(elsewhere.remove)
-  // The data directory of a worker, of an API process, and of no process.
+  // The commands run on the data directory of a worker, on that of an API process, and on an unused folder.
   const places = [worker.dataDirectory, api.dataDirectory, elsewhere.path]
   const sender = sendWords(api.url(), live, WORDS, 4)
 

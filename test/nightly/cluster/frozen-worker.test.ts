@@ -56,7 +56,7 @@ const eventsAfterTheFence = async (
   return late
 }
 
-test.serial('a frozen worker drops its moved sessions when it wakes and writes no more of them', async (t) => {
+test.serial('a frozen worker that wakes drops the sessions that moved, and writes nothing more to them', async (t) => {
   t.timeout(10 * 60_000 * ROUNDS)
   const cluster = await startSplitCluster(t)
   const [one, two] = cluster.apis
@@ -89,7 +89,7 @@ test.serial('a frozen worker drops its moved sessions when it wakes and writes n
     await anotherFinal()
     frozen.freeze()
     frozen.mend('eventstoredb')
-    // The test is about the length of the freeze, so this waits for time.
+    // The length of the freeze matters here, so the test waits for time and not for a condition.
     await Promise.all([delay(FROZEN_MS), anotherFinal()])
     const woken = Date.now()
     frozen.thaw()

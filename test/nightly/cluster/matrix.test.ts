@@ -56,7 +56,7 @@ withFfmpeg('no fault of any process at any moment of a session loses or repeats 
   const { seed, from, strikes } = requestedStrikes(process.env['STENOLOG_TEST_MATRIX'])
   const failed: Array<string> = []
   const report = (index: number, { cell, wrong, note }: Outcome): void => {
-    // Printed at once, because the run takes hours.
+    // Each verdict is printed at once, because the run takes hours.
     const verdict = `${wrong.length === 0 ? 'ok' : wrong.join('; ')} · ${note}\n`
     process.stderr.write(`${index} ${cell}: ${verdict}`)
     if (VERDICTS !== undefined) appendFileSync(VERDICTS, `${cell} ${verdict}`)

@@ -88,7 +88,7 @@ const EVENTSTOREDB_ELECTIONS: Readonly<Record<string, Election>> = {
   'the leader of EventStoreDB resigns': electsInEventStore((leader) => leader.resign(), () => undefined),
   'the leader of EventStoreDB is killed': electsInEventStore((leader) => leader.kill(), (leader) => leader.start()),
   'the leader of EventStoreDB is frozen': electsInEventStore((leader) => leader.freeze(), async (leader) => {
-    // A leader that wakes this late ends itself; the others already follow the new leader.
+    // A leader that wakes this late ends itself, because the other nodes already follow the new leader.
     await delay(ELECTION_MS)
     leader.thaw()
   }),

@@ -14,7 +14,7 @@ import type { NumberedListener } from '../../support/cluster/numbered-session.ts
 import { startSplitCluster } from '../../support/cluster/split-cluster.ts'
 import { eventually } from '../../support/tools/eventually.ts'
 
-/** Rounds of each fault. */
+/** Number of rounds of each fault. */
 const ROUNDS = Number(process.env['STENOLOG_TEST_TAKEOVERS'] ?? 1)
 const PATIENT = { timeoutMs: 180_000 }
 /** Number of words in a session. */

@@ -26,7 +26,7 @@ const summary = (subject: string, times: ReadonlyArray<number>): string =>
   `${subject}: p50 ${percentile(times, 0.5).toFixed(0)}, p99 ${percentile(times, 0.99).toFixed(0)}, ` +
   `longest ${Math.max(...times).toFixed(0)} ms of ${times.length}`
 
-test.serial('another process shows a write at once', async (t) => {
+test.serial('a write through one process soon shows in another process', async (t) => {
   t.timeout(20 * MINUTE)
   const { apis: [one, two] } = await startSplitCluster(t)
   const here = await speakerAt(one.url())

@@ -10,7 +10,7 @@ browserTest('a URL is transcribed, and a failed URL leaves a session with the re
   const service = await startTestService(t, { AUDIO_URL_ALLOW_CIDRS: '127.0.0.1/32' })
   const { token, api } = await service.user('puller')
   const files = filesOf(await packageSample(t, 'ts', 4))
-  // A forbidden address fails at once: the service does not retry it.
+  // The service does not retry a forbidden address, so the session fails at once.
   const elsewhere = { location: 'http://10.0.0.1/index.m3u8' }
   const server = await serve(t, (request, response) =>
     (request.url === '/elsewhere.m3u8' ? void response.writeHead(302, elsewhere).end() : files(request, response)))

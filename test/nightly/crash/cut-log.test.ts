@@ -17,7 +17,7 @@ const BATCH = 3
 /** Number of transactions at the end of the file that are cut at every byte. */
 const TRANSACTIONS = 3
 
-/** Event ids that SQLite finds in a file and its write-ahead file. Null when the table is missing. Changes no file. */
+/** Returns the event ids in a file and its write-ahead file, or null without a table of events. Changes no file. */
 const idsIn = (file: string): ReadonlyArray<string> | null => {
   rmSync(`${file}-shm`, { force: true })
   const database = new DatabaseSync(file, { readOnly: true })

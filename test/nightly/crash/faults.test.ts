@@ -105,7 +105,7 @@ test.serial('without free file descriptors new connections are refused and open 
   t.notRegex(service.stderr(), /"level":(50|60)/)
 })
 
-/** Longer than the 30 s after which a liveness probe restarts a container. */
+/** Duration of the blockage: longer than the 30 s after which a liveness probe restarts a container. */
 const STANDSTILL_MS = 31_000
 
 test.serial(

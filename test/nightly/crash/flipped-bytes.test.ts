@@ -120,7 +120,7 @@ test('reads refuse a row with a flipped byte, and the check names the row [F2]',
   t.deepEqual(problemsOf('hash chain'), [
     { where: `position ${position}`, problem: 'revision 0 of live-2 does not match its hash' },
   ])
-  // The check also examines the events after the damaged one.
+  // The check also examines the events after the damaged event.
   t.deepEqual(problemsOf('decoding'), [{ where: `position ${position} (live-2)`, problem: 'is damaged' }])
   t.deepEqual(problemsOf('order'), [
     { where: 'live-2', problem: `is not checked after position ${position}, which cannot be read` },

@@ -83,7 +83,7 @@ test('a fold reports a subscription that ends before the target position', async
 test('a rebuild keeps its progress when any request to the read models times out', async (t) => {
   const world = await createFilledWorld()
   const { store, folded } = counting(world.store)
-  // A fixed pseudo-random sequence, so the timeouts follow no pattern of the steps.
+  // The timeouts follow a fixed pseudo-random sequence, so they do not depend on the pattern of the steps.
   let state = 17
   const next = (): number => (state = (state * 16_807) % 2_147_483_647)
   type Request<Args extends ReadonlyArray<unknown>, A> = (...args: Args) => () => Promise<A>
@@ -200,7 +200,7 @@ test('a half-built read model of an earlier version is discarded', async (t) => 
   await assertRebuilt(t, world)
 })
 
-// Serial: the other tests of this file block the process for longer than the driver waits for a server.
+// It runs serially, because the other tests of this file block the process for longer than the driver waits.
 test.serial('a rebuild on MongoDB waits for a killed server and then resumes', async (t) => {
   t.timeout(300_000)
   const double = await startMongoDouble()

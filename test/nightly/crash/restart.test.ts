@@ -1,7 +1,7 @@
 import test from 'ava'
 import { killRounds } from '../../support/load/kill-rounds.ts'
 
-// STENOLOG_TEST_STORES=servers runs it on EventStoreDB and MongoDB instead of the embedded stores.
+// STENOLOG_TEST_STORES=servers runs this test on EventStoreDB and MongoDB instead of the embedded stores.
 const KILLS = Number(process.env['STENOLOG_TEST_KILLS'] ?? 200)
 
 test(`${KILLS} kill -9 under load lose no acknowledged write and leak no memory [F1 R104 D53]`, async (t) => {

@@ -29,7 +29,7 @@ const ROUNDS = 3
 test('the heap returns to within 5 % after 500 sessions on a stalled store', async (t) => {
   t.timeout(600_000)
   const { path, remove } = await temporaryDirectory()
-  // On disk, because a log in memory would grow the heap.
+  // The log is on disk, because a log in memory would grow the heap.
   const store = await openSqliteEventStore({ file: join(path, 'events.sqlite') })
   const keyring = await openSqliteKeyring({ file: join(path, 'keyring.sqlite'), masterKey: randomBytes(32) })
   // Fills the key cache up to its limit, so it cannot grow later.

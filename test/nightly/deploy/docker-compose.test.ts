@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import test from 'ava'
 
-/** Needs Docker Compose 2: version 1 does not support inline file contents. */
+/** True with Docker Compose 2. The command of version 1 differs, and it does not support inline file contents. */
 const hasClient = spawnSync('docker', ['compose', 'version'], { stdio: 'ignore' }).status === 0
 
 /** Returns docker-compose.yml as Docker Compose resolves it for profiles. Null means the profiles in the file .env. */

@@ -27,7 +27,7 @@ const INTENDED = new Set([
   'ST204 GET /lives/finish-by-audio_url',
   'ST204 DELETE /lives/finish-by-audio_url',
   'ST204 PUT /users/me',
-  // Rules that a schema cannot express: order of buffers, future dates, subjects of jobs, reused idempotency keys.
+  // A schema cannot express these rules: order of buffers, future dates, subjects of jobs, reused idempotency keys.
   'ST202 POST /lives',
   'ST202 POST /tokens',
   'ST202 POST /admin/jobs',

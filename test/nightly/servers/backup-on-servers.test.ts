@@ -112,7 +112,7 @@ test('with lists and keys on MongoDB a backup holds the log, and deletions survi
   await restart(service)
   await eventually(async () => assert.equal(await count(await service.logIn('ada')), 1))
   await assertCannotLogIn(t, () => service.logIn('bob'))
-  // The lists may show the deletion a moment later.
+  // The lists may show the deletion with a short delay.
   await eventually(async () => {
     const { code, stdout } = await run(['check'])
     assert.equal(code, 0, stdout)

@@ -73,7 +73,7 @@ const drills = [
   ...rounds(DRILLS_PER_KIND, QUORUM_LOSSES).slice(0, Math.max(QUORUM_LOSSES.length, Math.ceil(DRILLS_PER_KIND / 4))),
 ]
 
-/** Far more than any step should take. */
+/** Limit for each awaited condition: far more than any step should take. */
 const PATIENCE = { timeoutMs: 180_000 }
 
 const firstTime = (subject: string, find: () => number | null | undefined): Promise<number> =>
@@ -116,7 +116,7 @@ const assertNothingLost = async (
 
 const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`
 
-/** Milliseconds by drill and awaited condition. */
+/** Milliseconds until each awaited condition, by the event of the drill and the name of the condition. */
 const durations = new Map<string, ReadonlyArray<number>>()
 
 if (EVENTSTORE_FOLDER === undefined) test.skip('drills on three nodes of a real EventStoreDB', (t) => t.fail())
@@ -146,7 +146,7 @@ else {
       const epoch = await leader.epoch()
       const load = startSessionLoad(client)
       await firstTime('a session', () => load.sessions.at(0)?.seen)
-      // A random moment within the load.
+      // The drill begins at a random moment of the load.
       await delay(random() * 1000)
 
       const record = (name: string, ms: number): void => {

@@ -15,7 +15,7 @@ import {
 const CREDENTIALS = { username: 'x', password: 'y' }
 
 test.serial(
-  't2: without a server an append fails at once, with code 14, or with credentials with UnavailableError',
+  't2: without a server appends fail at once (code 14; with credentials UnavailableError)',
   async (t) => {
     const { own, client } = await startOwnEventStoreDb(t)
     await client.appendToStream('a', factEvent())
@@ -107,7 +107,7 @@ test.serial(
     t.timeout(600_000)
     const client = await clientOfEmptyLog(t)
     const again = await retries(client)
-    // The server remembers ids and stream names in 8 MB.
+    // The server remembers the ids and stream names of recent events in 8 MB, so long names fill this memory faster.
     const padding = 'x'.repeat(60)
     const fill = async (count: number): Promise<void> => {
       const appends = Array.from({ length: 8 }, async (_, stream) => {

@@ -5,7 +5,7 @@ import {
   clientOfEmptyLog, eventsOf, factEvent, recordSubscription, startOwnEventStoreDb, until,
 } from '../../support/stores/eventstoredb-clients.ts'
 
-test.serial('t2: unsubscribing causes end and close, no error and no more events', async (t) => {
+test.serial('t2: unsubscribing causes the messages end and close, but no error and no more events', async (t) => {
   const client = await clientOfEmptyLog(t)
   await client.appendToStream('a', factEvent())
   const subscription = client.subscribeToAll({ filter: excludeSystemEvents() })
@@ -64,7 +64,7 @@ for (const [name, position] of [
   })
 
 test.serial(
-  't10: for await throws UnavailableError when the server dies, and a break ends the subscription',
+  't10: a for-await loop throws UnavailableError when the server dies, and a break ends the subscription',
   async (t) => {
     const { own, client } = await startOwnEventStoreDb(t)
     await client.appendToStream('a', [factEvent(), factEvent()])

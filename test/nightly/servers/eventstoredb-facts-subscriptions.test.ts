@@ -126,7 +126,7 @@ test.serial(
   },
 )
 
-test.serial('t2: caughtUp can come while a slow consumer has events before it', async (t) => {
+test.serial('t2: the message caughtUp can arrive while a slow consumer still reads earlier events', async (t) => {
   const client = await clientOfEmptyLog(t)
   for (let n = 0; n < 40; n++) await client.appendToStream('a', factEvent())
   const subscription = client.subscribeToAll({ filter: streamNameFilter({ prefixes: ['a'] }) })
@@ -142,7 +142,7 @@ test.serial('t2: caughtUp can come while a slow consumer has events before it', 
 })
 
 test.serial(
-  't2: subscriptions from a position past the end, from a revision and from the end of a stream',
+  't2: a subscription can start past the end of the log, after a revision or at the end of a stream',
   async (t) => {
     const client = await clientOfEmptyLog(t)
     await client.appendToStream('a', [factEvent(), factEvent(), factEvent()])

@@ -36,7 +36,7 @@ const recorded = async (name: string): Promise<ReadonlyArray<string>> =>
 /** Names of recordings, each with the arguments of the runs of its script. */
 const RECORDINGS = [['t1', ['']], ['t1b', ['47', '48', '49', '50', '51']], ['t3', ['']]] as const
 
-// In parallel on separate logs, because the scripts wait most of the time.
+// These tests run in parallel on separate logs, because the scripts wait most of the time.
 for (const [name, cases] of RECORDINGS)
   test(`the double repeats the recording ${name} of server 23.10.6`, async (t) => {
     const url = await startLog(t)
@@ -51,7 +51,7 @@ test('the double repeats the recording t20 of server 23.10.6', async (t) => {
   t.deepEqual(normalise(await outputOf('t20', url, ...(double === null ? ['100'] : []))), await recorded('t20'))
 })
 
-/** Shorter than in reality, but long enough to observe each step on a busy machine. */
+/** Milliseconds of each step: shorter than in reality, but long enough to observe the step on a busy machine. */
 const DELAYS = {
   electionAfterKill: 4000, electionAfterFreeze: 2000, electionAfterResign: 20, electionAfterReturn: 20,
   refusalAfterKill: 4000, refusalAfterFreeze: 4000, claim: 1000, forwarding: 50,

@@ -85,7 +85,7 @@ test('a deposed primary acknowledges no majority and loses its writes when it st
   t.is((await t.throwsAsync(setNumber(deposed, 6, LOCAL_WRITE), { instanceOf: MongoServerError }))?.code, 10107)
 })
 
-test('an election needs a majority, and a short cut loses no write', async (t) => {
+test('an election needs a majority, and a short outage of two members loses no write', async (t) => {
   const double = await startDoubleSet(t, true)
   const numbers = await numbersAt(t, double.url('test'))
   await setNumber(numbers, 1)

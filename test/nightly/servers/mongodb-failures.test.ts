@@ -139,7 +139,7 @@ for (const replicaSet of ['', 'rs0']) {
   )
 }
 
-test.serial('the driver recognises a write whose answer was lost once (replica set)', async (t) => {
+test.serial('on a replica set the driver recognises the repeat of a write whose answer was lost', async (t) => {
   const { double, put, positions } = await openWorld(t, 'rs0')
   for (const command of ['insert', 'update']) {
     await double.inject({ command, effect: 'drop-after', times: 1 })

@@ -198,7 +198,7 @@ test.serial('a frozen process that was replaced ends as soon as it wakes', async
   first.kill('SIGSTOP')
   const second = startIn(t, there, { ...onBoth, NODE_NAME: name })
   await second.url()
-  // The requests wait in the socket of the frozen process; it may still serve some before it ends.
+  // The requests wait in the socket of the frozen process. It may still serve some of them before it ends.
   const waiting = Array.from({ length: 20 }, () => client.createLive().then(() => true, () => false))
   first.kill('SIGCONT')
   t.is(await first.exited, 1)

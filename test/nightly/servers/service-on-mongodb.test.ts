@@ -57,7 +57,7 @@ const assertUnavailable = async (
   t.like(await alice.get('/lives/'), UNAVAILABLE)
   t.like(await alice.get(`/lives/${live.id}`), UNAVAILABLE)
   const listed = performance.now()
-  // More than the session quota of the user: refused creates must not count.
+  // These are more creates than the user may have sessions, because refused creates must not count.
   for (let create = 0; create < 5; create += 1)
     t.like(await alice.post('/lives', { model: 'demo-en', language: 'en' }), UNAVAILABLE)
   t.like(

@@ -43,7 +43,7 @@ for (const file of files)
     const lines: Array<string> = []
     const outcomes = { passed: 0, failed: 0 }
     const skipped: Array<string> = []
-    // Serial, because several nodes for each of several services overload a machine.
+    // The tests of a file run serially, because several nodes for each of several services overload a machine.
     const args = ['--timeout', '10m', ...(EVENTSTORE_NODES > 1 ? ['--serial'] : []), file]
     const run = runAva(args, { wrap: (command) => ['env', 'STENOLOG_TEST_STORES=servers', ...command] })
     let step = await run.next()

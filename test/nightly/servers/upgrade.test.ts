@@ -90,7 +90,7 @@ const logOf = async (url: string): Promise<ReadonlyArray<Written>> => {
 }
 
 for (const lists of ['embedded', 'in MongoDB'])
-  withOlderOnServer(`sessions of version 1f99de3 continue in EventStoreDB, lists ${lists} [D53 R104]`, async (t) => {
+  withOlderOnServer(`sessions of version 1f99de3 continue in EventStoreDB (lists: ${lists}) [D53 R104]`, async (t) => {
     t.timeout(600_000)
     const keyFile = join(await emptyFolder(t), 'master.key')
     await writeFile(keyFile, randomBytes(32))

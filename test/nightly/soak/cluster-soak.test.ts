@@ -22,7 +22,7 @@ const PATIENT = { timeoutMs: 3 * MINUTE }
 /** Number of words that a broken socket may lose: the words of the open phrase and the words on their way. */
 const MAX_LOST_WORDS = 40
 
-/** Idle time and total time of all cores since boot, in milliseconds. */
+/** Returns the idle time and the total time of all cores since boot, in milliseconds. */
 const idleAndTotalTime = (): readonly [number, number] => {
   const times = cpus().map(
     ({ times: { user, nice, sys, idle, irq } }) => [idle, user + nice + sys + idle + irq] as const,
@@ -30,7 +30,7 @@ const idleAndTotalTime = (): readonly [number, number] => {
   return [times.reduce((sum, [idle]) => sum + idle, 0), times.reduce((sum, [, all]) => sum + all, 0)]
 }
 
-/** The log lines with this message, as objects. */
+/** Returns the log lines with this message, as objects. */
 const linesOf = (log: string, message: string): ReadonlyArray<Readonly<Record<string, unknown>>> =>
   log.split('\n').filter((line) => line.includes(message)).map((line) => JSON.parse(line) as Record<string, unknown>)
 
@@ -87,7 +87,7 @@ const soak = async (t: ExecutionContext, { processes, workers, fronts, mongoUrl 
   const startedAt = performance.now()
   for (let minute = 0; minute < MINUTES; minute += 1) {
     const victim = workers[minute % workers.length] as ClusterProcess
-    // One kill a minute: this waits for time, not for a condition.
+    // There is one kill a minute, so the test waits for time and not for a condition.
     await delay(Math.max(0, startedAt + (minute + 0.3) * MINUTE - performance.now()))
     const incarnation = beats.incarnationOf(victim.name)
     killed.add(incarnation)

@@ -15,7 +15,7 @@ const anonymous = service.anonymous()
 const residentMegabytes = (): number =>
   Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${service.pid()}/status`, 'utf8'))?.[1]) / 1024
 
-/** CPU time of the service so far, in hundredths of a second. Other processes do not affect it. */
+/** Returns the CPU time of the service so far, in hundredths of a second. Other processes do not affect it. */
 const processorTicks = (): number => {
   const fields = readFileSync(`/proc/${service.pid()}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []
   return Number(fields[11]) + Number(fields[12])

@@ -61,7 +61,7 @@ for (const type of ['mpegts', 'fmp4'] as const)
     t.deepEqual(tonesOfSeconds(await samplesUntilEnd(t, server.url('index.m3u8'))), expectedWithout(3, 7, 8))
   })
 
-withFfmpeg('a discontinuity is no gap, but segments lost at a discontinuity are', async (t) => {
+withFfmpeg('a discontinuity is no gap, but segments that are lost at a discontinuity leave a gap', async (t) => {
   const [before, after] = [await packageTones(t, 'mpegts', 0), await packageTones(t, 'mpegts', 300)]
   const lines = (await readFile(join(before, 'index.m3u8'), 'utf8')).split('\n')
   const playlist = lines.map((line) => {

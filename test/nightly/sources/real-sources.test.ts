@@ -88,7 +88,7 @@ withNginx(
   },
 )
 
-withApache('Apache: Digest works with the right password, also when nonces expire', async (t) => {
+withApache('Apache: Digest authentication works with the right password, also when nonces expire', async (t) => {
   t.timeout(600_000)
   const apache = await createApache(t, NONCE_SECONDS)
   await apache.start()
@@ -119,7 +119,7 @@ withGstreamer('GStreamer: all formats play over RTSP, and over TLS with a truste
 })
 
 for (const kind of ['basic', 'digest'])
-  withGstreamer(`GStreamer: ${kind} works with the right password only`, async (t) => {
+  withGstreamer(`GStreamer: ${kind} authentication works with the right password only`, async (t) => {
     t.timeout(300_000)
     const server = await createGstreamer(t, { kind })
     await server.start()

@@ -135,7 +135,7 @@ withBase('word times of a real recording match those of faster-whisper', async (
 })
 
 withBase(
-  'a job with a prefix gives the tokens that follow the prefix without it, alone and in a batch',
+  'a job with a prefix gives the tokens that follow it in the whole text, alone and in a batch',
   async (t) => {
     const { transcribe, transcribeTogether } = await loadBase()
     const [jfk, quilter] = await Promise.all(
