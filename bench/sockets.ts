@@ -12,7 +12,7 @@ const AUDIO_FRAMES = 10_000
 const MAX_P99_MS = 250
 /** Duration of one trial. */
 const TRIAL_MS = 4000
-/** Only every 20th client reads during a trial, because all clients together would need more CPU time than the server. */
+/** Only every 20th client reads during a trial, because all clients would need more CPU time than the server. */
 const READER_STRIDE = 20
 /** A rate fails after this number of failed trials, because other load on the machine can make a trial fail. */
 const TRIES = 3
