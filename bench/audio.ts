@@ -26,8 +26,8 @@ export const demoSpeech = async (): Promise<Sentences & { readonly samples: Int1
 }
 
 /**
- * Makes loud noise, chords with overtones and vibrato, and both together clipped at full scale: two seconds each in
- * turn. Every call returns equal samples.
+ * Makes loud noise, then chords with overtones and vibrato, then both together clipped at full scale, each for two
+ * seconds and again from the start. Every call returns equal samples.
  */
 export const garbage = (seconds: number): Int16Array => {
   let state = 1

@@ -90,6 +90,6 @@ const settingMeaning = (object: string, member: string): string => {
   return OBJECTS_WITH_SETTINGS.has(object) ? texts[member]?.meaning ?? '' : ''
 }
 
-/** Returns the meaning of a member; empty when its name says it. */
+/** Returns the meaning of a member, or an empty text when the name already says it. */
 export const meaningOf = (object: string, member: string): string =>
   MEANINGS[`${object}.${member}`] ?? MEANINGS[member] ?? settingMeaning(object, member)

@@ -25,7 +25,7 @@ test.serial('commands never join a cluster as workers, and leave a rebuild to a 
   const sender = sendWords(api.url(), live, WORDS, 4)
 
   const { stores } = cluster
-  // With the name of the worker, a command that joined the cluster would take over the sessions of the worker.
+  // The commands have the name of the worker, so a command that joined the cluster would replace the worker.
   const NODE_NAME = worker.name
   for (const place of places) {
     const users = await stenolog(place, ['users', 'list', '--json'], { ...stores, NODE_NAME })

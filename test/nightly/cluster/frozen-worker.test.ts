@@ -35,7 +35,7 @@ const termIn = ({ data }: StoredEvent): number | undefined => (data as { readonl
 
 /**
  * Lists the events of the given types that an earlier worker of a session stored after a later worker took over. A
- * takeover appends a fence, which is an event with a higher term (the number of the session's present worker).
+ * takeover appends a fence, which is an event with a higher term. The term counts the workers that a session has had.
  */
 const eventsAfterTheFence = async (
   { read }: Cluster,

@@ -88,7 +88,7 @@ test.serial('all 5,000 listeners of one session get every frame in order [R133]'
   t.is(all.filter(({ texts }) => texts.join('\n') !== expected).length, 0)
 })
 
-/** Seconds at a quantile of sorted milliseconds. */
+/** Returns a quantile of sorted milliseconds, in seconds. */
 const quantile = (values: ReadonlyArray<number>, q: number): string =>
   ((values[Math.min(values.length - 1, Math.floor(values.length * q))] ?? Number.NaN) / 1000).toFixed(2)
 
@@ -152,7 +152,7 @@ test.serial('1,000,000 random frames break nothing, disturb no other session and
     while (!fuzzed.signal.aborted)
   })()
   const begin = performance.now()
-  // Warms up code and caches.
+  // The first frames warm up code and caches.
   t.deepEqual((await fuzzFrames(client, FRAMES / 20)).surprises, [])
   const before = await inspect(service)
   let result: Awaited<ReturnType<typeof fuzzFrames>> | null = null

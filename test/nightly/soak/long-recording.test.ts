@@ -28,7 +28,7 @@ const package3Hours = async (folder: string): Promise<void> => {
   })
 }
 
-/** Resident memory of a process in megabytes; 0 after its end. */
+/** Returns the resident memory of a process in megabytes, or 0 after its end. */
 const memoryOf = (pid: number): number => {
   try {
     return Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) / 1024

@@ -21,7 +21,7 @@ const LIVES_A_MINUTE = 24
 const LISTENERS = 500
 /** Number of sessions at the same time. They share the listeners. */
 const AT_ONCE = 4
-/** Fraction of the churn after which nothing may grow. */
+/** Fraction of the second test after which nothing may grow. */
 const WARM_UP = 1 / 6
 /** Allowed heap growth for newly compiled code, in megabytes. */
 const COMPILED_MB = 4

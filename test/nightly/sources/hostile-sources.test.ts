@@ -15,7 +15,7 @@ import { serialTestWith } from '../../support/running/skip-unless.ts'
 import { flvAudio, serveRtmp } from '../../support/sources/rtmp-server.ts'
 import { aacAudio, serveRtsp } from '../../support/sources/rtsp-server.ts'
 
-/** Serial, because each test starts many decoders at the same time. */
+/** The tests run serially, because each test starts many decoders at the same time. */
 const onLinux = process.platform === 'linux' ? serialTestWith(FFMPEG) : test.skip
 
 const ALLOWED = '127.0.0.2'

@@ -154,7 +154,7 @@ withNginx('tone test: HLS loses no tone and repeats at most 2 s after a killed w
   })
   await listening.stop()
   const tones = tonesIn(listening.samples())
-  // The first and last tone are incomplete; the first noise of an encoder is no tone.
+  // The first and the last tone are incomplete, and the first noise of an encoder is no tone.
   const whole = [...tones].filter(([, seconds]) => seconds > 0.2).toSorted(([a], [b]) => a - b).slice(1, -1)
   t.log(`tones ${[...tones.keys()].join(' ')}; failures: ${listening.codes().join(' ')}`)
   t.true(listening.codes().length > 0, 'the failure was noticed')
@@ -210,7 +210,7 @@ const assertSurvivesKill = async (
   const summary =
     `${killedAt.toFixed(1)} s were sent and ${receivedSeconds.toFixed(1)} s received at the kill; ` +
     `sent again from ${resumedAt.toFixed(1)} s`
-  // The first tone before and after the gap may be incomplete.
+  // The first tone of the audio and the first tone after the gap may be incomplete, so they are left out.
   const whole = tones.filter((number) => tones.includes(number - 1))
   const shifts = whole.map((number) => startOf(listening.samples(), number) - number)
   const shift = Math.max(...shifts) - Math.min(...shifts)

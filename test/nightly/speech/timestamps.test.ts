@@ -31,7 +31,7 @@ const audio = await readAudioFile(`${STEM}.flac`)
 const service = await runTestService()
 test.after.always(() => service.dispose())
 
-// Long segments, and short segments that end inside sentences.
+// The first case has long segments. The second case has short segments that end inside sentences.
 for (const [name, config] of [
   ['whole sentences', {}],
   ['captions of one short line', { max_chars: 24, max_lines: 1 }],

@@ -6,7 +6,7 @@ import { readAudioFile } from '../../../interfaces/cli/streaming/audio-file.ts'
 
 export interface Utterance {
   readonly id: string
-  /** 16 kHz mono. */
+  /** Mono samples at 16 kHz. */
   readonly samples: Int16Array
 }
 
