@@ -80,7 +80,7 @@ test('a storage without ranges restarts the download; an expired address is requ
 })
 
 test('content with a wrong hash or length is downloaded again and never installed', async (t) => {
-  // The patterns match only the content: a fault for the redirect would be used up there.
+  // Each pattern matches only the address of the content. A fault that matched the redirect would be used up there.
   const contents = [
     [/^onnx\/encoder/, 'corrupt'],
     [/resolve-cache.*\/tokenizer\.json$/, 'corrupt'],
@@ -108,7 +108,7 @@ test('content with a wrong hash or length is downloaded again and never installe
   t.regex(E.isLeft(pulled) ? pulled.left : '', /sent a onnx\/encoder_model\.onnx that differs from its file list/)
 })
 
-test('a pull waits as long as the hub asks, and fails at once for an unknown model', async (t) => {
+test('a pull waits as long as the hub requests, and fails at once for an unknown model', async (t) => {
   const { hub, modelsDir } = await startHubWithModels(t)
   hub.faults.push({ path: /\/api\/models.*revision/, times: 1, kind: { status: 429, headers: { 'retry-after': '7' } } })
   hub.faults.push({ path: /\/tree\//, times: 1, kind: { status: 429, headers: { ratelimit: '"api";r=0;t=55' } } })

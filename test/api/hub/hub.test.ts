@@ -56,7 +56,7 @@ test('an interrupted pull resumes from its finished files, and only one pull of 
   hub.faults.push({ path: /with_past/, times: Infinity, kind: { status: 404 } })
   const first = await pullInto(modelsDir, hub)
   t.regex(E.isLeft(first.pulled) ? first.pulled.left : '', /answered 404/)
-  t.deepEqual(await entries(modelsDir), ['.pulling'], 'no half-written folder')
+  t.deepEqual(await entries(modelsDir), ['.pulling'], 'the folder of the model does not exist yet')
   const staging = await openStaging(modelsDir, 'mine')
   const busy = await pullInto(modelsDir, hub)
   t.regex(E.isLeft(busy.pulled) ? busy.pulled.left : '', /another process is pulling mine/)

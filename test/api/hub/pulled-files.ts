@@ -25,7 +25,7 @@ export const contentOf = (folder: string): Promise<ReadonlyArray<string>> =>
     ),
   )
 
-/** Returns the sorted names in a folder, none for a missing folder. */
+/** Returns the sorted names in a folder. The list is empty for a missing folder. */
 export const entries = (directory: string): Promise<ReadonlyArray<string>> =>
   readdir(directory).then(
     (names) => names.sort(),

@@ -55,16 +55,16 @@ for (const junk of [
   })
 }
 
-test('a message over 8 MiB ends the link on either side; an escaped frame of 512 KiB passes', async (t) => {
+test('a message over 8 MiB ends the link on either side; a frame of 512 KiB passes, even if escaped', async (t) => {
   const { server, peer, messages, ends, opened } = await openWorker(t)
-  const near = dialWorker(t, peer)
+  const dialled = dialWorker(t, peer)
   const text = '\u0001'.repeat(512 * 1024)
-  near.link.send({ kind: 'text', text })
+  dialled.link.send({ kind: 'text', text })
   await until(() => messages.length === 1)
   t.deepEqual(messages, [{ kind: 'text', text }])
   opened[0]?.send({ kind: 'reply', frame: 'x'.repeat(9 * 1024 * 1024) })
-  await until(() => near.ends.length === 1)
-  t.regex(near.ends[0] ?? '', /too long for a link/)
+  await until(() => dialled.ends.length === 1)
+  t.regex(dialled.ends[0] ?? '', /too long for a link/)
   const socket = await openRawLink(t, server.port)
   await once(socket, 'open')
   socket.send(Buffer.alloc(9 * 1024 * 1024))
@@ -79,14 +79,15 @@ test('a peer that does not read loses its link when too many bytes are waiting',
   await once(socket, 'open')
   socket.pause()
   const [link] = opened
-  let most = 0
+  let maxBuffered = 0
   for (let n = 0; n < 2000 && ends.length === 0; n += 1) {
     link?.send({ kind: 'reply', frame: 'x'.repeat(100_000) })
-    most = Math.max(most, link?.buffered() ?? 0)
-    if (most > 8 * 1024 * 1024) await until(() => ends.length > 0 || (link?.send({ kind: 'hold', on: true }), false))
+    maxBuffered = Math.max(maxBuffered, link?.buffered() ?? 0)
+    if (maxBuffered > 8 * 1024 * 1024)
+      await until(() => ends.length > 0 || (link?.send({ kind: 'hold', on: true }), false))
     await new Promise((resolve) => setImmediate(resolve))
   }
-  t.true(most > 8 * 1024 * 1024)
+  t.true(maxBuffered > 8 * 1024 * 1024)
   t.true(logger.lines.some(({ fields }) => /does not read/.test(String(fields['why']))))
 })
 
@@ -114,9 +115,9 @@ test('a handler that throws ends its own link', async (t) => {
   const { links, link, ends } = dialWorker(t, peer)
   link.send({ kind: 'listen', listens: true })
   await until(() => ends.length === 1)
-  let others = 0
-  links.open(peer, 8, { message: () => undefined, closed: () => void (others += 1) })
-  await until(() => others === 1)
+  let closedLinks = 0
+  links.open(peer, 8, { message: () => undefined, closed: () => void (closedLinks += 1) })
+  await until(() => closedLinks === 1)
   t.is((await links.end(peer, { liveId: 7, end: {} }, 60_000))._tag, 'Left')
 })
 
@@ -167,7 +168,8 @@ test('an occupied port and an invalid URL are refused at start', async (t) => {
   await t.throwsAsync(openInternalServer({ ...rest, port: 0, url: 'nowhere' }), { message: /should be host:port/ })
 })
 
-const spawned = async (
+/** Starts a separate process that serves or dials a link, and records its output. */
+const startProcess = async (
   t: ExecutionContext,
   ...args: ReadonlyArray<string>
 ): Promise<ChildProcess & { readonly output: () => string }> => {
@@ -182,7 +184,7 @@ const spawned = async (
 
 for (const signal of ['SIGKILL', 'SIGSTOP'] as const) {
   test(`the loss of a worker by ${signal} is detected`, async (t) => {
-    const child = await spawned(t, 'serve', KEY.toString('hex'))
+    const child = await startProcess(t, 'serve', KEY.toString('hex'))
     await until(() => child.output().includes('\n'))
     const { messages, ends } = dialWorker(t, { ...SELF, address: child.output().trim() })
     await until(() => messages.length === 1)
@@ -193,7 +195,7 @@ for (const signal of ['SIGKILL', 'SIGSTOP'] as const) {
 
   test(`a worker detects the loss of a dialling process by ${signal}`, async (t) => {
     const { peer, ends } = await openWorker(t)
-    const child = await spawned(t, 'dial', KEY.toString('hex'), peer.address)
+    const child = await startProcess(t, 'dial', KEY.toString('hex'), peer.address)
     await until(() => child.output().includes('open'))
     child.kill(signal)
     await until(() => ends.length === 1)

@@ -53,8 +53,8 @@ const REFUSED: ReadonlyArray<readonly [string, ConnectionOptions]> = [
   ],
   ['the master key itself', { pskCallback: () => ({ psk: KEY, identity: 'stenolog' }) }],
 ]
-for (const [what, options] of REFUSED) {
-  test(`the internal port refuses ${what}`, async (t) => {
+for (const [peerKind, options] of REFUSED) {
+  test(`the internal port refuses ${peerKind}`, async (t) => {
     const { server, peer, opened } = await openWorker(t)
     const socket = connectTls({
       port: server.port,
@@ -107,7 +107,7 @@ test('any number of plain HTTP or junk connections is refused while members conn
   t.true(logger.lines.filter(({ level }) => level !== 'info').length <= 2)
 })
 
-test('the oldest unauthenticated connection makes room; authenticated connections do not count', async (t) => {
+test('the oldest unauthenticated connection is closed for a new one; members do not count', async (t) => {
   const server = createTlsServer({ ...preSharedKey(KEY).server, handshakeTimeout: 600_000 }).listen(0, '127.0.0.1')
   t.teardown(() => void server.close())
   await once(server, 'listening')
@@ -138,17 +138,17 @@ test('a replayed handshake opens no link', async (t) => {
   const { server, peer, opened, messages } = await openWorker(t)
   const proxy = await openTcpProxy(() => server.port, { isRecording: true })
   t.teardown(proxy.close)
-  const near = dialWorker(t, { ...peer, address: proxy.address })
-  near.link.send({ kind: 'text', text: 'secret words' })
-  await until(() => messages.length === 1 && near.messages.length === 1)
+  const dialled = dialWorker(t, { ...peer, address: proxy.address })
+  dialled.link.send({ kind: 'text', text: 'secret words' })
+  await until(() => messages.length === 1 && dialled.messages.length === 1)
   const [recorded = Buffer.alloc(0)] = proxy.received()
   t.true(recorded.byteLength > 500)
   t.false(recorded.includes('secret words'))
   t.false(recorded.includes('lives/7'))
-  const again = connectTcp(server.port, '127.0.0.1').on('error', () => undefined)
-  again.write(recorded)
-  again.resume()
-  await untilClosed(again)
+  const replayed = connectTcp(server.port, '127.0.0.1').on('error', () => undefined)
+  replayed.write(recorded)
+  replayed.resume()
+  await untilClosed(replayed)
   t.is(opened.length, 1)
   t.is(messages.length, 1)
 })

@@ -5,7 +5,7 @@ import type { FinishReason } from '../../../domain/live/events.ts'
 import { endingFor } from '../../../interfaces/ws/ends.ts'
 import { startSockets } from '../../support/worlds/socket-world.ts'
 
-/** The final frame (its text, or the code of an error frame), close code and reason. Null: the socket is gone. */
+/** The final frame (its text, or the code of an error frame), close code and reason. Null: the socket is closed. */
 type FinalFrame = {
   readonly frame: string | { readonly code: string }
   readonly close: number
@@ -23,7 +23,7 @@ const failed = (code: 'engine_failed' | 'model_load_failed' | 'source_failed'): 
 })
 
 /** For each cause, the final frame of the sender and of a listener. */
-const ROWS: ReadonlyArray<readonly [EndCause, FinalFrame, FinalFrame]> = [
+const FINAL_FRAMES: ReadonlyArray<readonly [EndCause, FinalFrame, FinalFrame]> = [
   [finished('finish_message'), FINISHED, FINISHED],
   [finished('finish_route'), FINISHED, FINISHED],
   [finished('source_ended'), FINISHED, FINISHED],
@@ -51,12 +51,13 @@ const assertEnding = (
   received: { readonly frame: string | undefined; readonly close: number; readonly reason: string },
 ): void => {
   t.deepEqual([received.close, received.reason], [expected.close, expected.reason])
+  // RFC 6455 allows 123 bytes for the reason.
   t.true(Buffer.byteLength(received.reason) <= 123)
   if (typeof expected.frame === 'string') t.is(received.frame, expected.frame)
   else t.like(JSON.parse(received.frame ?? ''), { type: 'error', ...expected.frame })
 }
 
-for (const [cause, sender, listener] of ROWS) {
+for (const [cause, sender, listener] of FINAL_FRAMES) {
   test(`the end cause ${nameOf(cause)} has its documented frame and close code for each role [R159]`, (t) => {
     for (const [role, expected] of [['sender', sender], ['listener', listener]] as const) {
       const ending = endingFor(cause, role)

@@ -6,8 +6,8 @@ import { createMemoryLifecycle } from '../../support/doubles/memory/lifecycle.ts
 import { shakeHands, startSockets } from '../../support/worlds/socket-world.ts'
 import type { SocketFixture } from '../../support/worlds/socket-world.ts'
 
-/** As long as a generated token, so too long to be guessed. */
-const GUESS = 'x'.repeat(32)
+/** A wrong token as long as a generated token. Such tokens are too long to guess. */
+const WRONG_TOKEN = 'x'.repeat(32)
 
 const statusOf = async ({ origin }: SocketFixture, token: string, query = ''): Promise<number> =>
   (await shakeHands(`${origin}/ws/live?token=${token}${query}`)).status
@@ -18,9 +18,9 @@ const start = (t: Parameters<typeof startSockets>[0], settings: Parameters<typeo
 test('an address with too many failures gets 429 for wrong tokens, but a right token connects', async (t) => {
   const fixture = await start(t, { failedHandshakesPerMinute: 3 })
   const live = fixture.lifecycle.add({}, { listenerToken: 'l'.repeat(32), senderToken: 's'.repeat(32) })
-  for (let n = 0; n < 3; n += 1) t.is(await statusOf(fixture, GUESS), 401)
+  for (let n = 0; n < 3; n += 1) t.is(await statusOf(fixture, WRONG_TOKEN), 401)
   for (let n = 0; n < 3; n += 1) {
-    t.is(await statusOf(fixture, GUESS), 429)
+    t.is(await statusOf(fixture, WRONG_TOKEN), 429)
     t.is(await statusOf(fixture, live.listenerToken), 101)
   }
   t.is(await statusOf(fixture, live.senderToken), 101)
@@ -31,29 +31,29 @@ test('a guessable token gets 429 from a blocked address, unless it connected fro
   const [connected, fresh] = [fixture.lifecycle.add(), fixture.lifecycle.add()]
   t.is(await statusOf(fixture, connected.listenerToken), 101)
   for (let n = 0; n < 3; n += 1) t.is(await statusOf(fixture, `guess-${n}`), 401)
-  t.is(await statusOf(fixture, fresh.listenerToken), 429, 'otherwise every guess would get an answer')
+  t.is(await statusOf(fixture, fresh.listenerToken), 429, 'a right guess gets no other answer than a wrong guess')
   t.is(await statusOf(fixture, connected.listenerToken), 101)
   fixture.timers.advance(60_000)
   t.is(await statusOf(fixture, fresh.listenerToken), 101)
 })
 
-test('parallel guesses of short tokens get no more answers than sequential ones', async (t) => {
+test('parallel guesses of short tokens get no more answers than sequential guesses', async (t) => {
   const inner = createMemoryLifecycle()
   const live = inner.add()
   const lookups: Array<string> = []
   const storeAnswers = new AbortController()
-  // The store answers when all tokens were looked up, the right token last.
+  // The store answers after all tokens were looked up. It answers for the right token last.
   const resolveToken: typeof inner.resolveToken = (token, liveId) => async () => {
     lookups.push(token)
     if (!storeAnswers.signal.aborted) await once(storeAnswers.signal, 'abort')
-    if (token === live.listenerToken) await eventually(() => assert.equal(answered, 10))
+    if (token === live.listenerToken) await eventually(() => assert.equal(answeredGuesses, 10))
     return inner.resolveToken(token, liveId)()
   }
   const fixture = await startSockets(t, {}, { failedHandshakesPerMinute: 3 }, { resolveToken })
-  let answered = 0
+  let answeredGuesses = 0
   const guess = async (n: number): Promise<number> => {
     const status = await statusOf(fixture, `guess-${n}`)
-    answered += 1
+    answeredGuesses += 1
     return status
   }
   const guesses = Array.from({ length: 10 }, (_, n) => guess(n))

@@ -35,7 +35,7 @@ test('the same token in both parameters, or twice in one, counts as one token [R
     `token=${listenerToken}&token_sender=`,
     `token=${listenerToken}&token=`,
   ])
-    t.is((await shakeHands(`${origin}/ws/live?${query}`)).status, 101, `an empty token is none: ${query}`)
+    t.is((await shakeHands(`${origin}/ws/live?${query}`)).status, 101, `an empty token is ignored: ${query}`)
 })
 
 test('the log and the answer identify a handshake by the same request id [B15]', async (t) => {
@@ -228,8 +228,8 @@ test('an unexpected error ends only its own handshake (500) or socket (1011) and
     { storedFinals: failingRead },
   )
   const [faulty, sound] = [lifecycle.add(), lifecycle.add()]
-  const answered = await shakeHands(`${origin}/ws/live?token=${sound.listenerToken}&after=0`)
-  t.deepEqual([answered.status, answered.body], [500, '{"detail":"Internal Server Error"}'])
+  const refused = await shakeHands(`${origin}/ws/live?token=${sound.listenerToken}&after=0`)
+  t.deepEqual([refused.status, refused.body], [500, '{"detail":"Internal Server Error"}'])
   const [faultySender, soundSender] = [await configured(faulty), await configured(sound)]
   // A frozen list makes the next audio frame of this session throw.
   Object.freeze(pipelines.of(faulty.id).pushed)

@@ -6,7 +6,8 @@ import { eventually } from '../../support/tools/eventually.ts'
 import { createManualTimers } from '../../support/doubles/manual-timers.ts'
 import { awaitPongs, startSockets } from '../../support/worlds/socket-world.ts'
 
-const beat = () => {
+/** Starts a heartbeat with a manual clock that counts its pings and losses. */
+const startCounted = () => {
   const timers = createManualTimers()
   const counts = { pings: 0, lost: 0 }
   const heartbeat = startHeartbeat({
@@ -23,7 +24,7 @@ const beat = () => {
 }
 
 test('a ping is sent every 25 s, and a pong within 10 s keeps the connection', (t) => {
-  const { timers, counts, heartbeat } = beat()
+  const { timers, counts, heartbeat } = startCounted()
   for (let i = 1; i <= 5; i += 1) {
     timers.advance(25_000)
     t.is(counts.pings, i)
@@ -34,7 +35,7 @@ test('a ping is sent every 25 s, and a pong within 10 s keeps the connection', (
 })
 
 test('a missing pong is reported as a loss once, 10 s after the ping [S32]', (t) => {
-  const { timers, counts, heartbeat } = beat()
+  const { timers, counts, heartbeat } = startCounted()
   timers.advance(34_999)
   t.is(counts.lost, 0)
   timers.advance(1)
@@ -44,7 +45,7 @@ test('a missing pong is reported as a loss once, 10 s after the ping [S32]', (t)
 })
 
 test('the time limit for a pong pauses while the socket is not read [D44]', (t) => {
-  const { timers, counts, heartbeat } = beat()
+  const { timers, counts, heartbeat } = startCounted()
   timers.advance(25_000 + 4000)
   heartbeat.setPaused(true)
   timers.advance(600_000)

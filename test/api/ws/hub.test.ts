@@ -91,7 +91,7 @@ test('clients can read prepared frames of every length', async (t) => {
   t.deepEqual(listening.frames.slice(1).map(({ text }) => text), lengths)
 })
 
-test('a moved session closes its sockets with server_restart, and new sockets are not told that it ended', (t) => {
+test('a moved session closes its sockets with server_restart, and new sockets get no end of session', (t) => {
   const bus = createLiveBus({ logger: createRecordingLogger() })
   const hub = createHub({ bus, strict: false })
   const [sender, listener] = [fakeConnection(), fakeConnection()]

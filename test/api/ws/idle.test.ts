@@ -6,7 +6,7 @@ import { audioOf, awaitPongs, errorCodesOf, startSockets } from '../../support/w
 const LIMIT = 20_000
 
 /** Advances the clock in steps that are short enough for the heartbeat. */
-const pass = async (
+const advanceClock = async (
   ms: number,
   {
     timers,
@@ -16,8 +16,8 @@ const pass = async (
     readonly sockets: ReadonlyArray<Parameters<typeof awaitPongs>[0]>
   },
 ): Promise<void> => {
-  for (let left = ms; left > 0; left -= 5000) {
-    timers.advance(Math.min(5000, left))
+  for (let remaining = ms; remaining > 0; remaining -= 5000) {
+    timers.advance(Math.min(5000, remaining))
     for (const socket of sockets) await awaitPongs(socket)
   }
 }
@@ -33,11 +33,11 @@ test(
       sender.sendAudio(audioOf(0.1))
       await eventually(() => assert.equal(pipelines.of(live.id).pushed.length, before + 1))
     }
-    await pass(2 * LIMIT, { timers, sockets: [listening] })
+    await advanceClock(2 * LIMIT, { timers, sockets: [listening] })
     await sendAudio()
-    await pass(LIMIT - 1, { timers, sockets: [listening] })
+    await advanceClock(LIMIT - 1, { timers, sockets: [listening] })
     await sendAudio()
-    await pass(LIMIT - 1, { timers, sockets: [listening] })
+    await advanceClock(LIMIT - 1, { timers, sockets: [listening] })
     t.deepEqual(errorCodesOf(sender.frames), [])
     timers.advance(1)
     t.deepEqual(await sender.closed, { code: 4408, reason: 'session_idle' })
@@ -54,7 +54,7 @@ test('a ping keeps a silent session open, and IDLE_TIMEOUT=0 turns the limit off
     const sender = await configured(live)
     sender.sendAudio(audioOf(0.1))
     await eventually(() => assert.equal(pipelines.of(live.id).pushed.length, 1))
-    await pass(3 * LIMIT, { timers, sockets: idleTimeout === 0 ? [] : [sender] })
+    await advanceClock(3 * LIMIT, { timers, sockets: idleTimeout === 0 ? [] : [sender] })
     t.deepEqual(errorCodesOf(sender.frames), [])
     t.is(live.cause, undefined)
   }
@@ -84,7 +84,7 @@ test('a session is never idle while the server itself has paused reading [R105]'
   const [sender, listening] = [await configured(live), await listener(live)]
   for (let i = 0; i < 4; i += 1) sender.sendAudio(audioOf(10))
   await eventually(() => assert.ok(pipelines.of(live.id).samples() >= 30 * 16_000))
-  await pass(2 * LIMIT, { timers, sockets: [listening] })
+  await advanceClock(2 * LIMIT, { timers, sockets: [listening] })
   t.deepEqual(errorCodesOf(sender.frames), [])
   t.is(live.cause, undefined)
 })

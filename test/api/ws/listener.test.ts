@@ -11,7 +11,7 @@ const attempts = {
 }
 
 for (const [type, message] of Object.entries(attempts)) {
-  test(`a listener that sends ${type} gets forbidden and is closed with 4403 at the fourth time [R146]`, async (t) => {
+  test(`a listener that sends ${type} gets forbidden, and the fourth message closes it with 4403 [R146]`, async (t) => {
     const { lifecycle, configured, listener } = await startSockets(t)
     const live = lifecycle.add()
     const [sending, listening] = [await configured(live), await listener(live)]
@@ -110,7 +110,7 @@ test('a partial frame is followed by a final frame with the same segment number 
   )
 })
 
-test('a late listener gets only the frames after it connected', async (t) => {
+test('a late listener gets only the frames that are sent after it connected', async (t) => {
   const { lifecycle, configured, listener, pipelines } = await startSockets(t)
   const live = lifecycle.add()
   await configured(live)

@@ -27,7 +27,7 @@ test('only canonical base64 with whole samples is accepted [R143]', (t) => {
   )
 })
 
-for (const [what, data] of [
+for (const [flaw, data] of [
   ['spaces', 'AA AA AA='],
   ['a line break', 'AAAA\nAAAAAAA'],
   ['the URL alphabet', '_-_-_-_-'],
@@ -41,7 +41,7 @@ for (const [what, data] of [
   ['nothing', undefined],
   ['too many bytes', Buffer.alloc(MAX_AUDIO_BYTES + 2).toString('base64')],
 ] as const) {
-  test(`audio with ${what} is invalid [R143]`, (t) => {
+  test(`audio with ${flaw} is invalid [R143]`, (t) => {
     t.deepEqual(decodeAudio({ data }), INVALID_AUDIO)
   })
 }
@@ -54,7 +54,7 @@ test('10 s of audio are accepted, and an empty string holds no samples [R143]', 
   t.deepEqual(decodeAudio({ data: '' }), E.right(new Int16Array(0)))
 })
 
-test('binary PCM may start at any offset; an odd or too large number of bytes is invalid [R149]', (t) => {
+test('binary PCM may start at any byte offset; an odd or too large number of bytes is invalid [R149]', (t) => {
   const bytes = Uint8Array.from([9, 1, 0, 255, 255])
   t.deepEqual(decodePcm(bytes.subarray(1)), E.right(Int16Array.from([1, -1])))
   t.deepEqual(decodePcm(bytes), INVALID_AUDIO)

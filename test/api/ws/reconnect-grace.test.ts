@@ -6,7 +6,7 @@ import { audioOf, awaitPongs, errorCodesOf, startSockets } from '../../support/w
 
 const GRACE = { reconnectGrace: 10_000 }
 
-test('RECONNECT_GRACE: a lost sender reconnects, its settings still hold, and listeners notice nothing', async (t) => {
+test('RECONNECT_GRACE: a lost sender reconnects with its settings, and listeners get no frame', async (t) => {
   const { lifecycle, configured, sender, listener, pipelines, timers } = await startSockets(t, {}, {}, GRACE)
   const live = lifecycle.add()
   const first = await sender(live)
@@ -17,20 +17,20 @@ test('RECONNECT_GRACE: a lost sender reconnects, its settings still hold, and li
   first.terminate()
   await eventually(() => assert.ok(live.writes.includes('detach')))
   timers.advance(9999)
-  const back = await configured(live)
+  const reconnected = await configured(live)
   t.deepEqual(
-    back.texts.slice(1),
+    reconnected.texts.slice(1),
     ['{"status":"ASR process started"}', '{"status":"started"}'],
-    'as on its first connection',
+    'it gets the same frames as on its first connection',
   )
-  back.sendAudio(audioOf(0.2))
-  back.send({ type: 'config', max_chars: 44 })
-  t.is((await back.frame(({ code }) => code !== undefined))['code'], 'config_too_late')
+  reconnected.sendAudio(audioOf(0.2))
+  reconnected.send({ type: 'config', max_chars: 44 })
+  t.is((await reconnected.frame(({ code }) => code !== undefined))['code'], 'config_too_late')
   timers.advance(10_000)
   t.is(pipelines.all.length, 1)
   t.is(pipelines.of(live.id).settings().max_chars, 33)
   t.is(pipelines.of(live.id).samples(), 0.3 * 16_000)
-  back.terminate()
+  reconnected.terminate()
   await eventually(() => assert.equal(live.writes.filter((write) => write === 'detach').length, 2))
   const unconfigured = await sender(live)
   unconfigured.sendAudio(audioOf(0.1))
@@ -64,7 +64,7 @@ test(
   },
 )
 
-test('RECONNECT_GRACE does not apply to a protocol violation or to a session that ends meanwhile', async (t) => {
+test('RECONNECT_GRACE does not apply after a protocol violation or when the session ends meanwhile', async (t) => {
   const { lifecycle, configured, listener, timers } = await startSockets(t, {}, {}, GRACE)
   const [broken, ended] = [lifecycle.add(), lifecycle.add()]
   const [bulky, lost] = [await configured(broken), await configured(ended)]

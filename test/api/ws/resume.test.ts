@@ -12,7 +12,10 @@ import { audioOf, awaitPongs, errorCodesOf, shakeHands, startSockets } from '../
 
 const TARGETS = [{ model: 'mt-es', from: 'en', to: 'es' }]
 
-/** Starts a session with `count` finals and their translations, and a listener that received them all. */
+/**
+ * Starts a session with `count` finals and their translations. `unbroken` is a listener that received all of them, and
+ * `listen` connects another listener with a query.
+ */
 const startWithFinals = async (
   t: Parameters<typeof startSockets>[0],
   count: number,
@@ -33,7 +36,7 @@ const startWithFinals = async (
 
 for (const [where, keptFinals] of [['memory', 100], ['the store', 2]] as const) {
   test(
-    `after=N and replay=N send past finals from ${where}, then new ones, as equal bytes in equal order [D58]`,
+    `after=N and replay=N send past finals from ${where}, then new finals, with the same bytes and order [D58]`,
     async (t) => {
       const { live, unbroken, listen, pipelines } = await startWithFinals(t, 5, {}, {}, { keptFinals })
       const cases = [
@@ -151,10 +154,10 @@ test('a final sent during a store outage is kept for clients that resume before 
   await eventually(() => assert.ok(finalKeysOf(unbroken).includes('2en')))
   lifecycle.setUnavailable(false)
   t.false(live.segments.some(({ segment }) => segment === 2))
-  const back = await listen('&after=1')
-  await eventually(() => assert.ok(finalKeysOf(back).includes('2en')))
+  const resumed = await listen('&after=1')
+  await eventually(() => assert.ok(finalKeysOf(resumed).includes('2en')))
   t.deepEqual(
-    finalKeysOf(back).filter((final) => final !== '2es'),
+    finalKeysOf(resumed).filter((final) => final !== '2es'),
     ['1es', '2en'],
   )
   timers.advance(60_000)
@@ -195,14 +198,14 @@ test('a client that resumes between storing and sending a final gets it once [D5
   await pipelines.of(1).final(1, 'one')
   const delivery = pipelines.of(1).final(2, 'two')
   await eventually(() => assert.deepEqual(stored, [1, 2]))
-  const back = await openSocket(`${origin}/ws/live?token=listener-1&after=0`)
-  await awaitPongs(back)
-  t.deepEqual(finalKeysOf(back), ['1en'])
+  const resumed = await openSocket(`${origin}/ws/live?token=listener-1&after=0`)
+  await awaitPongs(resumed)
+  t.deepEqual(finalKeysOf(resumed), ['1en'])
   store.resolve()
   await delivery
   await pipelines.of(1).final(3, 'three')
-  await eventually(() => assert.ok(finalKeysOf(back).includes('3en')))
-  t.deepEqual(finalKeysOf(back), ['1en', '2en', '3en'])
+  await eventually(() => assert.ok(finalKeysOf(resumed).includes('3en')))
+  t.deepEqual(finalKeysOf(resumed), ['1en', '2en', '3en'])
 })
 
 test('a resume that needs the unavailable store is 503; a connection without resume opens [D36 D58]', async (t) => {
@@ -211,19 +214,19 @@ test('a resume that needs the unavailable store is 503; a connection without res
     8,
     {},
     {},
-    { keptFinals: 1, storedFinals: () => async () => E.left({ _tag: 'StoreUnavailable', reason: 'away' }) },
+    { keptFinals: 1, storedFinals: () => async () => E.left({ _tag: 'StoreUnavailable', reason: 'unavailable' }) },
   )
-  const at = `${origin}/ws/live?token=${live.listenerToken}`
-  t.is((await shakeHands(`${at}&after=1`)).status, 503)
-  t.is((await shakeHands(at)).status, 101)
+  const url = `${origin}/ws/live?token=${live.listenerToken}`
+  t.is((await shakeHands(`${url}&after=1`)).status, 503)
+  t.is((await shakeHands(url)).status, 101)
 })
 
 test('with COMPAT_STRICT resent transcriptions have exactly the five members [R153]', async (t) => {
   const { origin, pipelines, lifecycle, configured } = await startSockets(t, {}, { strict: true })
   await configured(lifecycle.add())
   await pipelines.of(1).final(1, 'Hello')
-  const back = await openSocket(`${origin}/ws/live?token=listener-1&after=0`)
-  const frame = await back.frame(({ type }) => type === 'transcription')
+  const resumed = await openSocket(`${origin}/ws/live?token=listener-1&after=0`)
+  const frame = await resumed.frame(({ type }) => type === 'transcription')
   t.deepEqual(Object.keys(frame), ['type', 'start', 'end', 'text', 'language'])
 })
 

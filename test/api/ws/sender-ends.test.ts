@@ -30,14 +30,14 @@ for (const type of ['FINISH', '__FINISH__']) {
   })
 }
 
-for (const how of ['close', 'terminate'] as const) {
-  test(`a sender that leaves by ${how} finishes the session, and its audio is still transcribed [R145]`, async (t) => {
+for (const leave of ['close', 'terminate'] as const) {
+  test(`a sender that leaves by ${leave} finishes the session, and its audio is transcribed [R145]`, async (t) => {
     const { lifecycle, configured, listener } = await startSockets(t)
     const live = lifecycle.add()
     const [sending, listening] = [await configured(live), await listener(live)]
     sending.sendAudio(audioOf(0.5))
     await eventually(() => assert.equal(live.status, 'active'))
-    sending[how]()
+    sending[leave]()
     t.deepEqual(await listening.closed, { code: 1000, reason: '' })
     t.is((await listening.frame(({ type }) => type === 'transcription'))['text'], 'heard 8000')
     t.is(listening.texts.at(-1), FINISHED)

@@ -16,6 +16,7 @@ import { forwardEnds } from '../../support/worlds/session-world.ts'
 import { createScriptedPullers } from '../../support/doubles/scripted/puller.ts'
 import { promptTranslations } from '../../support/worlds/prompt-translations.ts'
 
+/** One step of a test: a text or binary frame, a wait in milliseconds, a partial text, or a turn of the event loop. */
 type Step =
   | { readonly text: string }
   | { readonly bytes: Uint8Array }
@@ -51,7 +52,7 @@ const ERROR_CODES = [
   'invalid_message', 'invalid_config', 'invalid_audio', 'config_required', 'config_too_late', 'rate_limited',
 ]
 
-/** The frames that a sender may get when only its client can cause errors. */
+/** The frames that a sender may get when all errors are caused by its client. */
 const ALLOWED: ReadonlyArray<RegExp> = [
   /^\{"status":"(ASR process started|started|finished)"\}$/,
   /^\{"type":"pong"\}$/,
@@ -149,7 +150,7 @@ const play = async (steps: ReadonlyArray<Step>) => {
 }
 
 test(
-  'any client input gets only documented frames, and the session finishes without an error [R103 R147 S35]',
+  'any client input is answered only with documented frames, and the session finishes without an error [R103 R147 S35]',
   async (t) => {
     t.timeout(120_000)
     await fc.assert(

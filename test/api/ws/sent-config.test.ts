@@ -1,6 +1,7 @@
 import test from 'ava'
 import { createAcceptedConfig } from '../../../interfaces/ws/relay/sent-config.ts'
 
+/** Accepts the configs one after another, and returns the frame that they merge into. */
 const merged = (configs: ReadonlyArray<readonly [body: object, isAfterAudio: boolean]>): unknown => {
   const config = createAcceptedConfig()
   configs.forEach(([body, isAfterAudio], i) => {

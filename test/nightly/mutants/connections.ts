@@ -34,13 +34,13 @@ export const connectionMutants: ReadonlyArray<Mutant> = [
     file: 'interfaces/http/connections/waiting-connections.ts',
     before: 'socket.bytesRead !== bytesAtRequestEnd',
     after: 'socket.bytesRead < bytesAtRequestEnd',
-    rows: ['half a head counts as waiting'], test: CONNECTIONS,
+    rows: ['a request with an unfinished head counts as waiting'], test: CONNECTIONS,
   },
   {
     file: 'interfaces/http/connections/waiting-connections.ts',
     before: 'latest === undefined ? !isNew(connection) : !latest.request.complete',
     after: 'latest === undefined && !isNew(connection)',
-    rows: ['half a body counts as waiting'], test: CONNECTIONS,
+    rows: ['a request with an unfinished body counts as waiting'], test: CONNECTIONS,
   },
   {
     file: 'interfaces/http/connections/waiting-connections.ts',

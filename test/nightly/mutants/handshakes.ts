@@ -74,7 +74,7 @@ export const handshakeMutants: ReadonlyArray<Mutant> = [
     file: 'interfaces/ws/socket-server.ts',
     before: 'if (O.isNone(resolved.right) || !limits.mayTry(address, token))',
     after: 'if (O.isNone(resolved.right))',
-    rows: ['parallel guesses of short tokens get no more answers than sequential ones'], test: HANDSHAKE_LIMITS,
+    rows: ['parallel guesses of short tokens get no more answers than sequential guesses'], test: HANDSHAKE_LIMITS,
   },
   {
     file: 'interfaces/ws/socket-server.ts',

@@ -39,13 +39,13 @@ export const hubMutants: ReadonlyArray<Mutant> = [
     file: 'infrastructure/hub/retries.ts',
     before: '!error.isTemporary || failures',
     after: 'failures',
-    rows: ['a pull waits as long as the hub asks, and fails at once for an unknown model'], test: DOWNLOADS,
+    rows: ['a pull waits as long as the hub requests'], test: DOWNLOADS,
   },
   {
     file: 'infrastructure/hub/retries.ts',
     before: 'retryDelay(BACK_OFF, failures - 1, Math.random())',
     after: 'retryDelay(BACK_OFF, 0, Math.random())',
-    rows: ['a pull waits as long as the hub asks, and fails at once for an unknown model'], test: DOWNLOADS,
+    rows: ['a pull waits as long as the hub requests'], test: DOWNLOADS,
   },
   {
     file: 'infrastructure/hub/hub-error.ts',

@@ -22,13 +22,13 @@ export const onnxMutants: ReadonlyArray<Mutant> = [
     file: 'infrastructure/onnx/decoding.ts',
     before: 'if (row.ended) return rules.endOfText',
     after: '',
-    rows: ['joined texts equal the reference'], test: EXACTNESS,
+    rows: ['batched texts equal the reference'], test: EXACTNESS,
   },
   {
     file: 'infrastructure/onnx/decoder.ts',
     before: 'const index = row * positions + (position',
     after: 'const index = (position',
-    rows: ['joined texts equal the reference'], test: EXACTNESS,
+    rows: ['batched texts equal the reference'], test: EXACTNESS,
   },
   {
     file: 'infrastructure/onnx/decoder.ts',
@@ -128,19 +128,19 @@ export const onnxMutants: ReadonlyArray<Mutant> = [
     file: 'infrastructure/onnx/whisper/whisper-graphs.ts',
     before: 'features.set(window.data, row * data.length)',
     after: 'features.set(window.data, 0)',
-    rows: ['joined texts equal the reference'], test: EXACTNESS,
+    rows: ['batched texts equal the reference'], test: EXACTNESS,
   },
   {
     file: 'infrastructure/onnx/marian-runner.ts',
     before: 'if (fits && last < logits.length) logits[last] = -Infinity',
     after: '',
-    rows: ["the tokens are those of the reference's greedy search"], test: MARIAN_RUNNER,
+    rows: ['the tokens equal the greedy search of the reference'], test: MARIAN_RUNNER,
   },
   {
     file: 'infrastructure/onnx/marian-runner.ts',
     before: '[target]), ...ids, end]',
     after: '[target]), ...ids]',
-    rows: ["the tokens are those of the reference's greedy search"], test: MARIAN_RUNNER,
+    rows: ['the tokens equal the greedy search of the reference'], test: MARIAN_RUNNER,
   },
   {
     file: 'infrastructure/onnx/marian-runner.ts',
