@@ -73,7 +73,7 @@ test('the frame check finds an undescribed frame', (t) => {
   for (const frame of [
     { status: 'stopped' },
     { status: 'started', more: 1 },
-    { type: 'error', code: 'unheard_of', detail: '' },
+    { type: 'error', code: 'unknown', detail: '' },
     {},
   ])
     t.regex(check(frame) ?? '', /not in \/asyncapi/)

@@ -45,7 +45,7 @@ test('a client that reads nothing is disconnected; a client that reads slowly ge
   })
 })
 
-/** Returns the number of unsent bytes that the kernel holds for this server, and of the connections with such bytes. */
+/** Returns how many unsent bytes the kernel holds for this server, and for how many connections. */
 const heldByKernel = (url: string): readonly [bytes: number, connections: number] => {
   const port = `:${Number(new URL(url).port).toString(16).toUpperCase().padStart(4, '0')}`
   const lines = readFileSync('/proc/net/tcp', 'utf8').split('\n').map((line) => line.trim().split(/[\s:]+/))

@@ -152,10 +152,10 @@ test('the other events of a stream with a damaged event are read, and the lost e
   const unavailable: Pick<EventStore, 'read'> = {
     read: () => async () => {
       reads += 1
-      return E.left({ _tag: 'StoreUnavailable', reason: 'gone' })
+      return E.left({ _tag: 'StoreUnavailable', reason: 'unavailable' })
     },
   }
-  t.deepEqual(await readUndamaged(unavailable, 'live-1')(), E.left({ _tag: 'StoreUnavailable', reason: 'gone' }))
+  t.deepEqual(await readUndamaged(unavailable, 'live-1')(), E.left({ _tag: 'StoreUnavailable', reason: 'unavailable' }))
   t.is(reads, 1, 'an unavailable store is not read again for each event')
   const exported = await stenolog(path, ['export', '1'])
   t.is(exported.code, 1)

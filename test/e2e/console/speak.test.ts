@@ -52,7 +52,7 @@ serialTestWith(CHROMIUM)('a voice at 48000 Hz is transcribed correctly [B5]', as
 browserTest('a blocked, missing or plain-http microphone shows a message with the next step [B6]',
   async (t) => {
   const { service, browser } = await start()
-  const { token } = await service.user('unheard')
+  const { token } = await service.user('microphone user')
   const blocked = await openConsole(t, await browserWithMicrophone(),
     { url: service.url(), token, at: '#/speak?source=microphone' })
   await blocked.getByRole('button', { name: 'Start' }).click()

@@ -38,7 +38,7 @@ test('detection works while the tasks of a dead process are repeated in groups',
   t.true((await Promise.all(jobs)).every(E.isRight))
 })
 
-test('the engine process is not killed when a model takes as long as its measured pass', async (t) => {
+test('a model with a long measured pass gets a longer time limit, so its process is not killed', async (t) => {
   const limits = { detect: 30_000, transcribe: SLOW_MS / 5, load: 30_000, unmeasured: SLOW_MS / 5 }
   const engine = open({ limits, measuredPass: () => SLOW_MS * 5 })
   t.teardown(engine.close)

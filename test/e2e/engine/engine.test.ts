@@ -99,7 +99,7 @@ test('a truncated or missing model fails without harm to others, and loads after
     ]),
   })
 
-  for (const model of ['damaged', 'missing', 'unheard-of']) {
+  for (const model of ['damaged', 'missing', 'unknown']) {
     const [loaded, job, other] = await Promise.all([
       engine.load(model)(),
       transcribe(engine, simon, model),

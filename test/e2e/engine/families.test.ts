@@ -21,8 +21,8 @@ const WEIGHT_BYTES = 3_000_000
 const DEMO = 'models/demo-en'
 
 /**
- * Makes a directory with the folders of two models. `listed` has the files of the second family (word-list), `other`
- * has the files of no family. `config` replaces settings of `listed`.
+ * Makes a directory with the folders of two models. `listed` has the files of the second family (word-list). `other`
+ * has a config.json of an unknown type. `config` replaces settings of `listed`.
  */
 const install = async (t: ExecutionContext, config: object = {}) => {
   const directory = await temporaryDirectory()

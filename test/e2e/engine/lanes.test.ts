@@ -29,8 +29,8 @@ const job = (samples: Int16Array, language = 'en'): Task => ({
 })
 
 /**
- * Returns the parts of an outcome that two passes over the same audio share. Numbers are rounded, because a pass over
- * several recordings adds in another order. The processor time is left out.
+ * Returns the parts of an outcome that are equal in two passes over the same audio. Numbers are rounded, because a pass
+ * over several recordings adds them in another order. The processor time is left out.
  */
 const comparableOutcome = (outcome: Outcome): Outcome => {
   const replacer = (name: string, value: unknown): unknown => {

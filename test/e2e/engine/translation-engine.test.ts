@@ -61,7 +61,7 @@ test('a missing, broken or unknown translator fails only its own jobs, and works
     missing: join(directory.path, 'nowhere'),
   })
   const right = await translate('the test')
-  for (const model of ['damaged', 'missing', 'unheard-of']) {
+  for (const model of ['damaged', 'missing', 'unknown']) {
     t.like(await engine.load(model)(), { _tag: 'Left', left: { _tag: 'ModelLoadFailed', model } })
     const [failed, other] = await Promise.all([translate('the test', 'fr', model), translate('the test')])
     t.like(failed, { _tag: 'Left', left: { _tag: 'ModelLoadFailed', model } })

@@ -13,7 +13,7 @@ import type { User } from '../../support/isolation/isolation-runs.ts'
 const PLAIN_USER = { uid: 65_534, gid: statSync('.').gid }
 
 const onLinux = process.platform === 'linux' ? test : test.skip
-/** The plain user can run node. False when node is in a directory that only root can enter (as of `mktemp -d`). */
+/** False when node is in a directory that only root can enter, such as a directory of `mktemp -d`. */
 const canPlainUserRunNode = (): boolean => spawnSync('test', ['-x', process.execPath], PLAIN_USER).status === 0
 const asRoot = process.getuid?.() === 0 && canPlainUserRunNode() ? onLinux : test.skip
 

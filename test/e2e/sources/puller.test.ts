@@ -47,7 +47,7 @@ const codeOf = async (url: string, rules = { allow: ['127.0.0.1/32'], ownPort: n
   )
 }
 
-test('http credentials are sent only on request and to their own server; endless challenges stop', async (t) => {
+test('http credentials are sent only on request and to their server; repeated challenges end the pull', async (t) => {
   const seen: Array<string> = []
   const elsewhere = await serve(t, (request, response) => {
     seen.push(`elsewhere ${request.headers.authorization?.split(' ')[0] ?? 'anonymous'}`)

@@ -98,7 +98,7 @@ test('a new profile has the sent members and defaults for the others, and can be
 })
 
 test('a profile with an invalid name or setting is not created [R108]', async (t) => {
-  const client = await service.user('refused of profiles')
+  const client = await service.user('invalid profiles')
   const bad: ReadonlyArray<readonly [Json, string]> = [
     [{}, 'name'],
     [{ name: null }, 'name'],
@@ -125,7 +125,7 @@ test('a profile with an invalid name or setting is not created [R108]', async (t
 })
 
 test('a change affects only the sent members, and an empty change changes nothing [R13 R109]', async (t) => {
-  const client = await service.user('changer of profiles')
+  const client = await service.user('profile changer')
   const { data: created } = (await client.post<Profile>(PATH, { name: 'Talk' })).body
   const path = `${PATH}${created.id}`
   for (const emptyChange of [{}, { name: 'Talk' }, { vad: true, max_delay: 5 }, { unknown: 1 }]) {

@@ -41,7 +41,7 @@ test.serial(
     const { headers, body } = await handshake(url)
     t.deepEqual(body, TOO_MANY)
     t.regex(headers.get('retry-after') ?? '', /^\d+$/)
-    const live = await (await service.user('of the same address')).createLive()
+    const live = await (await service.user('same address')).createLive()
     for (const token of [live.listener_token, live.sender_token])
       t.is((await handshake(url.replace('guess', token))).status, 101, 'a right token passes')
     const guesses = Array.from({ length: 40 }, () =>
@@ -52,7 +52,7 @@ test.serial(
       [answers.filter((status) => status === 401).length, answers.filter((status) => status === 429).length],
       [30, 10],
     )
-    const member = await service.user('with a key')
+    const member = await service.user('key owner')
     const { token } = (await member.post<Single<{ readonly token: string }>>('/tokens/', { name: 'k' })).body.data
     t.is((await createClient(service.url(), token).get('/lives')).status, 200, 'a right key passes')
     t.is((await service.anonymous().get('/version')).status, 200)

@@ -66,10 +66,10 @@ test.serial(
     t.deepEqual(after, before.map((live) => ({ ...live, base_url })), 'every member, tokens included')
     const others = await list(await logIn(service.url(), 'stranger', passwordOf('stranger')), '')
     t.is(others.data.length, 5)
-    const held = [...after, ...others.data]
+    const openVram = [...after, ...others.data]
       .filter(({ status }) => OPEN.includes(status))
       .reduce((sum, { vram }) => sum + vram, 0)
-    t.is(await reserved(relogged), base + held, 'the reserved memory after the restart')
+    t.is(await reserved(relogged), base + openVram, 'the reserved memory after the restart')
     t.true((await relogged.createLive()).id > Math.max(...created), 'no id is used twice')
     t.is((await createClient(service.url(), client.token).get('/lives/')).status, 200, 'a login survives the restart')
   },
@@ -98,8 +98,8 @@ test.serial(
           client.put(`/lives/${chosen.id}/finish`),
         ])
       const { data } = await list(client, '?limit=1000')
-      const held = data.filter(({ status }) => OPEN.includes(status)).reduce((sum, { vram }) => sum + vram, 0)
-      t.is((await reserved(client)) - base, held)
+      const openVram = data.filter(({ status }) => OPEN.includes(status)).reduce((sum, { vram }) => sum + vram, 0)
+      t.is((await reserved(client)) - base, openVram)
       t.true(data.every(({ status, vram }) => (OPEN.includes(status) ? vram > 0 : status === 'finished' && vram === 0)))
     }
   },

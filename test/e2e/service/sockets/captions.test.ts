@@ -40,7 +40,7 @@ test.serial(
 
     let sentenceStart = 3
     for (const [index, { samples }] of sentences.entries()) {
-      // Each sentence begins and ends with 0.2 s of quiet.
+      // Each sentence begins and ends with about 0.2 s of quiet.
       const spoken = { start: sentenceStart + 0.2, end: sentenceStart + samples.length / 16000 - 0.2 }
       t.true(
         Math.abs(Number(ends[index]?.['start']) - spoken.start) <= 1,

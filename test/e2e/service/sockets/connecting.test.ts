@@ -48,7 +48,7 @@ test(
 )
 
 test('a handshake needs one valid token of the session [R129 R130 D35 D36]', async (t) => {
-  const client = await service.user('refused of sockets')
+  const client = await service.user('refused sockets')
   const [live, other] = [await client.createLive(), await client.createLive()]
   const { listener_token: good, relative_path: path } = live
   const missing = ['', '?', '?token=', '?token_sender=', '?token=&token_sender=', '?Token=x', `?access_token=${good}`]

@@ -15,7 +15,7 @@ const codes = (socket: TestSocket): ReadonlyArray<unknown> =>
 const base64 = (samples: Int16Array): string =>
   Buffer.from(samples.buffer, samples.byteOffset, samples.byteLength).toString('base64')
 
-/** Opens a sender and starts the session with a config. */
+/** Opens a sender, sends a config, and waits for `started`. */
 const startSender = async (client: Client, live: LiveJson): Promise<TestSocket> => {
   const sender = await client.socket(live, 'sender')
   sender.send({ type: 'config' })

@@ -127,7 +127,7 @@ test(
     first.terminate()
     const reconnected = await Promise.all(Array.from({ length: 20 }, () => client.socket(live, 'sender')))
     const codes = await Promise.all(reconnected.map(async ({ closed }) => (await closed).code))
-    // When the service has noticed the loss of the first sender, a new sender may connect and ends with code 1000.
+    // A new sender that connects just before the session ends is closed with code 1000.
     t.deepEqual(
       codes.filter((code) => ![4409, 4410, 1000].includes(code)),
       [],

@@ -83,7 +83,7 @@ test('two simultaneous sessions do not mix, and a misbehaving client does not af
     { type: 'config' },
     { type: 'audio', data: '!!!' },
     { type: 'audio', data: 'AAA=' },
-    { type: 'unheard of' },
+    { type: 'unknown' },
   ]
 
   const texts = await Promise.all(
