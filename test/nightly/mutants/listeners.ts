@@ -157,7 +157,7 @@ export const listenerMutants: ReadonlyArray<Mutant> = [
   {
     file: 'application/sessions/recent-finals.ts',
     before: "if (first.state === 'dropped') older.push(first)",
-    after: '',
+    after: 'if (false) older.push(first)',
     rows: ['an unstored final stays in memory without keeping later finals there'], test: RECENT_FINALS,
   },
   {

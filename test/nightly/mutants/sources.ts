@@ -170,7 +170,7 @@ export const sourceMutants: ReadonlyArray<Mutant> = [
     file: 'application/sessions/clock/media-clock.ts',
     before: 'const canInsert = gapDue > TOLERANCE_SECONDS && clock.sinceGap >= MIN_SECONDS_BETWEEN_GAPS',
     after: 'const canInsert = gapDue > TOLERANCE_SECONDS',
-    rows: ['for any source each gap and the sum of gaps are bounded, with audio between two gaps'], test: MEDIA_CLOCK,
+    rows: ['a gap soon after another gap is added after one second of audio'], test: MEDIA_CLOCK,
   },
   {
     file: 'application/sessions/clock/media-clock.ts',

@@ -33,11 +33,19 @@ export interface Transcribed {
   readonly rss: number
 }
 
+/** glibc returns freed memory to the system at once, so the resident memory is the memory in use. */
+const NO_MEMORY_IN_RESERVE = {
+  MALLOC_ARENA_MAX: '1',
+  MALLOC_MMAP_THRESHOLD_: '16384',
+  MALLOC_MMAP_MAX_: '1000000',
+  MALLOC_TRIM_THRESHOLD_: '65536',
+}
+
 /** Starts a separate process with a model on a provider. */
 export const startTranscriber = async (t: ExecutionContext, settings: TranscriberSettings) => {
   const child = fork(fileURLToPath(new URL('./transcriber-process.ts', import.meta.url)), [JSON.stringify(settings)], {
     execArgv: ['--expose-gc'],
-    env: { ...CHILD_ENVIRONMENT, ...SWIFTSHADER_ENVIRONMENT, ORT_DISABLE_TELEMETRY: '1' },
+    env: { ...CHILD_ENVIRONMENT, ...SWIFTSHADER_ENVIRONMENT, ...NO_MEMORY_IN_RESERVE, ORT_DISABLE_TELEMETRY: '1' },
     serialization: 'advanced',
   })
   t.teardown(() => child.kill('SIGKILL'))

@@ -109,7 +109,7 @@ export const createMemoryLinks = ({ timers }: { readonly timers: Timers }): Memo
     const sideOf = (end: End, target: End, queue: DeliveryQueue) => ({
       send: (message: Message): void => {
         if (isOver || end.isClosing) return
-        if (queue.waiting() > MAX_BUFFERED_BYTES) return finish(`${target.name} does not read its messages`)
+        if (queue.waiting() > MAX_BUFFERED_BYTES) return finish(`${target.name} reads its messages too slowly`)
         const [copy, size] = transmitted(message)
         queue.push(() => {
           if (!target.isClosing) target.receive(copy as never)
