@@ -30,7 +30,7 @@ const showPage = publicRoute(
 const ready = publicRoute(
   {
     operationId: 'getEmbedReadiness',
-    summary: 'Check whether the service is ready, because browsers hide the reason of a failed WebSocket connection',
+    summary: 'Check whether the service is ready, after a failed WebSocket connection whose reason the browser hides',
     method: 'GET',
     path: '/embed/ready',
     response: { codec: t.strict({ ready: t.boolean }, 'EmbedReadiness'), headers: ANY_ORIGIN_HEADERS },
