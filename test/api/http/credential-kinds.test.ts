@@ -77,10 +77,10 @@ test('the operator can act for a user only on tokens and only through the contro
   for (const path of ['/users/me', '/lives/', '/lives/7', '/user-live-configs/'])
     t.is((await control.send('GET', path, headers('7'))).status, 401, path)
 
-  const open = await startHttp(t, services)
-  t.is((await open.send('GET', '/tokens/', headers('7'))).status, 401)
-  t.is((await open.send('GET', '/tokens/', { as: 'admin', ...headers('7') })).status, 200)
-  t.is((await open.send('POST', '/tokens/', { as: 'admin', ...issue, ...headers('7') })).status, 200)
+  const publicPort = await startHttp(t, services)
+  t.is((await publicPort.send('GET', '/tokens/', headers('7'))).status, 401)
+  t.is((await publicPort.send('GET', '/tokens/', { as: 'admin', ...headers('7') })).status, 200)
+  t.is((await publicPort.send('POST', '/tokens/', { as: 'admin', ...issue, ...headers('7') })).status, 200)
   t.deepEqual(listed, [7, 1])
   t.deepEqual(issuers, [
     { userId: 7, credential: 'operator', permissions: [] },

@@ -8,8 +8,8 @@ type Observed = Parameters<typeof createHealth>[0]
 /** The text of a driver error. It contains an address and a password. */
 const DRIVER_ERROR = 'connect ECONNREFUSED mongodb://root:hunter2@10.0.0.5:27017/stenolog'
 
-/** Returns the parts of a service whose only projection retries after the error. Null means no error. */
-const retrying = (error: string | null, { isOlder = false, hasCaughtUp = true } = {}): Observed =>
+/** Returns the parts of a service with one projection. If `error` is not null, the projection retries after it. */
+const partsWith = (error: string | null, { isOlder = false, hasCaughtUp = true } = {}): Observed =>
   ({
     admission: { state: () => ({ open: [], vramTotal: 0 }) },
     projector: {
@@ -42,7 +42,7 @@ const retrying = (error: string | null, { isOlder = false, hasCaughtUp = true } 
   }) as unknown as Observed
 
 test('readiness reports that a projection is retrying, without the error text', async (t) => {
-  const { readiness } = createHealth(retrying(DRIVER_ERROR))
+  const { readiness } = createHealth(partsWith(DRIVER_ERROR))
   const http = await startHttp(t, {}, { readiness })
   const answer = await http.send('GET', '/health/ready')
   const text = await answer.text()
@@ -52,7 +52,7 @@ test('readiness reports that a projection is retrying, without the error text', 
   t.deepEqual(checks.projections, [
     { projection: 'lives', seconds: 3, error: 'retrying', failures: 2, rebuilding: false },
   ])
-  const healthy = await startHttp(t, {}, { readiness: createHealth(retrying(null)).readiness })
+  const healthy = await startHttp(t, {}, { readiness: createHealth(partsWith(null)).readiness })
   t.like(await (await healthy.send('GET', '/health/ready')).json(), {
     status: 'ok',
     checks: { projections: [{ error: null }] },
@@ -61,26 +61,26 @@ test('readiness reports that a projection is retrying, without the error text', 
 
 test('readiness in a cluster reports the number of workers and does not require one', (t) => {
   const cluster = { workers: () => 0 } as unknown as Observed['cluster']
-  t.like(createHealth({ ...retrying(null), cluster }).readiness?.(), { ready: true, checks: { workers: 0 } })
-  t.false('workers' in (createHealth(retrying(null)).readiness?.().checks ?? {}))
+  t.like(createHealth({ ...partsWith(null), cluster }).readiness?.(), { ready: true, checks: { workers: 0 } })
+  t.false('workers' in (createHealth(partsWith(null)).readiness?.().checks ?? {}))
 })
 
 test('a service whose event log was replaced by an older copy is not ready', (t) => {
-  const { readiness } = createHealth(retrying(null, { isOlder: true }))
+  const { readiness } = createHealth(partsWith(null, { isOlder: true }))
   t.like(readiness?.(), { ready: false, checks: { eventStore: 'older' } })
 })
 
 test('a service whose projections have not caught up since its start is not ready', async (t) => {
-  const http = await startHttp(t, {}, { readiness: createHealth(retrying(null, { hasCaughtUp: false })).readiness })
+  const http = await startHttp(t, {}, { readiness: createHealth(partsWith(null, { hasCaughtUp: false })).readiness })
   t.is((await http.send('GET', '/health/ready')).status, 503)
 })
 
 test('METRICS_TOKEN protects the metrics and the readiness checks', async (t) => {
-  const token = 'a-token-of-createObserverCheck'
+  const token = 'the-metrics-token'
   const http = await startHttp(t, {}, { mayObserve: createObserverCheck(token) })
   const metrics = async (headers: Record<string, string>) => (await http.send('GET', '/metrics', { headers })).status
   t.is(await metrics({}), 401)
-  t.is(await metrics({ authorization: 'Bearer another-token-of-createObserverCheck' }), 401)
+  t.is(await metrics({ authorization: 'Bearer another-metrics-token' }), 401)
   t.is(await metrics({ authorization: `Bearer ${token}` }), 200)
   const ready = async (headers: Record<string, string>) => {
     const answer = await http.send('GET', '/health/ready', { headers })

@@ -15,7 +15,7 @@ const issuesOf = async (
 const MINIMAL = { model: 'tiny', language: 'en' }
 
 test(
-  'omitted and null members get their defaults, raw has no URL, and a target counts once [R46 R52 R55 R67 R70]',
+  'defaults replace omitted and null members; a raw session has no URL and no repeated target [R46 R52 R55 R67 R70]',
   async (t) => {
     const http = await startHttp(t)
     const body = {

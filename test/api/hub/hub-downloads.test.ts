@@ -59,7 +59,7 @@ test('a partial file that is longer than the original is downloaded again', asyn
   )
 })
 
-test('a storage without ranges restarts the download; an expired address is requested again', async (t) => {
+test('a storage server without ranges restarts the download; an expired address is requested again', async (t) => {
   const { hub, modelsDir } = await startHubWithModels(t)
   hub.faults.push(
     { path: /^onnx\/encoder/, times: 1, kind: { truncatedTo: 300 } },

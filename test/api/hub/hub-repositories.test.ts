@@ -26,7 +26,7 @@ test('the first existing repository is pulled; a repository that answers 5xx sto
   t.regex(E.isLeft(pulled) ? pulled.left : '', /answered 500/)
 })
 
-test('a model name maps to repositories, the one with word timestamps first, and back to the name', (t) => {
+test('a model name maps to repositories, first with word timestamps; a repository maps back to the name', (t) => {
   t.deepEqual(repositoriesOf('base'), ['onnx-community/whisper-base_timestamped', 'Xenova/whisper-base'])
   t.deepEqual(repositoriesOf('Xenova/whisper-base'), [])
   t.deepEqual(['whisper-base_timestamped', 'whisper-large-v3_timestamped', 'mine_timestamped'].map(modelNameOf), [

@@ -101,8 +101,7 @@ test('a model that is too large for the disk or of an unsupported type is not do
   t.deepEqual([...hub.sent.keys()], ['config.json'])
 
   const large = await startHubWithModels(t)
-  const listed = large.hub.url
-  const http = createHubHttp(listed)
+  const http = createHubHttp(large.hub.url)
   const json: typeof http.json = async (url) => {
     const { body, next } = await http.json(url)
     const grown = Array.isArray(body)

@@ -55,7 +55,7 @@ for (const junk of [
   })
 }
 
-test('a message over 8 MiB ends the link on either side; a frame of 512 KiB passes, even if escaped', async (t) => {
+test('a message over 8 MiB ends the link on either side; a frame of 512 KiB passes, even when JSON escapes it', async (t) => {
   const { server, peer, messages, ends, opened } = await openWorker(t)
   const dialled = dialWorker(t, peer)
   const text = '\u0001'.repeat(512 * 1024)
@@ -183,7 +183,7 @@ const startProcess = async (
 }
 
 for (const signal of ['SIGKILL', 'SIGSTOP'] as const) {
-  test(`the loss of a worker by ${signal} is detected`, async (t) => {
+  test(`a process detects that ${signal} stopped its worker`, async (t) => {
     const child = await startProcess(t, 'serve', KEY.toString('hex'))
     await until(() => child.output().includes('\n'))
     const { messages, ends } = dialWorker(t, { ...SELF, address: child.output().trim() })
@@ -193,7 +193,7 @@ for (const signal of ['SIGKILL', 'SIGSTOP'] as const) {
     t.is(ends.length, 1)
   })
 
-  test(`a worker detects the loss of a dialling process by ${signal}`, async (t) => {
+  test(`a worker detects that ${signal} stopped the dialling process`, async (t) => {
     const { peer, ends } = await openWorker(t)
     const child = await startProcess(t, 'dial', KEY.toString('hex'), peer.address)
     await until(() => child.output().includes('open'))

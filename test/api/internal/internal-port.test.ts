@@ -86,7 +86,7 @@ test('the internal port accepts the right key', async (t) => {
   t.deepEqual(socket.getPeerCertificate(), {} as never)
 })
 
-test('any number of plain HTTP or junk connections is refused while members connect', async (t) => {
+test('any number of plain HTTP or junk connections is refused while peers with the key connect', async (t) => {
   const { server, peer, logger, opened } = await openWorker(t)
   const plain = request({ port: server.port, host: '127.0.0.1', path: PATH })
   plain.on('error', () => undefined).end()
@@ -107,7 +107,7 @@ test('any number of plain HTTP or junk connections is refused while members conn
   t.true(logger.lines.filter(({ level }) => level !== 'info').length <= 2)
 })
 
-test('the oldest unauthenticated connection is closed for a new one; members do not count', async (t) => {
+test('the oldest unauthenticated connection is closed for a new one; authenticated ones do not count', async (t) => {
   const server = createTlsServer({ ...preSharedKey(KEY).server, handshakeTimeout: 600_000 }).listen(0, '127.0.0.1')
   t.teardown(() => void server.close())
   await once(server, 'listening')

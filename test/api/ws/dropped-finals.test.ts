@@ -11,7 +11,7 @@ for (const [where, keptFinals] of [
   ['memory', 100],
   ['the store', 2],
 ] as const)
-  test(`a resuming listener gets refused finals from memory, and other finals from ${where}, in order`, async (t) => {
+  test(`a resuming listener gets finals that the store refused from memory, others from ${where}`, async (t) => {
     const fixture = await startSockets(t, {}, {}, { keptFinals })
     const { lifecycle, pipelines, sessions, logger } = fixture
     const live = lifecycle.add({ translations: TARGETS })

@@ -84,7 +84,7 @@ test('an address may open 2,000 handshakes to a session at once, then 100 a seco
   t.is(later.filter(({ status }) => status === 101).length, 5)
 })
 
-test('listeners cannot use the places kept for senders, and a refused sender frees its place', async (t) => {
+test('listeners cannot use the socket places kept for senders, and a refused sender frees its place', async (t) => {
   const fixture = await start(t, { maxSockets: 3, senderSlots: 1 })
   const live = fixture.lifecycle.add()
   const [first] = [await fixture.listener(live), await fixture.listener(live)]
@@ -97,7 +97,7 @@ test('listeners cannot use the places kept for senders, and a refused sender fre
   await eventually(async () => assert.equal(await statusOf(fixture, live.senderToken), 101))
 })
 
-test('a second sender of a session cannot use the places kept for senders', async (t) => {
+test('a second sender of a session cannot use the socket places kept for senders', async (t) => {
   const fixture = await start(t, { maxSockets: 4, senderSlots: 2 })
   const live = fixture.lifecycle.add()
   await Promise.all([fixture.listener(live), fixture.listener(live)])
@@ -109,7 +109,7 @@ test('a second sender of a session cannot use the places kept for senders', asyn
   t.pass()
 })
 
-test('a refused or malformed handshake frees its place', async (t) => {
+test('a refused or malformed handshake frees its place for another socket', async (t) => {
   const fixture = await start(t, { maxSockets: 2, senderSlots: 1 })
   const live = fixture.lifecycle.add()
   for (const token of [live.senderToken, live.listenerToken])

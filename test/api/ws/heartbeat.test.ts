@@ -6,7 +6,7 @@ import { eventually } from '../../support/tools/eventually.ts'
 import { createManualTimers } from '../../support/doubles/manual-timers.ts'
 import { awaitPongs, startSockets } from '../../support/worlds/socket-world.ts'
 
-/** Starts a heartbeat with a manual clock that counts its pings and losses. */
+/** Starts a heartbeat on a manual clock, and counts its pings and losses. */
 const startCounted = () => {
   const timers = createManualTimers()
   const counts = { pings: 0, lost: 0 }

@@ -11,7 +11,7 @@ const attempts = {
 }
 
 for (const [type, message] of Object.entries(attempts)) {
-  test(`a listener that sends ${type} gets forbidden, and the fourth message closes it with 4403 [R146]`, async (t) => {
+  test(`a listener that sends ${type} gets error forbidden; a fourth message closes it with 4403 [R146]`, async (t) => {
     const { lifecycle, configured, listener } = await startSockets(t)
     const live = lifecycle.add()
     const [sending, listening] = [await configured(live), await listener(live)]

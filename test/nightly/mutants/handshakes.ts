@@ -80,19 +80,19 @@ export const handshakeMutants: ReadonlyArray<Mutant> = [
     file: 'interfaces/ws/socket-server.ts',
     before: "slots.take(admission.sender === null ? 'listener' : 'sender')",
     after: 'slots.take(admission.role)',
-    rows: ['a second sender of a session cannot use the places kept for senders'], test: HANDSHAKE_LIMITS,
+    rows: ['a second sender of a session cannot use the socket places kept for senders'], test: HANDSHAKE_LIMITS,
   },
   {
     file: 'interfaces/ws/socket-server.ts',
     before: '        admitted.releaseSlot()\n',
     after: '',
-    rows: ['a refused or malformed handshake frees its place'], test: HANDSHAKE_LIMITS,
+    rows: ['a refused or malformed handshake frees its place for another socket'], test: HANDSHAKE_LIMITS,
   },
   {
     file: 'interfaces/ws/handshakes/socket-slots.ts',
     before: 'taken.listener < max - reserved',
     after: 'taken.listener < max',
-    rows: ['listeners cannot use the places kept for senders, and a refused sender frees its place'],
+    rows: ['listeners cannot use the socket places kept for senders, and a refused sender frees its place'],
     test: HANDSHAKE_LIMITS,
   },
   {

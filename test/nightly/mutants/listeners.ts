@@ -152,7 +152,7 @@ export const listenerMutants: ReadonlyArray<Mutant> = [
     file: 'application/sessions/record-finals.ts',
     before: 'if (isDurable) return added.stored()',
     after: 'if (isDurable !== null) return added.stored()',
-    rows: ['a resuming listener gets refused finals from memory, and other finals from'], test: DROPPED_FINALS,
+    rows: ['a resuming listener gets finals that the store refused from memory, others from'], test: DROPPED_FINALS,
   },
   {
     file: 'application/sessions/recent-finals.ts',

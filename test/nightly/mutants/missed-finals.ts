@@ -36,7 +36,7 @@ export const missedFinalsMutants: ReadonlyArray<Mutant> = [
     file: 'application/sessions/missed-finals.ts',
     before: 'return [...before, frame]',
     after: 'return [frame]',
-    rows: ['a resuming listener gets refused finals from memory, and other finals from'], test: DROPPED_FINALS,
+    rows: ['a resuming listener gets finals that the store refused from memory, others from'], test: DROPPED_FINALS,
   },
   {
     file: 'application/lives/queries/stored-finals.ts',
