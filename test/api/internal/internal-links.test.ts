@@ -55,7 +55,7 @@ for (const junk of [
   })
 }
 
-test('a message over 8 MiB ends the link on either side; a frame of 512 KiB passes, even when JSON escapes it', async (t) => {
+test('a message over 8 MiB ends the link on either side; 512 KiB pass, even if JSON escapes them', async (t) => {
   const { server, peer, messages, ends, opened } = await openWorker(t)
   const dialled = dialWorker(t, peer)
   const text = '\u0001'.repeat(512 * 1024)

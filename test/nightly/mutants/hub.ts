@@ -27,7 +27,8 @@ export const hubMutants: ReadonlyArray<Mutant> = [
     file: 'infrastructure/hub/download.ts',
     before: 'if (from !== size) {',
     after: 'if (from > size) {',
-    rows: ['a storage server without ranges restarts the download; an expired address is requested again'], test: DOWNLOADS,
+    rows: ['a storage server without ranges restarts the download; an expired address is requested again'],
+    test: DOWNLOADS,
   },
   {
     file: 'infrastructure/hub/retries.ts',
@@ -95,13 +96,15 @@ export const hubMutants: ReadonlyArray<Mutant> = [
     file: 'infrastructure/hub/hub-http.ts',
     before: 'const isTemporary = status === 416',
     after: 'const isTemporary = false',
-    rows: ['a storage server without ranges restarts the download; an expired address is requested again'], test: DOWNLOADS,
+    rows: ['a storage server without ranges restarts the download; an expired address is requested again'],
+    test: DOWNLOADS,
   },
   {
     file: 'infrastructure/hub/hub-http.ts',
     before: '(isStorage && (status === 401 || status === 403))',
     after: '(isStorage && status === 401)',
-    rows: ['a storage server without ranges restarts the download; an expired address is requested again'], test: DOWNLOADS,
+    rows: ['a storage server without ranges restarts the download; an expired address is requested again'],
+    test: DOWNLOADS,
   },
   {
     file: 'infrastructure/hub/repository.ts',
