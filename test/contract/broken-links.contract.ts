@@ -6,7 +6,7 @@ import { eventually } from '../support/tools/eventually.ts'
 import { WORKER, createWorker, HELLO, HERE, frame, line, range, open, turns, inWorlds } from './live-links-support.ts'
 import type { LinksWorld, WorkerEnd } from './live-links-support.ts'
 
-/** Tests every adapter of the port with failures. The last test tries `runs` random orders of steps. */
+/** Tests every adapter of LiveLinks while connections fail. The last test tries `runs` random orders of steps. */
 export const brokenLinksContract = (
   name: string,
   openWorld: (timers: Timers) => Promise<LinksWorld>,
@@ -20,7 +20,7 @@ export const brokenLinksContract = (
     const near = open(world.links, peer)
     near.link.send(frame(1))
     t.true(near.link.buffered() >= 4)
-    await until(t, () => near.ends.length > 0)
+    await until(t, () => near.closeReasons.length > 0)
     t.deepEqual(near.messages, [])
   }, 1)
 
@@ -31,11 +31,11 @@ export const brokenLinksContract = (
     near.link.send(HELLO)
     await until(t, () => near.messages.length === 1)
     world.cut()
-    await until(t, () => near.ends.length > 0 && worker.first().ends.length > 0)
+    await until(t, () => near.closeReasons.length > 0 && worker.first().closeReasons.length > 0)
     world.mend()
     await turns()
-    t.is(near.ends.length, 1)
-    t.is(worker.first().ends.length, 1)
+    t.is(near.closeReasons.length, 1)
+    t.is(worker.first().closeReasons.length, 1)
   }, 2)
 
   on('both sides notice a broken link', async (t, world) => {
@@ -45,14 +45,14 @@ export const brokenLinksContract = (
     near.link.send(HELLO)
     await until(t, () => near.messages.length === 1)
     world.reset()
-    await until(t, () => near.ends.length > 0 && worker.first().ends.length > 0)
+    await until(t, () => near.closeReasons.length > 0 && worker.first().closeReasons.length > 0)
     const again = open(world.links, peer)
     again.link.send(HELLO)
     await until(t, () => again.messages.length === 1)
-    t.is(near.ends.length, 1)
+    t.is(near.closeReasons.length, 1)
   })
 
-  on('unread messages are counted, and too many of them end the link', async (t, world) => {
+  on('unread messages count as buffered, and too many of them end the link', async (t, world) => {
     const worker = createWorker((_, link) => link.send(HERE))
     const { peer } = await world.serve(WORKER, worker.handler)
     const near = open(world.links, peer)
@@ -61,13 +61,13 @@ export const brokenLinksContract = (
     world.cut()
     const bytes = Buffer.alloc(512 * 1024)
     let most = 0
-    for (let sent = 0; sent < 100 && near.ends.length === 0; sent += 1) {
+    for (let sent = 0; sent < 100 && near.closeReasons.length === 0; sent += 1) {
       near.link.send({ kind: 'binary', bytes })
       most = Math.max(most, near.link.buffered())
       await setImmediate()
     }
-    await until(t, () => near.ends.length > 0)
-    t.regex(near.ends[0] ?? '', /reads its messages too slowly/)
+    await until(t, () => near.closeReasons.length > 0)
+    t.regex(near.closeReasons[0] ?? '', /reads its messages too slowly/)
     t.true(most > 8 * 1024 * 1024 && most < 10 * 1024 * 1024, `${most}`)
   })
 
@@ -78,15 +78,15 @@ export const brokenLinksContract = (
     near.link.send(HELLO)
     await until(t, () => worker.ends[0]?.messages.length === 1)
     world.cut()
-    const { link, ends } = worker.first()
+    const { link, closeReasons } = worker.first()
     const text = 'word '.repeat(100_000)
     let most = 0
-    for (let sent = 0; sent < 100 && ends.length === 0; sent += 1) {
+    for (let sent = 0; sent < 100 && closeReasons.length === 0; sent += 1) {
       link.send({ kind: 'reply', frame: text })
       most = Math.max(most, link.buffered())
       await setImmediate()
     }
-    await until(t, () => ends.length > 0)
+    await until(t, () => closeReasons.length > 0)
     t.true(most > 8 * 1024 * 1024 && most < 10 * 1024 * 1024, `${most}`)
   })
 
@@ -130,11 +130,12 @@ export const brokenLinksContract = (
       }
       near.link.close()
       await eventually(() => {
-        if (near.ends.length === 0 || far()?.ends.length === 0) throw new Error('the link is still open')
+        const isOpen = near.closeReasons.length === 0 || far()?.closeReasons.length === 0
+        if (isOpen) throw new Error('the link is still open')
       }, { timeoutMs: 60_000 })
       await turns()
-      t.is(near.ends.length, 1)
-      t.true(far() === undefined || far()?.ends.length === 1)
+      t.is(near.closeReasons.length, 1)
+      t.true(far() === undefined || far()?.closeReasons.length === 1)
       t.deepEqual(down, range(down.length).map(line))
       t.deepEqual(up(), range(up().length).map(frame))
       t.true(down.length <= sent.down && up().length <= sent.up)

@@ -186,7 +186,7 @@ export const documentsContract = (
     t.deepEqual(await right(documents.get('live-tokens', 'x')), O.some({ hash: 'h' }))
   })
 
-  on('a promoted read model replaces the other one, any number of times', async (t, documents) => {
+  on('a promoted read model replaces the read model in use, any number of times', async (t, documents) => {
     await commit(documents, [put('1', 1, { id: 1, userId: 1 }), put('2', 9, { id: 2, userId: 1 })], 9)
     for (const version of [1, 2, 3]) {
       const staged = { ...LIVES, name: 'lives_rebuild' }

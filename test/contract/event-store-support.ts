@@ -49,7 +49,7 @@ export const caughtUp = (taken: ReadonlyArray<SubscriptionMessage>): boolean => 
 export const delivered = (taken: ReadonlyArray<SubscriptionMessage>): ReadonlyArray<unknown> =>
   taken.flatMap((message) => (message.kind === 'event' ? [dataOf(message.event)['n']] : []))
 
-/** True when at least `count` events were delivered. */
+/** Returns a condition for `take`: at least `count` events were delivered. */
 export const until = (count: number) => (taken: ReadonlyArray<SubscriptionMessage>) => delivered(taken).length >= count
 
 /** Returns the numbers in the data of the events that a read returns. */

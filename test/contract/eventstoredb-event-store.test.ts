@@ -19,7 +19,7 @@ test.after.always(() => double?.dispose())
 
 /** Starts an empty log. One process of the double holds many logs; a real server holds a single log. */
 const startLog = async (t: ExecutionContext): Promise<string> => {
-  if (double !== null) return await double.another()
+  if (double !== null) return await double.startEmptyLog()
   const { url, dispose } = await startEventStoreServer()
   t.teardown(dispose)
   return url
@@ -30,7 +30,7 @@ if (double !== null)
   eventStoreContract(
     'eventstoredb',
     async () => {
-      const store = await openEventStoreDb({ url: patientUrl(await double.another()), limits: PATIENT_LIMITS })
+      const store = await openEventStoreDb({ url: patientUrl(await double.startEmptyLog()), limits: PATIENT_LIMITS })
       return { store, close: store.close }
     },
     { run: test.serial },

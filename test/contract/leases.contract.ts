@@ -88,16 +88,16 @@ export const sharedLeasesContract = (
     const { opened: [alpha, beta], close } = await open()
     try {
       const [first, second] = [endless(), endless()]
-      const request = [alpha.hold('duty:one', first.work)]
+      const requests = [alpha.hold('duty:one', first.work)]
       await until(() => first.held.length === 1)
-      request.push(beta.hold('duty:one', second.work))
+      requests.push(beta.hold('duty:one', second.work))
       await until(() => beta.holders().some(({ holder, isOwn }) => holder === 'alpha' && !isOwn))
       t.is(second.held.length, 0)
-      await request[0]?.stop()
+      await requests[0]?.stop()
       await until(() => second.held.length === 1)
       t.true(Number(second.held[0]?.token) > Number(first.held[0]?.token))
       t.is(second.held[0]?.signal.aborted, false)
-      await request[1]?.stop()
+      await requests[1]?.stop()
     } finally {
       await close()
     }

@@ -36,10 +36,10 @@ export const RESTARTED_WORKER: Self = { name: 'worker-1', incarnation: '11111111
 /** The messages that one end of a link received, and the reasons why it closed. */
 interface Received<A> {
   readonly messages: Array<A>
-  readonly ends: Array<string>
+  readonly closeReasons: Array<string>
 }
 
-const nothingReceived = <A>(): Received<A> => ({ messages: [], ends: [] })
+const nothingReceived = <A>(): Received<A> => ({ messages: [], closeReasons: [] })
 
 export interface WorkerEnd extends Received<ToWorker> {
   readonly liveId: number
@@ -61,7 +61,7 @@ export const createWorker = (
           own.messages.push(message)
           respond(message, link)
         },
-        closed: () => void own.ends.push('closed'),
+        closed: () => void own.closeReasons.push('closed'),
       }
     },
     end,
@@ -84,12 +84,12 @@ export const open = (links: LiveLinks, peer: Peer, liveId = 7): Received<FromWor
   const received = nothingReceived<FromWorker>()
   const link = links.open(peer, liveId, {
     message: (message) => void received.messages.push(message),
-    closed: (reason) => void received.ends.push(reason),
+    closed: (reason) => void received.closeReasons.push(reason),
   })
   return { ...received, link }
 }
 
-/** Waits some turns of the event loop, so a message after the end of a link would arrive. */
+/** Waits some turns of the event loop. A message that was wrongly sent after the end of a link arrives in them. */
 export const turns = async (): Promise<void> => {
   for (let turn = 0; turn < 20; turn += 1) await setImmediate()
 }

@@ -22,7 +22,7 @@ import {
 } from './live-links-support.ts'
 import type { LinksWorld } from './live-links-support.ts'
 
-/** Tests every adapter of the port without failures. `openWorld` opens a separate world for each test. */
+/** Tests every adapter of LiveLinks on working connections. `openWorld` opens a separate world for each test. */
 export const liveLinksContract = (name: string, openWorld: (timers: Timers) => Promise<LinksWorld>): void => {
   const { on, until } = inWorlds(name, openWorld)
 
@@ -114,14 +114,14 @@ export const liveLinksContract = (name: string, openWorld: (timers: Timers) => P
       near.link.close()
       near.link.send(frame(100))
       near.link.close()
-      t.deepEqual(near.ends, [])
-      await until(t, () => near.ends.length > 0 && worker.ends[0]?.ends.length === 1)
+      t.deepEqual(near.closeReasons, [])
+      await until(t, () => near.closeReasons.length > 0 && worker.ends[0]?.closeReasons.length === 1)
       t.deepEqual(worker.first().messages, range(100).map(frame))
       worker.first().link.send(HERE)
       worker.first().link.close()
       await turns()
-      t.is(near.ends.length, 1)
-      t.deepEqual(worker.first().ends, ['closed'])
+      t.is(near.closeReasons.length, 1)
+      t.deepEqual(worker.first().closeReasons, ['closed'])
       t.deepEqual(near.messages, [])
     },
   )
@@ -136,10 +136,10 @@ export const liveLinksContract = (name: string, openWorld: (timers: Timers) => P
     const { peer } = await serve(WORKER, worker.handler)
     const near = open(links, peer)
     near.link.send(HELLO)
-    await until(t, () => near.ends.length > 0 && worker.ends[0]?.ends.length === 1)
+    await until(t, () => near.closeReasons.length > 0 && worker.ends[0]?.closeReasons.length === 1)
     await turns()
     t.deepEqual(near.messages, range(50).map(line))
-    t.is(near.ends.length, 1)
+    t.is(near.closeReasons.length, 1)
   })
 
   on('another incarnation refuses a link and a request to end a session', async (t, { serve, links }) => {
@@ -148,12 +148,12 @@ export const liveLinksContract = (name: string, openWorld: (timers: Timers) => P
     const otherPeer = { ...peer, incarnation: RESTARTED_WORKER.incarnation }
     const near = open(links, otherPeer)
     near.link.send(HELLO)
-    await until(t, () => near.ends.length > 0)
-    t.regex(near.ends[0] ?? '', /has restarted/)
+    await until(t, () => near.closeReasons.length > 0)
+    t.regex(near.closeReasons[0] ?? '', /has restarted/)
     const ended = await links.end(otherPeer, { liveId: 7, end: {} }, 60_000)
     t.regex(E.isLeft(ended) ? ended.left.reason : '', /has restarted/)
     await turns()
-    t.is(near.ends.length, 1)
+    t.is(near.closeReasons.length, 1)
     t.deepEqual(worker.ends, [])
   })
 
@@ -161,13 +161,13 @@ export const liveLinksContract = (name: string, openWorld: (timers: Timers) => P
     const { peer, close } = await serve(WORKER, createWorker().handler)
     await close()
     const near = open(links, peer)
-    await until(t, () => near.ends.length > 0)
+    await until(t, () => near.closeReasons.length > 0)
     const ended = await links.end(peer, { liveId: 7, end: {} }, 60_000)
     t.true(E.isLeft(ended) && ended.left._tag === 'Unreachable')
     near.link.send(HELLO)
     near.link.close()
     await turns()
-    t.is(near.ends.length, 1)
+    t.is(near.closeReasons.length, 1)
   })
 
   on('a request to end a session returns the answer of its worker, also null', async (t, { serve, links }) => {
@@ -191,7 +191,7 @@ export const liveLinksContract = (name: string, openWorld: (timers: Timers) => P
     near.link.send(HELLO)
     await until(t, () => near.messages.length === 1)
     await close()
-    await until(t, () => near.ends.length === 1 && worker.first().ends.length === 1)
+    await until(t, () => near.closeReasons.length === 1 && worker.first().closeReasons.length === 1)
 
     const second = createWorker((_, link) => link.send(HERE))
     const next = await serve(RESTARTED_WORKER, second.handler)
@@ -199,9 +199,9 @@ export const liveLinksContract = (name: string, openWorld: (timers: Timers) => P
     other.link.send(HELLO)
     await until(t, () => other.messages.length === 1)
     await links.close()
-    await until(t, () => other.ends.length === 1 && second.first().ends.length === 1)
+    await until(t, () => other.closeReasons.length === 1 && second.first().closeReasons.length === 1)
     const after = open(links, next.peer)
-    await until(t, () => after.ends.length === 1)
+    await until(t, () => after.closeReasons.length === 1)
   })
 
   on('links of many sessions do not mix', async (t, { serve, links }) => {

@@ -19,13 +19,13 @@ const withOpened = async <A>({ opened, close }: Opened<A>, use: (opened: A) => P
   }
 }
 
-/** Tests the members of every adapter. `open` returns the members of stores without other users. */
+/** Tests every adapter of Members. `open` joins a new cluster that has no other process. */
 export const membersContract = (
   name: string,
   open: (self: Self) => Promise<Opened<Members>>,
   run: SerialFn | typeof test = test,
 ): void => {
-  run(`${name}: a process keeps its identity and its place until it leaves`, async (t) => {
+  run(`${name}: a process keeps its identity and stays a member until it leaves`, async (t) => {
     const self = { name: 'alpha', incarnation: '5b7a3f5e-7a3c-4f0e-8d59-0d7c2f3b6a11' }
     await withOpened(await open(self), async (members) => {
       t.like(members.self, self)
@@ -68,7 +68,7 @@ export const registerContract = (
   open: () => Promise<Opened<MemberRegister>>,
   run: SerialFn | typeof test = test,
 ): void => {
-  const [alpha, beta, again] = [entry('alpha', '1'), entry('beta', '2'), entry('alpha', '3')]
+  const [alpha, beta, newAlpha] = [entry('alpha', '1'), entry('beta', '2'), entry('alpha', '3')]
   const on = (title: string, body: (t: ExecutionContext, register: MemberRegister) => Promise<void>): void => {
     run(`${name}: ${title}`, async (t) => withOpened(await open(), (register) => body(t, register)))
   }
@@ -77,8 +77,8 @@ export const registerContract = (
     t.deepEqual(await register.read(), E.right([]))
     t.deepEqual(await register.enter(alpha), E.right(true))
     t.deepEqual(await register.read(), E.right([alpha]))
-    for (const other of [again, alpha]) t.deepEqual(await register.enter(other), E.right(false))
-    for (const other of [beta, again]) {
+    for (const other of [newAlpha, alpha]) t.deepEqual(await register.enter(other), E.right(false))
+    for (const other of [beta, newAlpha]) {
       t.deepEqual(await register.beat(other), E.right(false))
       t.deepEqual(await register.remove(other), E.right(false))
       await register.leave(other)
@@ -88,8 +88,8 @@ export const registerContract = (
     await register.leave(alpha)
     t.deepEqual(await register.beat(alpha), E.right(false))
     t.deepEqual(await register.remove(beta), E.right(true))
-    t.deepEqual(await register.enter(again), E.right(true))
-    t.deepEqual(await register.read(), E.right([again]))
+    t.deepEqual(await register.enter(newAlpha), E.right(true))
+    t.deepEqual(await register.read(), E.right([newAlpha]))
   })
 
   on('a member that has sent a newer heartbeat is neither removed nor replaced', async (t, register) => {
@@ -99,12 +99,12 @@ export const registerContract = (
       t.deepEqual(await register.read(), E.right([{ ...alpha, beat }]))
     }
     t.deepEqual(await register.remove({ ...alpha, beat: 2 }), E.right(false))
-    t.deepEqual(await register.replace({ ...alpha, beat: 2 }, again), E.right(false))
-    t.deepEqual(await register.replace({ ...alpha, beat: 3 }, again), E.right(true))
-    t.deepEqual(await register.replace({ ...alpha, beat: 3 }, again), E.right(false))
+    t.deepEqual(await register.replace({ ...alpha, beat: 2 }, newAlpha), E.right(false))
+    t.deepEqual(await register.replace({ ...alpha, beat: 3 }, newAlpha), E.right(true))
+    t.deepEqual(await register.replace({ ...alpha, beat: 3 }, newAlpha), E.right(false))
     t.deepEqual(await register.beat(alpha), E.right(false))
-    t.deepEqual(await register.read(), E.right([again]))
-    t.deepEqual(await register.remove(again), E.right(true))
+    t.deepEqual(await register.read(), E.right([newAlpha]))
+    t.deepEqual(await register.remove(newAlpha), E.right(true))
   })
 
   on('a heartbeat carries the profile of the member', async (t, register) => {

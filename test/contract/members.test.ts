@@ -49,7 +49,7 @@ onEveryMongo((name, open) => {
   }, test.serial)
 
   test.serial(
-    `${name}: the index of an older, single-process version blocks it and allows several members`,
+    `${name}: an older, single-process version is kept out, and its index does not stop several members`,
     async (t) => {
       const { connection, close } = await open()
       t.teardown(close)

@@ -9,7 +9,7 @@ documentsContract('memory', () => {
   return Promise.resolve({ documents, close: documents.close })
 })
 
-test('memory: promoting documents that were moved is refused with the reason of the port', async (t) => {
+test('memory: promoting documents that were moved is refused with the reason MOVED', async (t) => {
   const documents = createMemoryDocuments()
   const [staged, served] = [
     { projection: 'staged', collection: 'staged' },

@@ -74,7 +74,7 @@ export const subscriptionContract = (on: On): void => {
   })
 
   on(
-    'after events of other streams caught-up names the end, and all positions follow the order of the log',
+    'the caught-up message names the end, also after events of other streams; positions keep log order',
     async (t, store, signal) => {
       await right(store.append('live-1', 'no-stream', [newEvent(1)]))
       const end = await right(store.append('other', 'no-stream', newEvents(100)))
@@ -95,7 +95,7 @@ export const subscriptionContract = (on: On): void => {
     },
   )
 
-  on('a position beyond the end of the log belongs to an older copy of the log', async (t, store, signal) => {
+  on('a position beyond the end shows that the log is an older copy', async (t, store, signal) => {
     const { position } = await right(store.append('a', 'no-stream', newEvents(2)))
     const beyond = position.replaceAll(/\b0{6}/g, '000009') as Position
     const error = await t.throwsAsync(take(store.subscribe(beyond, ['a'], signal), () => true))

@@ -42,7 +42,7 @@ export const tokensContract = (on: On): void => {
   )
 
   on(
-    'the progress of several read models is read together, and lower tokens cannot publish it',
+    'the progress of several read models is read together; writers with lower tokens cannot publish it',
     async (t, documents) => {
       const progressAt = (passed: number): PublishedProgress => ({
         passed: positionAt(passed),

@@ -84,7 +84,7 @@ const lifecycleContract = (name: string, open: () => Promise<Opened>): void => {
     t.true(E.isRight(await lifecycle.endLive(live.id, end)()))
   })
 
-  on('finals are stored in order and read from a segment on, or the last ones', async (t, opened) => {
+  on('finals are stored in order; a read begins after a segment or returns the last finals', async (t, opened) => {
     const { lifecycle, live } = opened
     for (const segment of [1, 2, 3, 4]) {
       await rightOf(lifecycle.recordSegment(segmentOf(live.id, segment)))

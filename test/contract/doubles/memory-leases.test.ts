@@ -18,7 +18,7 @@ const untilLost = (held: Array<HeldLease>) => async (lease: HeldLease): Promise<
   await new Promise((resolve) => lease.signal.addEventListener('abort', resolve, { once: true }))
 }
 
-const heldByTwo = async () => {
+const withTwoCandidates = async () => {
   const leases = createMemoryLeases()
   const [alpha, beta]: [Array<HeldLease>, Array<HeldLease>] = [[], []]
   leases.of('alpha').hold('duty', untilLost(alpha))
@@ -30,7 +30,7 @@ const heldByTwo = async () => {
 }
 
 test('a deposed holder is notified at once, and another candidate gets a higher token', async (t) => {
-  const { leases, alpha, beta } = await heldByTwo()
+  const { leases, alpha, beta } = await withTwoCandidates()
   leases.depose('duty')
   t.is(leases.holderOf('duty'), 'beta')
   t.true(alpha[0]?.signal.aborted)
@@ -39,7 +39,7 @@ test('a deposed holder is notified at once, and another candidate gets a higher 
 })
 
 test('a frozen holder loses its lease and is notified when it thaws', async (t) => {
-  const { leases, alpha, beta } = await heldByTwo()
+  const { leases, alpha, beta } = await withTwoCandidates()
   leases.freeze('alpha')
   t.deepEqual([leases.holderOf('duty'), alpha[0]?.signal.aborted], ['beta', false])
   leases.thaw('alpha')

@@ -27,7 +27,7 @@ const encode = async (graph: Uint8Array, frames: number): Promise<Float32Array> 
   return encoded?.data as Float32Array
 }
 
-test('an encoder for full windows gives the results of an encoder for any window', async (t) => {
+test('an encoder that was changed from full windows to any window keeps its results', async (t) => {
   const fixed = fixedTo(encoder, positions)
   await t.throwsAsync(encode(fixed, positions))
   const short = withShortWindows(fixed, positions)

@@ -12,11 +12,11 @@ import { openFrameByFrame } from '../../../bench/frame-by-frame.ts'
 const detect = createVoiceActivity()
 const reference = openFrameByFrame()
 
-/** The maximum difference of two probabilities. Equal here, but another processor may add in another order. */
+/** The maximum difference of two probabilities. They are equal unless a processor adds in another order. */
 const TOLERANCE = 1e-4
 
-/** Returns the probabilities of consecutive pieces and the state after them. `frames`: the length of each piece. */
-const judge = async (
+/** Runs speech detection on consecutive pieces of these lengths. Returns all probabilities and the last state. */
+const detectInPieces = async (
   run: DetectSpeech,
   samples: Int16Array,
   frames: ReadonlyArray<number>,
@@ -41,25 +41,25 @@ const largestDifference = (left: ReadonlyArray<number>, right: ReadonlyArray<num
 test("frames in one run get the probabilities of Silero's own graph", async (t) => {
   const { samples } = await demoSpeech()
   const frames = Math.floor((20 * SAMPLE_RATE) / VAD_FRAME)
-  const expected = await judge(await reference, samples, [frames])
+  const expected = await detectInPieces(await reference, samples, [frames])
   const probabilities = expected.slice(0, frames)
   t.true(
     probabilities.some((value) => value > 0.9) && probabilities.some((value) => value < 0.1),
     'the audio has speech and pauses',
   )
-  t.true(largestDifference(await judge(detect, samples, [frames]), expected) < TOLERANCE)
+  t.true(largestDifference(await detectInPieces(detect, samples, [frames]), expected) < TOLERANCE)
 })
 
 test('the split of frames between calls changes nothing', async (t) => {
   const { samples } = await demoSpeech()
   await fc.assert(
-    fc.asyncProperty(fc.array(fc.integer({ min: 0, max: 12 }), { minLength: 1, maxLength: 8 }), async (shares) => {
-      const frames = shares.reduce((sum, share) => sum + share, 0)
+    fc.asyncProperty(fc.array(fc.integer({ min: 0, max: 12 }), { minLength: 1, maxLength: 8 }), async (lengths) => {
+      const frames = lengths.reduce((sum, length) => sum + length, 0)
       const [split, whole] = [
-        await judge(detect, samples, shares),
-        await judge(await reference, samples, [frames]),
+        await detectInPieces(detect, samples, lengths),
+        await detectInPieces(await reference, samples, [frames]),
       ]
-      t.true(largestDifference(split, whole) < TOLERANCE, String(shares))
+      t.true(largestDifference(split, whole) < TOLERANCE, String(lengths))
     }),
     { numRuns: 20 },
   )

@@ -105,7 +105,7 @@ test('demo-en returns no words for 60 windows of silence, noise and tones', asyn
     seed = (seed * 48271) % 2147483647
     return seed / 2147483647 - 0.5
   }
-  const sounds: ReadonlyArray<(index: number, i: number) => number> = [
+  const sounds: ReadonlyArray<(level: number, i: number) => number> = [
     (level) => 2 ** (level * 2) * random(),
     (level, i) => 2 ** (level * 2) * Math.sin((i * 440 * 2 * Math.PI) / 16000),
     (level, i) => (i % (1000 * (1 + level)) === 0 ? 20000 : 0),

@@ -113,8 +113,8 @@ test('only the first unanswered call waits for the full time', (t) => {
   let now = 0
   const timeouts = createCallTimeouts({ usual: 800, short: 200, suspicion: 3000, confirmation: 1500 }, () => now)
   const limits = [timeouts.limit()]
-  for (const passes of [800, 200, 1800, 200]) {
-    now += passes
+  for (const elapsedMs of [800, 200, 1800, 200]) {
+    now += elapsedMs
     timeouts.unanswered()
     limits.push(timeouts.limit())
   }

@@ -21,8 +21,8 @@ const leaderOf = async (discovery: Discovery): Promise<string | null> => {
 test('a node is trusted only about itself; other nodes supply only its address', async (t) => {
   const nodes = await startGossipServers(t,
     { state: 'Leader', epoch: 4, isFrozen: true },
-    { state: 'Follower', epoch: 5, hearsay: 'Leader' },
-    { state: 'Leader', epoch: 5, hearsay: 'Leader' },
+    { state: 'Follower', epoch: 5, stateOfOthers: 'Leader' },
+    { state: 'Leader', epoch: 5, stateOfOthers: 'Leader' },
   )
   const [frozen, follower, leader] = nodes as [Address, Address, Address]
   const query: QueryNode = (address) =>
@@ -34,7 +34,7 @@ test('a node is trusted only about itself; other nodes supply only its address',
     resolve: resolveNothing,
     timers: waitForAll,
   })
-  t.is(await leaderOf(discovery), null, 'the search knows the leader only by name')
+  t.is(await leaderOf(discovery), null, 'the first search learns only the address of the leader')
   t.deepEqual(await discovery.candidates(), [{ address: leader, epoch: 5 }])
 })
 
@@ -50,7 +50,7 @@ const CLUSTERS: ReadonlyArray<readonly [string, ReadonlyArray<EventStoreDbNode>,
     'node1:2113',
   ],
   [
-    'two of three',
+    'two of three nodes answer',
     [
       { state: 'Follower', epoch: 2 },
       { state: 'Leader', epoch: 1, isFrozen: true },

@@ -56,8 +56,8 @@ const startLeader = (
       return null
     }
   }
-  const leads = (host: string | null): Promise<void> => until(() => hostNow() === host)
-  return { leader, logger, opened, discovery, leads, hostNow }
+  const untilLeaderIs = (host: string | null): Promise<void> => until(() => hostNow() === host)
+  return { leader, logger, opened, discovery, untilLeaderIs, hostNow }
 }
 
 const until = (condition: () => boolean): Promise<void> =>
@@ -71,20 +71,20 @@ const REFUSES: Probe = { kind: 'refuses', reason: 'not ready', leader: null }
 
 test('a refusing leader is lost immediately: its calls end, and a search finds the next leader', async (t) => {
   const cluster = createGossipCluster({ state: 'Leader', epoch: 1 }, { state: 'Follower', epoch: 1 })
-  const { leader, logger, opened, leads } = startLeader(t, cluster, (host) =>
+  const { leader, logger, opened, untilLeaderIs } = startLeader(t, cluster, (host) =>
     host === 'node0' && cluster.nodes[0]?.state !== 'Leader' ? REFUSES : LEADS,
   )
   await leader.untilKnown(new AbortController().signal)
-  await leads('node0')
+  await untilLeaderIs('node0')
   const lost = leader.lost()
   Object.assign(cluster.nodes[0] as EventStoreDbNode, { state: 'Unknown' })
-  await leads(null)
+  await untilLeaderIs(null)
   t.true(lost.aborted)
   t.throws(() => leader.client(), { message: /^the event store has no leader: / })
   const leaderKnown = leader.untilKnown(new AbortController().signal)
   Object.assign(cluster.nodes[1] as EventStoreDbNode, { state: 'Leader', epoch: 2 })
   await leaderKnown
-  await leads('node1')
+  await untilLeaderIs('node1')
   t.false(leader.lost().aborted)
   t.is(leader.changes(), 1)
   t.deepEqual(
@@ -104,30 +104,30 @@ test('a refusing leader is lost immediately: its calls end, and a search finds t
 
 test('a candidate that does not answer as the leader is skipped', async (t) => {
   const cluster = createGossipCluster({ state: 'Leader', epoch: 7 }, { state: 'Leader', epoch: 4 })
-  const { leads, opened } = startLeader(t, cluster, (host) => (host === 'node0' ? REFUSES : LEADS))
-  await leads('node1')
+  const { untilLeaderIs, opened } = startLeader(t, cluster, (host) => (host === 'node0' ? REFUSES : LEADS))
+  await untilLeaderIs('node1')
   t.deepEqual(opened.map(({ host, isRetired }) => [host, isRetired]), [['node0', true], ['node1', false]])
 })
 
-test('a leader is kept after one silence and lost after a longer one, even without another leader', async (t) => {
+test('a leader is kept after a short silence and lost after a longer one, even without another leader', async (t) => {
   const cluster = createGossipCluster({ state: 'Leader', epoch: 1 }, { state: 'Follower', epoch: 1 })
   let [silences, silencesLeft] = [0, 0]
   let hasAnswered = false
-  const { leader, leads } = startLeader(t, cluster, () => {
+  const { leader, untilLeaderIs } = startLeader(t, cluster, () => {
     hasAnswered = silencesLeft === 0
     if (hasAnswered) return LEADS
     silencesLeft -= 1
     silences += 1
     return SILENT
   })
-  await leads('node0')
+  await untilLeaderIs('node0')
   const lost = leader.lost()
   Object.assign(cluster.nodes[0] as EventStoreDbNode, { isFrozen: true })
   silencesLeft = 3
   await until(() => silences === 3 && hasAnswered)
   t.false(lost.aborted, 'three silent probes are no loss')
   silencesLeft = 4
-  await leads(null)
+  await untilLeaderIs(null)
   t.true(lost.aborted)
   t.is(silences, 7)
 })
@@ -135,11 +135,11 @@ test('a leader is kept after one silence and lost after a longer one, even witho
 test('a leader that is silent once keeps its channel, even when it answers on a new one', async (t) => {
   const cluster = createGossipCluster({ state: 'Leader', epoch: 1 })
   let [probes, silentAt] = [0, -1]
-  const { leader, leads, opened } = startLeader(t, cluster, () => {
+  const { leader, untilLeaderIs, opened } = startLeader(t, cluster, () => {
     probes += 1
     return probes === silentAt ? SILENT : LEADS
   })
-  await leads('node0')
+  await untilLeaderIs('node0')
   const lost = leader.lost()
   silentAt = probes + 1
   await until(() => opened.length > 1 && probes > silentAt + 4)
@@ -149,14 +149,14 @@ test('a leader that is silent once keeps its channel, even when it answers on a 
 
 test('while the leader is silent, another node that answers as the leader replaces it', async (t) => {
   const cluster = createGossipCluster({ state: 'Leader', epoch: 1 }, { state: 'Follower', epoch: 1 })
-  const { leader, leads, logger } = startLeader(t, cluster, (host) =>
+  const { leader, untilLeaderIs, logger } = startLeader(t, cluster, (host) =>
     host === 'node0' && cluster.nodes[0]?.isFrozen === true ? SILENT : LEADS,
   )
-  await leads('node0')
+  await untilLeaderIs('node0')
   const lost = leader.lost()
   Object.assign(cluster.nodes[1] as EventStoreDbNode, { state: 'Leader', epoch: 2 })
   Object.assign(cluster.nodes[0] as EventStoreDbNode, { isFrozen: true })
-  await leads('node1')
+  await untilLeaderIs('node1')
   t.true(lost.aborted)
   t.deepEqual(logger.lines.map(({ level }) => level), ['info', 'info'])
 })
@@ -168,20 +168,20 @@ test('a leader with unanswered calls is replaced only by a leader of a later epo
     { state: 'Leader', epoch: 3 },
     { state: 'Follower', epoch: 4 },
   )
-  const { leader, leads, opened } = startLeader(t, cluster)
-  await leads('node0')
+  const { leader, untilLeaderIs, opened } = startLeader(t, cluster)
+  await untilLeaderIs('node0')
   const reportFailure = (): void => leader.failed(leader.client(), new Error('no answer'))
   for (let times = 0; times < 20; times++) {
     reportFailure()
     await turn()
   }
-  await leads('node0')
+  await untilLeaderIs('node0')
   t.is(opened.length, 1)
   Object.assign(cluster.nodes[2] as EventStoreDbNode, { state: 'Leader', epoch: 7 })
   await turn()
-  await leads('node0')
+  await untilLeaderIs('node0')
   reportFailure()
-  await leads('node2')
+  await untilLeaderIs('node2')
 })
 
 const notLeader = (address: string): NotLeaderError =>
@@ -189,18 +189,18 @@ const notLeader = (address: string): NotLeaderError =>
     metadata: { getMap: () => ({ 'leader-endpoint-host': address, 'leader-endpoint-port': '2113' }) },
   } as never)
 
-test('a call that learns of another leader loses the current one immediately and tries the named node', async (t) => {
+test('if a call names another leader, the current one is lost immediately and the named node is tried', async (t) => {
   const cluster = createGossipCluster({ state: 'Leader', epoch: 1 }, { state: 'Follower', epoch: 1 })
   const firstNodeOnly = { ...cluster, nodes: cluster.nodes.slice(0, 1) }
-  const { leader, leads, hostNow, opened } = startLeader(t, firstNodeOnly)
-  await leads('node0')
+  const { leader, untilLeaderIs, hostNow, opened } = startLeader(t, firstNodeOnly)
+  await untilLeaderIs('node0')
   t.is(opened.length, 1)
   const client = leader.client()
   Object.assign(cluster.nodes[0] as EventStoreDbNode, { state: 'Follower', epoch: 2 })
   Object.assign(cluster.nodes[1] as EventStoreDbNode, { state: 'Leader', epoch: 2 })
   leader.failed(client, notLeader('node1'))
   t.is(hostNow(), null)
-  await leads('node1')
+  await untilLeaderIs('node1')
   leader.failed(client, notLeader('node0'))
   t.is(hostNow(), 'node1', 'a late failure on an earlier channel changes nothing')
 })

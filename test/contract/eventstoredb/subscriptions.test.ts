@@ -22,7 +22,7 @@ const slowServer = () => {
   return { client: { subscribeToAll } as unknown as EventStoreDBClient, confirmations }
 }
 
-test('at most two subscriptions start at a time, and a cancelled one frees its place', async (t) => {
+test('at most two subscriptions start at a time; when a start is cancelled, the next one begins', async (t) => {
   const { client, confirmations } = slowServer()
   const end = new AbortController()
   const lost = new AbortController().signal

@@ -81,7 +81,7 @@ test('a name belongs to its live member: a second start is refused and names the
   t.deepEqual(namesFor(first), ['alpha'])
 })
 
-test('a killed member is replaced at once from the same data directory, otherwise after ten checks', async (t) => {
+test('a process on the same data directory replaces a killed member at once, another after ten checks', async (t) => {
   const world = createMembersWorld()
   const first = world.start('here', { name: 'alpha' })
   await world.pass(TTL)
@@ -136,8 +136,8 @@ test('every member reports a killed member as lost once, after ten checks, also 
   t.deepEqual(fourth.lost, [third.incarnation])
   // Its entry is removed after a long time.
   await world.pass(101 * TTL)
-  const left = await world.register.read()
-  t.deepEqual(E.isRight(left) && left.right.map(({ name }) => name).toSorted(), ['a', 'b', 'd'])
+  const remaining = await world.register.read()
+  t.deepEqual(E.isRight(remaining) && remaining.right.map(({ name }) => name).toSorted(), ['a', 'b', 'd'])
 })
 
 test('a disconnected member is lost, and returns with its next heartbeat', async (t) => {
@@ -195,7 +195,7 @@ test('a frozen member learns on waking that another process replaced it', async 
   t.regex(first.reason(), /^the process "alpha" \(process 1 on here, since 5000\) has taken its place in MongoDB$/)
 })
 
-test('when the owner of a name changes, its checks start again', async (t) => {
+test('a waiting start begins its checks again when another process takes the name', async (t) => {
   const world = createMembersWorld()
   const first = world.start('here', { name: 'alpha' })
   await world.pass(TTL)

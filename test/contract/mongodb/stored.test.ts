@@ -92,7 +92,7 @@ test('read models get their declared indexes, and a dropped read model loses its
   await right(documents.promote({ projection: 'q', collection: 'other' }, { projection: 'p', collection: 'lives' }))
   t.like(await right(documents.get('lives', '1')), { value: { id: 1 } })
   await right(documents.ensure([LIVES]))
-  t.deepEqual(await names(), ['other_v1'], 'the collection in use is dropped after its last reader')
+  t.deepEqual(await names(), ['other_v1'], 'the replaced collection is dropped')
   await right(documents.discard({ projection: 'p', collection: 'lives' }))
   t.deepEqual(await names(), [])
 })
@@ -143,7 +143,7 @@ test('a promotion that stopped between its two writes loses nothing and continue
   t.is((await right(documents.checkpoint(MODEL))).position, positionAt(5))
 })
 
-test('only one of two concurrent promotions succeeds, and neither outdated nor empty models win', async (t) => {
+test('only one of two concurrent promotions succeeds; an outdated or empty model is not promoted', async (t) => {
   const { documents, connection } = await startWithRebuilt(t)
   const late = createMongoDocuments(connection)
   const specs = [{ ...LIVES, name: 'lives-staged' }, LIVES]

@@ -27,7 +27,7 @@ const kill = async (child: ChildProcess): Promise<void> => {
   await exited
 }
 
-test('only its owner can read a data directory, and it belongs to one process until that process dies', async (t) => {
+test('a data directory is readable by its owner only and belongs to one process until that process dies', async (t) => {
   const { path, remove } = await temporaryDirectory()
   t.teardown(remove)
   const directory = join(path, 'deep', 'data')

@@ -26,7 +26,7 @@ const lockFile = (t: ExecutionContext, file: string): { readonly release: () => 
   return { release: () => other.close() }
 }
 
-test('an append that cannot be written is unavailable; reads and later appends work [F3]', async (t) => {
+test('an append that cannot be written fails as unavailable; reads and later appends work [F3]', async (t) => {
   const { path, remove } = await temporaryDirectory()
   t.teardown(remove)
   const file = join(path, 'log.db')

@@ -79,7 +79,7 @@ withLog('regular changes of streams are no damage for the check', async (t, stor
 })
 
 withLog(
-  'a log without stream digests is covered from its next start, and the check reports that position',
+  'a log without stream digests gets them at its next start, and the check reports that position',
   async (t, store, file) => {
     await fill(store)
     await right(store.setMetadata('a', { maxCount: 1 }))
@@ -107,7 +107,7 @@ withLog(
   },
 )
 
-withLog('a log that always had digests is covered from its first row', async (t, store, file) => {
+withLog('the digests of a log that always had them include its first row', async (t, store, file) => {
   await fill(store)
   await store.close()
   const again = await openSqliteEventStore({ file })

@@ -116,7 +116,7 @@ export const eventStoreDbLeaderMutants: ReadonlyArray<Mutant> = [
     file: 'infrastructure/eventstoredb/leader.ts',
     before: 'silent === MAX_SILENT_PROBES',
     after: 'silent === 1',
-    rows: ['a leader is kept after one silence and lost after a longer one, even without another leader'],
+    rows: ['a leader is kept after a short silence and lost after a longer one, even without another leader'],
     test: EVENTSTOREDB_LEADER,
   },
   {
@@ -135,14 +135,14 @@ export const eventStoreDbLeaderMutants: ReadonlyArray<Mutant> = [
     file: 'infrastructure/eventstoredb/leader.ts',
     before: 'if (leadership?.channel.client !== client) return',
     after: 'if (leadership === null) return',
-    rows: ['a call that learns of another leader loses the current one immediately and tries the named node'],
+    rows: ['if a call names another leader, the current one is lost immediately and the named node is tried'],
     test: EVENTSTOREDB_LEADER,
   },
   {
     file: 'infrastructure/eventstoredb/leader.ts',
     before: 'probe.leader !== null) discovery.addNode(probe.leader)',
     after: 'probe.leader !== null) discovery.candidates()',
-    rows: ['a call that learns of another leader loses the current one immediately and tries the named node'],
+    rows: ['if a call names another leader, the current one is lost immediately and the named node is tried'],
     test: EVENTSTOREDB_LEADER,
   },
   {

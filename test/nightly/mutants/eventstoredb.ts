@@ -154,7 +154,7 @@ export const eventStoreDbMutants: ReadonlyArray<Mutant> = [
     file: 'infrastructure/eventstoredb/resume-point.ts',
     before: 'return E.left(olderLog(`the log has no position ${position}',
     after: 'return E.left(unavailable(`the log has no position ${position}',
-    rows: ['an unknown position below the end of the log belongs to an older copy'],
+    rows: ['an unknown position below the end shows that the log is an older copy'],
     test: EVENTSTOREDB_RESUMES,
   },
   {

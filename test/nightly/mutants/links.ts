@@ -34,7 +34,7 @@ export const linkMutants: ReadonlyArray<Mutant> = [
     file: 'infrastructure/internal/link-end.ts',
     before: 'if (buffered() > MAX_BUFFERED_BYTES) return cut(`${peer} reads its messages too slowly`)',
     after: '',
-    rows: ['unread messages are counted, and too many of them end the link'], test: CONTRACT_LINKS,
+    rows: ['unread messages count as buffered, and too many of them end the link'], test: CONTRACT_LINKS,
   },
   {
     file: 'infrastructure/internal/link-end.ts',

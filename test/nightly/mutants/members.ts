@@ -14,7 +14,7 @@ export const memberMutants: ReadonlyArray<Mutant> = [
     file: 'infrastructure/mongodb/enter-members.ts',
     before: 'entry.directory === own.directory || isLost',
     after: 'isLost',
-    rows: ['a killed member is replaced at once from the same data directory, otherwise after ten checks'],
+    rows: ['a process on the same data directory replaces a killed member at once, another after ten checks'],
     test: MEMBERS,
   },
   {
@@ -52,14 +52,14 @@ export const memberMutants: ReadonlyArray<Mutant> = [
     file: 'infrastructure/mongodb/lost-members.ts',
     before: 'isLost: silent >= maxSilent,',
     after: 'isLost: silent >= maxSilent - 1,',
-    rows: ['a killed member is replaced at once from the same data directory, otherwise after ten checks'],
+    rows: ['a process on the same data directory replaces a killed member at once, another after ten checks'],
     test: MEMBERS,
   },
   {
     file: 'infrastructure/mongodb/lost-members.ts',
     before: 'silent = isSame && !isBeat ?',
     after: 'silent = before !== undefined && !isBeat ?',
-    rows: ['when the owner of a name changes, its checks start again'], test: MEMBERS,
+    rows: ['a waiting start begins its checks again when another process takes the name'], test: MEMBERS,
   },
   {
     file: 'infrastructure/mongodb/lost-members.ts',
@@ -143,7 +143,7 @@ export const memberMutants: ReadonlyArray<Mutant> = [
     file: 'infrastructure/mongodb/member-register.ts',
     before: '          await dropSoleIndex(members)\n',
     after: '',
-    rows: ['the index of an older, single-process version blocks it and allows several members'],
+    rows: ['an older, single-process version is kept out, and its index does not stop several members'],
     test: CONTRACT_MEMBERS,
   },
   {

@@ -97,7 +97,8 @@ export const mongoMutants: ReadonlyArray<Mutant> = [
     file: 'infrastructure/mongodb/collections.ts',
     before: '      await useNextVersion(from, staged)\n',
     after: '',
-    rows: ['a promoted read model replaces the other one, any number of times'], test: CONTRACT_MONGODB_DOCUMENTS,
+    rows: ['a promoted read model replaces the read model in use, any number of times'],
+    test: CONTRACT_MONGODB_DOCUMENTS,
   },
   {
     file: 'infrastructure/mongodb/collections.ts',

@@ -180,7 +180,8 @@ export const sqliteMutants: ReadonlyArray<Mutant> = [
     file: 'infrastructure/sqlite/event-log/event-store.ts',
     before: 'if (E.isLeft(answer)) return refused(stream, answer.left)\n    if (answer',
     after: 'if (answer',
-    rows: ['an append that cannot be written is unavailable; reads and later appends work'], test: EVENT_STORE_FAILURES,
+    rows: ['an append that cannot be written fails as unavailable; reads and later appends work'],
+    test: EVENT_STORE_FAILURES,
   },
   {
     file: 'infrastructure/sqlite/writer.ts',

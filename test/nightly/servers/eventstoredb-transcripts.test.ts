@@ -15,7 +15,7 @@ const TRANSCRIPTS = join(import.meta.dirname, '..', '..', 'support', 'doubles', 
 
 const double = EVENTSTORE_FOLDER === undefined ? await startDouble() : null
 const logs: string[] = []
-if (double !== null) while (logs.length < 4) logs.push(await double.another())
+if (double !== null) while (logs.length < 4) logs.push(await double.startEmptyLog())
 test.after.always(() => double?.dispose())
 
 /** Returns the URL of an empty log, on the double or on a real server. Both have one node, as in the recording. */

@@ -21,7 +21,7 @@ const connect = (t: ExecutionContext, url: string): EventStoreDBClient => {
 
 /** Returns a client of an empty log. All logs of a test file are on one server. */
 export const clientOfEmptyLog = async (t: ExecutionContext): Promise<EventStoreDBClient> =>
-  connect(t, await double.another())
+  connect(t, await double.startEmptyLog())
 
 /** Starts a separate server, which a test may kill, and a client of it. */
 export const startOwnEventStoreDb = async (t: ExecutionContext) => {

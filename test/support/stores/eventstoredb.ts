@@ -20,7 +20,7 @@ const startReal = async (): Promise<TestEventStoreDb> => {
     url,
     directory,
     server: first,
-    another: async () => {
+    startEmptyLog: async () => {
       const server = await startEventStoreServer()
       servers.push(server)
       return server.url

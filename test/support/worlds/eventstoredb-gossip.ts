@@ -12,10 +12,10 @@ export interface EventStoreDbNode {
   /** Accepts requests and never answers. */
   isFrozen?: boolean
   /** The state that the node reports for the other nodes. Default: their real state. */
-  hearsay?: string
+  stateOfOthers?: string
 }
 
-/** The answer of the node `asked` at /gossip: the members that a client reads. */
+/** Returns the answer of node number `asked` to GET /gossip, with the members that a client reads. */
 export const gossipAnswer = (
   nodes: ReadonlyArray<EventStoreDbNode>,
   asked: number,
@@ -24,7 +24,7 @@ export const gossipAnswer = (
   const own = addressOf(asked)
   const members = nodes.map((node, index) => ({
     instanceId: '1', isAlive: true, httpEndPointIp: addressOf(index).host, httpEndPointPort: addressOf(index).port,
-    state: index === asked ? node.state : (nodes[asked]?.hearsay ?? node.state),
+    state: index === asked ? node.state : (nodes[asked]?.stateOfOthers ?? node.state),
     epochNumber: node.epoch, isReadOnlyReplica: node.isReadOnlyReplica ?? false,
   }))
   return JSON.stringify({ members, serverIp: own.host, serverPort: own.port })

@@ -15,7 +15,7 @@ export interface EventStoreDbDouble {
   /** The directory of its data. */
   readonly directory: string
   /** Serves another, empty log. Returns its connection string. */
-  readonly another: () => Promise<string>
+  readonly startEmptyLog: () => Promise<string>
   readonly inject: (fault: Fault) => Promise<void>
   /** Breaks all connections. */
   readonly drop: () => Promise<void>
@@ -81,7 +81,7 @@ export const startDouble = async (
     url: urlOf(port),
     port,
     directory: directory.path,
-    another: async () => {
+    startEmptyLog: async () => {
       const answer = await request({ kind: 'another' })
       if (answer.kind !== 'listening') throw new Error('the double does not serve another log')
       return urlOf(answer.port)
