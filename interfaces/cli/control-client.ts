@@ -28,7 +28,7 @@ export interface Control {
   ) => Promise<A>
   /** Sends a DELETE request. Throws an Error on a refusal. */
   readonly remove: (path: string) => Promise<void>
-  /** Returns a client that acts as this user, on the routes that allow this to the operator. */
+  /** Returns a client that acts as this user, on the routes where the operator may act as a user. */
   readonly asUser: (userId: number) => Control
   /** False when the command started its own process in a cluster: that process runs no models. */
   readonly runsModels: boolean
@@ -143,8 +143,8 @@ export const withRunningService = async <A>(use: (control: Control) => Promise<A
 }
 
 /**
- * Calls `use` with the running service of the data directory. When no service runs there, or only one that serves no
- * clients, it starts a temporary service for the duration of `use`. `beforeStart` is called before that.
+ * Calls `use` with the running service of the data directory. If no service answers on the control socket, starts a
+ * temporary service for the duration of `use`. `beforeStart` is called before this start.
  */
 export const withControl = async <A>(
   use: (control: Control) => Promise<A>,

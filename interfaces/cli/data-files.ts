@@ -26,7 +26,7 @@ export const dataFiles = (settings: Settings): DataFiles => {
   return { ...files, masterKey: masterKeyPath(settings) }
 }
 
-/** Returns the databases that the service uses. A server in the settings replaces the embedded database. */
+/** Returns the paths of the embedded databases that the service uses. A store on a server has no embedded database. */
 export const embeddedFiles = (
   { eventstoreUrl, mongoUrl }: Pick<Settings, 'eventstoreUrl' | 'mongoUrl'>,
   { events, documents, keyring }: Omit<DataFiles, 'masterKey'>,

@@ -1,4 +1,4 @@
-/** Control and format characters: in names from outside they could change what the terminal shows. */
+/** Control and format characters. A name from outside could use them to change the output of the terminal. */
 const UNSAFE = /[\p{Cc}\p{Cf}\u2028\u2029]/gu
 
 /** Formats rows under their headings, in aligned columns. Control characters appear as `?`. */

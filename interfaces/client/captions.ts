@@ -55,21 +55,21 @@ const withLine = (captions: Captions, frame: TextFrame): Captions => {
 /** Adds a frame without a segment. Running text that ends before the frame becomes final. Other text is replaced. */
 const withUnnumbered = (captions: Captions, frame: TextFrame): Captions => {
   const { running } = captions
-  const settled = running !== null && frame.start >= running.end ? withLine(captions, running) : captions
-  return { ...settled, running: frame }
+  const finalised = running !== null && frame.start >= running.end ? withLine(captions, running) : captions
+  return { ...finalised, running: frame }
 }
 
 /** Adds a translation to its line. Without segments, a translation also shows that the running text is final. */
 const withTranslation = (captions: Captions, frame: TextFrame): Captions => {
   const { running } = captions
   const isOfRunning = frame.segment === undefined && running?.start === frame.start && running.end === frame.end
-  const settled = isOfRunning ? withLine(captions, running) : captions
+  const finalised = isOfRunning ? withLine(captions, running) : captions
   const key = frame.segment ?? frame.start
-  const index = settled.lines.findLastIndex((candidate) => candidate.key === key)
-  const line = settled.lines[index]
-  if (line === undefined) return settled
+  const index = finalised.lines.findLastIndex((candidate) => candidate.key === key)
+  const line = finalised.lines[index]
+  if (line === undefined) return finalised
   const translated = { ...line, translations: { ...line.translations, [frame.language]: frame.text } }
-  return { ...settled, lines: settled.lines.with(index, translated) }
+  return { ...finalised, lines: finalised.lines.with(index, translated) }
 }
 
 /** Adds a text frame of the service. */

@@ -56,7 +56,7 @@ export interface LiveSocket {
 const PING_EVERY_MS = 20_000
 const [FIRST_WAIT_MS, MAX_WAIT_MS] = [1000, 30_000]
 const [MIN_RESTART_WAIT_MS, RESTART_WAIT_SPREAD_MS] = [5000, 25_000]
-/** Refused handshakes of a ready service, after which the socket ends. */
+/** After this many refused handshakes the socket ends. A refusal counts only if the service is ready. */
 const MAX_REFUSALS = 3
 
 /** Close codes after which a reconnect may succeed: a restart, a slow client or a broken connection. */

@@ -46,7 +46,7 @@ const NO_COMPUTE: Pick<MeasuredCompute, 'lanes' | 'taken'> = { lanes: () => 0, t
 const NO_TRANSLATIONS: ReturnType<Translations['figures']> =
   { done: 0, failed: 0, dropped: 0, skipped: 0, waiting: 0, lagSeconds: 0 }
 
-/** Damaged streams and missing keys that /health/ready lists. `stenolog check` lists all of them. */
+/** Maximum number of damaged streams, and of missing keys, that /health/ready lists. `stenolog check` lists all. */
 const MAX_NAMED = 100
 const FOREIGN = 'an encrypted value was changed, or belongs to another event'
 

@@ -45,7 +45,8 @@ const TO_LISTENERS = TO_SENDERS.filter((name) => name !== 'asrStarted')
 const FROM_SENDERS = [...Object.keys(CLIENT_MESSAGES), AUDIO_BYTES.name]
 const ALL = [...TO_SENDERS, ...FROM_SENDERS]
 
-const messageRefs = (place: string, names: ReadonlyArray<string>) => names.map((name) => ({ $ref: `${place}/${name}` }))
+const messageRefs = (pointer: string, names: ReadonlyArray<string>) =>
+  names.map((name) => ({ $ref: `${pointer}/${name}` }))
 
 const QUERY = {
   type: 'object',
@@ -72,9 +73,9 @@ const CHANNELS = {
 }
 
 const operations = (name: keyof typeof CHANNELS) => {
-  const place = `#/channels/${name}/messages`
+  const pointer = `#/channels/${name}/messages`
   const operation = (action: string, title: string, names: ReadonlyArray<string>) => ({
-    action, title, channel: { $ref: `#/channels/${name}` }, messages: messageRefs(place, names),
+    action, title, channel: { $ref: `#/channels/${name}` }, messages: messageRefs(pointer, names),
   })
   return {
     [`${name}FromSender`]: operation('receive', 'Frames from a sender', FROM_SENDERS),

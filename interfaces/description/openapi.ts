@@ -88,14 +88,14 @@ const contentOf = (route: Route, codec: t.Mixed, schemas: Schemas): JsonSchema =
   return { [JSON_TYPE]: json, ...Object.fromEntries(texts) }
 }
 
-const isList = (content: JsonSchema): boolean => JSON.stringify(content).includes('/Pagination"')
+const hasPagination = (content: JsonSchema): boolean => JSON.stringify(content).includes('/Pagination"')
 
 const answersOf = (route: Route, schemas: Schemas): JsonSchema => {
   const byStatus = Object.entries(route.response.byStatus ?? { 200: jsonCodec(route) })
   return Object.fromEntries(
     byStatus.map(([status, codec]) => {
       const content = contentOf(route, codec, schemas)
-      const links = route.method === 'GET' && isList(content) ? ['Link'] : []
+      const links = route.method === 'GET' && hasPagination(content) ? ['Link'] : []
       const names = ['X-Request-ID', 'X-Service-Version', ...links]
       return [status, { description: status === '200' ? 'Success' : 'Unavailable', headers: headersOf(names), content }]
     }),

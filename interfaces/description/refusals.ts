@@ -25,7 +25,7 @@ interface DescribedRefusal {
   readonly response: ErrorResponse
 }
 
-/** Returns the refusals of a route by status. Of several refusals with equal bodies it contains one. */
+/** Returns the refusals of a route by status. If several refusals have equal bodies, it contains only the first. */
 export const refusalsByStatus = (route: Route): ReadonlyMap<number, ReadonlyArray<DescribedRefusal>> => {
   const byStatus = new Map<number, ReadonlyArray<DescribedRefusal>>()
   for (const tag of refusalsOf(route)) {

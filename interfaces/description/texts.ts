@@ -73,7 +73,7 @@ export const PARAMETERS: Readonly<Record<string, string>> = {
   format: 'Format of the transcript.',
   language: 'Only text in the language with this code.',
   chars_per_line: 'Longest line of text and subtitles, in characters.',
-  lines: 'Most lines in a subtitle.',
+  lines: 'Maximum number of lines in a subtitle.',
   background_color: 'Background colour of the page: 3, 4, 6 or 8 hexadecimal digits.',
   color_text: 'Text colour of the page: 3, 4, 6 or 8 hexadecimal digits.',
   size_text: 'Text size of the page, in pixels.',

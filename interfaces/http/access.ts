@@ -37,8 +37,8 @@ export interface AccessCalls {
 type AuthenticateCalls = Pick<AccessCalls, 'authenticate' | 'authenticateKey'>
 
 /**
- * Counts a request without a valid credential by its address. Invented credentials would otherwise bypass the limit and
- * fill its memory.
+ * Returns `refusal`, or 429 when the address has reached its limit. Counting by address is necessary here, because
+ * invented credentials would bypass the limit and fill its memory.
  */
 const refuse = (
   { limits, address }: RateLimiting,

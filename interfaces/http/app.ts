@@ -43,7 +43,7 @@ export interface HttpSettings extends LinkSettings {
   readonly frameAncestors: ReadonlyArray<string>
   /** CIDR ranges of the proxies whose forwarding headers count. Null when there are no proxies. */
   readonly trustedProxies: ReadonlyArray<string> | null
-  /** Responses about sessions, profiles and transcripts contain only the members of the interface. */
+  /** If true, responses about sessions, profiles and transcripts contain only the members of the compatible API. */
   readonly compatStrict: boolean
 }
 
@@ -126,9 +126,9 @@ const originOf = ({ address, host, encrypted, prefix }: Arrival, settings: HttpS
 }
 
 /**
- * Public routes with a separate rate limit for each address. Health checks and metrics have one, so another client at
- * the same address cannot make the service look dead. The console and the caption page have one, because each visit
- * loads several files, and many visitors may share an address.
+ * Public routes whose requests do not count towards the usual rate limit of an address. Health checks and metrics have
+ * a limit of their own, so another client at the same address cannot make the service look dead. The console and the
+ * caption page have a higher limit, because each visit loads several files, and many visitors may use one address.
  */
 const PUBLIC_BUCKETS: ReadonlyMap<Route, string> = new Map<Route, string>([
   ...operationRoutes.map((route) => [route, 'operations'] as const),
@@ -204,8 +204,8 @@ const createRouter = <D>(options: AppOptions & D, routes: ReadonlyArray<Route<D>
 const refuseUnmatched = ({ logger, settings, limits = NO_LIMITS }: AppOptions): Middleware => {
   const arrivalOf = createArrivalReader(settings.trustedProxies ?? [])
   return (ctx) => {
-    const counted = limits.take(`address ${clientAddress(arrivalOf(ctx.req).address)}`)
-    if (E.isLeft(counted)) return refuse(ctx, counted.left, logger)
+    const verdict = limits.take(`address ${clientAddress(arrivalOf(ctx.req).address)}`)
+    if (E.isLeft(verdict)) return refuse(ctx, verdict.left, logger)
     const matched: ReadonlyArray<{ readonly methods: ReadonlyArray<string> }> = ctx['matched'] ?? []
     const isSocket = findTarget(ctx.path, prefixes(settings.basePath)) !== null
     if (isSocket && ['GET', 'HEAD'].includes(ctx.method)) return refuse(ctx, { _tag: 'UpgradeRequired' }, logger)

@@ -1,2 +1,2 @@
-/** Version of the interface. The header X-Service-Version holds the version of the product. */
+/** Version of the REST and WebSocket API. The header X-Service-Version holds the version of the product. */
 export const INTERFACE_VERSION = '0.6.2'

@@ -48,7 +48,7 @@ interface Documented {
 interface ForOperator {
   /**
    * How the operator may use a route for users, through the socket in the data directory: as the user in the header
-   * X-On-Behalf-Of, or for the resources of every user. The default is not at all.
+   * X-On-Behalf-Of, or for the resources of every user. If it is absent, the operator may not use the route.
    */
   readonly operator?: 'as-named-user' | 'for-any-user'
 }

@@ -58,7 +58,7 @@ export const errorFrame = (code: ErrorCode, detail: string = DETAILS[code]): str
 
 const roundToMs = (seconds: number): number => Math.round(seconds * 1000) / 1000
 
-/** Returns a text frame. `strict` (COMPAT_STRICT) keeps only the five members of the interface. */
+/** Returns a text frame. If `strict` (COMPAT_STRICT), it has only the five members of the compatible API. */
 export const transcriptFrame = (
   { kind, start, end, text, language, segment, final, words }: TranscriptFrame,
   strict: boolean,

@@ -25,21 +25,21 @@ export const startHeartbeat = ({ ping, lost, timers, environment }: HeartbeatOpt
   let cancelPing: () => void = () => undefined
   let cancelWait: () => void = () => undefined
   let isPaused = false
-  /** Milliseconds left for the pong when the wait began. Null when no pong is expected. */
-  let left: number | null = null
+  /** Milliseconds that remained for the pong when the wait began. Null when no pong is expected. */
+  let remainingMs: number | null = null
   let waitingSince = 0
 
   const wait = (): void => {
-    if (left === null || isPaused) return
+    if (remainingMs === null || isPaused) return
     waitingSince = environment.monotonic()
-    cancelWait = afterTimeout(timers, left, lost)
+    cancelWait = afterTimeout(timers, remainingMs, lost)
   }
 
   const schedule = (): void => {
     cancelPing = timers.after(PING_EVERY_MS, () => {
       ping()
-      if (left === null) {
-        left = PONG_WITHIN_MS
+      if (remainingMs === null) {
+        remainingMs = PONG_WITHIN_MS
         wait()
       }
       schedule()
@@ -49,7 +49,7 @@ export const startHeartbeat = ({ ping, lost, timers, environment }: HeartbeatOpt
 
   return {
     pong: () => {
-      left = null
+      remainingMs = null
       cancelWait()
     },
     setPaused: (paused) => {
@@ -57,7 +57,7 @@ export const startHeartbeat = ({ ping, lost, timers, environment }: HeartbeatOpt
       isPaused = paused
       if (!isPaused) return wait()
       cancelWait()
-      if (left !== null) left = Math.max(0, left - (environment.monotonic() - waitingSince))
+      if (remainingMs !== null) remainingMs = Math.max(0, remainingMs - (environment.monotonic() - waitingSince))
     },
     stop: () => {
       cancelPing()

@@ -31,7 +31,7 @@ import type { Admission, OpenSocket } from './serve-socket.ts'
 export interface SocketSettings {
   /** Origins that may connect (WS_ORIGINS). */
   readonly origins: '*' | ReadonlyArray<string>
-  /** COMPAT_STRICT: frames contain only the members of the interface. */
+  /** COMPAT_STRICT: if true, frames contain only the members of the compatible API. */
   readonly strict: boolean
   /** False (RATE_LIMIT=0) switches the limits on frames and on handshakes off. */
   readonly rateLimits: boolean

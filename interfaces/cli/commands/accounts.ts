@@ -1,5 +1,5 @@
 import { toInstant } from '../../../domain/shared/instants.ts'
-import { EXAMPLE_TIME, ID, JSON_SWITCH, QUOTA, SESSION, WHOLE_NUMBER, WHOLE_NUMBER_FROM_1 } from './command.ts'
+import { EXAMPLE_TIME, ID, JSON_FLAG, QUOTA, SESSION, WHOLE_NUMBER, WHOLE_NUMBER_FROM_1 } from './command.ts'
 import type { Command } from './command.ts'
 
 const DATA_DIRECTORY = 'Works on the data directory STENOLOG_DATA_DIR. The service may run or be stopped.'
@@ -45,7 +45,7 @@ export const USERS = {
     'password-file': {
       value: 'FILE', meaning: 'reads the password from FILE; default: asks for it, or reads it from standard input',
     },
-    json: JSON_SWITCH,
+    json: JSON_FLAG,
   },
   examples: ['users create ada --permission user_retention', 'users set-password root'],
   page: 'docs/operate/production.md',
@@ -72,7 +72,7 @@ export const LIVES = {
     user: { value: 'NAME', meaning: 'lists only sessions of this user' },
     skip: { value: 'N', fallback: '0', meaning: 'number of sessions to skip', rule: WHOLE_NUMBER },
     limit: { value: 'N', fallback: '100', meaning: 'maximum number of sessions to list', rule: WHOLE_NUMBER_FROM_1 },
-    json: JSON_SWITCH,
+    json: JSON_FLAG,
   },
   examples: ['lives list --status active --user ada', 'lives finish 7'],
   page: 'docs/operate/monitor.md',

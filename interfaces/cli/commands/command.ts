@@ -1,4 +1,4 @@
-/** An option of a command. An option without `value` is a switch. */
+/** An option of a command. An option without `value` is a flag. */
 interface Option {
   /** The placeholder of the value in the help, such as FILE. */
   readonly value?: string
@@ -84,4 +84,4 @@ export const SESSION = { SESSION: { meaning: 'the id of a session; stenolog live
 /** The example of a time, in help and errors. */
 export const EXAMPLE_TIME = '2027-01-31T00:00:00Z'
 
-export const JSON_SWITCH = { meaning: 'prints JSON' } as const
+export const JSON_FLAG = { meaning: 'prints JSON' } as const

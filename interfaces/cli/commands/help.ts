@@ -21,10 +21,10 @@ const columns = (rows: ReadonlyArray<readonly [name: string, meaning: string]>):
   return rows.flatMap(([name, meaning]) => {
     const [first = '', ...more] = wrapped(meaning, WIDTH - column)
     const rest = more.map((line) => ' '.repeat(column) + line)
-    const left = `  ${name}`
-    return left.length + 2 <= column
-      ? [left.padEnd(column) + first, ...rest]
-      : [left, ' '.repeat(column) + first, ...rest]
+    const firstColumn = `  ${name}`
+    return firstColumn.length + 2 <= column
+      ? [firstColumn.padEnd(column) + first, ...rest]
+      : [firstColumn, ' '.repeat(column) + first, ...rest]
   })
 }
 

@@ -16,7 +16,7 @@ const helpFor = ({ name }: Command): string => `npm run stenolog -- ${name} --he
 
 type Given = ReadonlyMap<string, ReadonlyArray<string>>
 
-/** Throws for an unknown option, for a missing value, and for a value after a switch. */
+/** Throws for an unknown option, for a missing value, and for a value after a flag. */
 const optionsIn = (command: Command, args: ReadonlyArray<string>) => {
   const types = Object.entries(command.options)
     .map(([name, { value }]) => [name, { type: value === undefined ? 'boolean' : 'string' }] as const)

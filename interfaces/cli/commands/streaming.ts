@@ -1,4 +1,4 @@
-import { JSON_SWITCH } from './command.ts'
+import { JSON_FLAG } from './command.ts'
 import type { Command } from './command.ts'
 
 export const SERVE = {
@@ -86,7 +86,7 @@ export const DOCTOR = {
         expected: 'a number above 0 and at most 600',
       },
     },
-    json: JSON_SWITCH,
+    json: JSON_FLAG,
   },
   examples: ['doctor', 'doctor --source rtsp://camera.example/stream --seconds 10'],
   page: 'docs/operate/troubleshooting.md',
@@ -138,7 +138,7 @@ export const MODELS = {
         expected: 'an http or https URL',
       },
     },
-    json: JSON_SWITCH,
+    json: JSON_FLAG,
   },
   examples: ['models pull base', 'models pull Xenova/opus-mt-en-de --precision int8'],
   page: 'docs/operate/models.md',

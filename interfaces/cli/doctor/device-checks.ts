@@ -32,7 +32,7 @@ export interface DeviceFindings {
 const AUDIO_SECONDS = 5
 const SILENT: Logger = { info: () => undefined, warn: () => undefined, error: () => undefined }
 
-/** Measures a pass of the bundled model in an engine process. The first pass allocates memory, so the second counts. */
+/** Times the second pass of the bundled model in an engine process. The first pass is slower: it allocates memory. */
 const measurePass = async (): Promise<Either<string, number>> => {
   const models = new Map([[BUNDLED_MODEL, join(BUNDLED_MODELS, BUNDLED_MODEL)]])
   const engine = createSpeechEngine({ models, workers: 1, logger: SILENT })

@@ -7,7 +7,7 @@ import type { Settings } from '../../../infrastructure/settings.ts'
 import { CommandError } from '../../command-error.ts'
 import { DOCUMENTS_FILE, EVENTS_FILE, KEYRING_FILE } from '../../compose/stores.ts'
 
-/** Increased when older versions cannot restore the new backups. */
+/** Version of the backup format. A format that older versions of Stenolog cannot restore gets a higher number. */
 export const BACKUP_FORMAT = 2
 
 export const MANIFEST_FILE = 'backup.json'

@@ -58,7 +58,7 @@ const checkFiles = async (settings: Settings, data: DataFiles): Promise<Outcome>
   return { seen: `${files.length} databases`, problems }
 }
 
-/** Says which rows the stream digests cover. Older versions wrote rows without such digests. */
+/** Describes from which position on the rows have stream digests. Older versions wrote rows without digests. */
 const coverageOf = (events: string): string => {
   const since = readCoverage(events)
   if (since === null) return '; stream digests begin with the next start of the service'

@@ -4,7 +4,7 @@ import type { StoredEvent } from '../../../application/ports/event-store.ts'
 import type { Keyring } from '../../../application/ports/keyring.ts'
 import { orThrow } from '../../../domain/shared/or-throw.ts'
 
-/** Members that grant access. They are left out. */
+/** Members of events that grant access. The output never contains them. */
 const SECRETS = new Set(['senderToken', 'listenerToken', 'passwordHash', 'secretHash'])
 
 /**

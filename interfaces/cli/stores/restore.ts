@@ -61,7 +61,10 @@ const requireUsable = async (
     throw new Error(`the master key ${keyFile} does not belong to the backup: it cannot open ${problems.length} keys`)
 }
 
-/** Returns the erased keys. A broken keyring gives a warning and an empty list, because a restore may be its repair. */
+/**
+ * Returns the names of the erased keys. If the keyring cannot be read, prints a warning and returns an empty list: the
+ * user may be restoring the backup in order to replace this broken keyring.
+ */
 const erasedIn = (file: string): ReadonlyArray<string> => {
   try {
     return erasedKeys(file)

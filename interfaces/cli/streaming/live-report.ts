@@ -48,12 +48,12 @@ const displayDelays = (
 ): ReadonlyMap<number, number> => {
   const reference = words.flatMap(({ word }) => comparableWords(word))
   const shown = new Map<number, number>()
-  const settled: Array<string> = []
+  const finalTexts: Array<string> = []
   for (const frame of frames) {
-    const screen = [...settled, unwrapped(frame.text)].join(' ')
+    const screen = [...finalTexts, unwrapped(frame.text)].join(' ')
     for (const [index] of alignWords(reference, comparableWords(screen), 'prefix').matches)
       if (!shown.has(index)) shown.set(index, frame.receivedAt - (words[index]?.end ?? 0))
-    if (frame.final) settled.push(unwrapped(frame.text))
+    if (frame.final) finalTexts.push(unwrapped(frame.text))
   }
   return shown
 }

@@ -35,7 +35,7 @@ const transcribeFile = async (client: ApiClient, file: string, options: Options)
     audio_s: samples.length / SAMPLE_RATE,
     wall_s: Math.round(performance.now() - begin) / 1000,
     first_text_s: frames[0]?.receivedAt ?? null,
-    // Only real time has a meaningful lag: at full speed a segment arrives before its end in real time.
+    // The lag is measured only in real time. At full speed the text arrives before its audio would have been spoken.
     final_lag_s: quantiles(speed === 1 ? finals(frames).map((frame) => frame.receivedAt - frame.end) : []),
     ...partialsOf(frames),
   }

@@ -24,7 +24,7 @@ export const openFoundation = (settings: Settings, onReplaced: (reason: string) 
   assemble(async (opened) => {
     const logger = createLogger(settings.logLevel)
     const environment = createEnvironment()
-    // Runs in parallel, because the examination starts a process.
+    // The examination takes a while, because it starts a process. The following steps run in the meantime.
     const isolating = examineLocalIsolation(settings, logger)
     opened({ stop: async () => void (await isolating) })
     const stores = opened(await openStores(settings, { logger, environment }))

@@ -47,7 +47,7 @@ export const runSessions = ({ foundation, engines, writeSide, readSide }: Needs)
     const lags = createLags()
     const discardCounter = createDiscardCounter()
     const needs = { foundation, writeSide, readSide }
-    const checkSender = (liveId: number): void => worker?.settle(liveId)
+    const checkSender = (liveId: number): void => worker?.checkSender(liveId)
     const workerSessions = engines.own === null
       ? null
       : await openWorkerSessions({ ...needs, engines: engines.own, lags, discardCounter, pullRules, checkSender })
@@ -59,8 +59,7 @@ export const runSessions = ({ foundation, engines, writeSide, readSide }: Needs)
     if (isShared) opened(watchWorkers({ admission, environment, members: stores.members, timers, logger }))
     const ownLives = (): ReadonlyArray<number> => workerSessions?.sessions.runs.all() ?? []
     opened(stores.followErasures(ownLives))
-    // Parts stop in reverse order. Sessions stop before the policies, which therefore end and erase nothing that a
-    // session still writes.
+    // Parts stop in reverse order, so the sessions stop before the policies and the stores.
     if (workerSessions !== null) opened({ stop: workerSessions.sessions.close })
     const worker = workerSessions === null ? null : opened(await startWorker({ ...needs, workerSessions, relay }))
 

@@ -10,8 +10,8 @@ import { callsOf } from './calls.ts'
 import type { Parts } from './calls.ts'
 
 /**
- * Opens the port for clients and the control socket in the data directory. `stop` drains first: no new sessions and
- * sockets, and DRAIN_TIMEOUT for open sessions.
+ * Opens the port for clients and the control socket in the data directory. `stop` first refuses new sessions and new
+ * sockets, and waits up to DRAIN_TIMEOUT for open sessions.
  */
 export const openServiceFront = (parts: Parts) =>
   assemble(async (opened) => {

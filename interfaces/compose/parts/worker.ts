@@ -44,7 +44,8 @@ export const startWorker = ({ foundation, writeSide, readSide, workerSessions, r
       opened({ stop: async () => announcing.stop() })
     }
     return {
-      settle: running.settle,
+      /** Compares a session with the log again, and detaches a sender that never got its admission. */
+      checkSender: running.settle,
       /** Continues or ends the sessions of an earlier run. */
       resume: running.start,
       /** Ends the sessions at a planned stop. Call it while all other parts still run. */

@@ -20,17 +20,17 @@ export const logIn = async (username: string, password: string): Promise<void> =
 
 const isUnauthorized = (error: unknown): boolean => error instanceof ApiError && error.status === 401
 
-/** Returns the seconds left until the next try that the service allows. */
+/** Returns the remaining seconds until the service allows another try. */
 const useWaitSeconds = (error: unknown): number => {
-  const left = useSignal(0)
+  const remaining = useSignal(0)
   useEffect(() => {
-    left.value = waitOf(error)
+    remaining.value = waitOf(error)
     const timer = setInterval(() => {
-      left.value = Math.max(0, left.value - 1)
+      remaining.value = Math.max(0, remaining.value - 1)
     }, 1000)
     return () => clearInterval(timer)
   }, [error])
-  return left.value
+  return remaining.value
 }
 
 interface LogInProps {

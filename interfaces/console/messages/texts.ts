@@ -13,7 +13,7 @@ export type TextName = keyof typeof en
 
 type Values = Readonly<Record<string, string | number>>
 
-/** Pseudo texts test the layout. They are about half as long again as the English texts, and run from right to left. */
+/** Pseudo texts test the layout. They are about 50 % longer than the English texts, and run from right to left. */
 const isPseudo = new URLSearchParams(location.search).get('texts') === 'pseudo'
 export const [LOCALE, DIRECTION] = isPseudo ? ['en', 'rtl'] : ['en', 'ltr']
 

@@ -43,13 +43,13 @@ const elementsOf = (header: string | ReadonlyArray<string> | undefined): Readonl
   let rest = [header ?? []].flat().join(',')
   const elements: Array<Record<string, string>> = [{}]
   while (rest !== '') {
-    const [whole, name, quoted, token, end] = PAIR.exec(rest) ?? []
+    const [whole, name, quoted, token, separator] = PAIR.exec(rest) ?? []
     if (whole === undefined || name === undefined) return []
     const element = elements.at(-1) ?? {}
     element[name.toLowerCase()] = quoted === undefined ? (token ?? '') : quoted.replace(/\\(.)/g, '$1')
-    if (end === ',') elements.push({})
+    if (separator === ',') elements.push({})
     rest = rest.slice(whole.length)
-    if (rest === '' && end !== '') return []
+    if (rest === '' && separator !== '') return []
   }
   return elements
 }
@@ -110,15 +110,15 @@ export const createArrivalReader = (trusted: ReadonlyArray<string>): ((request: 
     return { address, proxies: Math.max(1, proxies) }
   }
 
-  /** `xForwardedFor` and `elements` are the two kinds of headers. Null when they disagree. */
+  /** `xForwardedFor` and `elements` are the two kinds of headers. Null when they name different clients. */
   const clientOf = (
     peer: string, xForwardedFor: ReadonlyArray<string>, elements: ReadonlyArray<Element>,
   ): TracedClient | null => {
     const hops = elements.map((element) => element['for'])
     if (xForwardedFor.length === 0) return traceClient(peer, hops)
     const client = traceClient(peer, xForwardedFor)
-    const agrees = hops.every((hop) => hop === undefined) || traceClient(peer, hops).address === client.address
-    return agrees ? client : null
+    const isSameClient = hops.every((hop) => hop === undefined) || traceClient(peer, hops).address === client.address
+    return isSameClient ? client : null
   }
 
   return ({ headers, socket }) => {

@@ -46,7 +46,10 @@ const isAllowed = ({ allowedHosts, host }: LinkSettings, sent: SentHost): boolea
   return allowedHosts === null && UNSPECIFIED.has(host) && isIP(sent.name.replace(/^\[|\]$/g, '')) !== 0
 }
 
-/** Returns the path in front of every route: the prefix that a proxy removed, then BASE_PATH if it is not included. */
+/**
+ * Returns the path in front of every route: the prefix that a proxy removed, then BASE_PATH unless the prefix already
+ * ends with it.
+ */
 export const pathBase = ({ basePath }: Pick<LinkSettings, 'basePath'>, prefix: string): string =>
   prefix.endsWith(basePath ?? '') ? prefix : `${prefix}${basePath ?? ''}`
 
@@ -78,7 +81,7 @@ export const setupLink = (settings: LinkSettings, boundUrl: string, token: strin
 }
 
 /**
- * Returns the addresses of the interface, one for each of `prefixes`, as paths if the host is unknown. With both
+ * Returns the addresses of the REST API, one for each of `prefixes`. If the host is unknown, they are paths. With both
  * PUBLIC_URL and BASE_PATH there is one address, because the proxy may forward only that path.
  */
 export const serverAddresses = (

@@ -6,8 +6,8 @@ export interface Origin {
   readonly pagesUrl: string
   /** Client address, for rate limits. */
   readonly address: string
-  /** Addresses of the interface, one for each prefix. Paths when the host is unknown. */
+  /** Addresses of the REST API, one for each prefix. If the host is unknown, they are paths. */
   readonly servers: ReadonlyArray<string>
-  /** COMPAT_STRICT: responses contain only the members of the interface. */
+  /** COMPAT_STRICT: if true, responses contain only the members of the compatible API. */
   readonly strict: boolean
 }

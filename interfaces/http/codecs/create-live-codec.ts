@@ -3,7 +3,7 @@ import type { CreateLiveRequest } from '../../../application/lives/commands/requ
 import { audioFormat } from '../../../domain/live/events.ts'
 import type { AudioFormat } from '../../../domain/live/events.ts'
 import { boundedInteger, boundedString } from '../../../domain/shared/codecs.ts'
-import { orderedBuffers, settingsBody, settingsOf, vocabularyOf } from './settings-codec.ts'
+import { bufferComplaint, settingsBody, settingsOf, vocabularyOf } from './settings-codec.ts'
 import type { GivenSettings } from './settings-codec.ts'
 import { members, optional, refined } from './validation.ts'
 import type { Complaint } from './validation.ts'
@@ -31,7 +31,7 @@ const fields = members({
   translations: optional(t.readonlyArray(name), []),
   auto_start: optional(t.boolean, false),
   live_retention: optional(t.boolean, false),
-  config: optional(refined(settingsBody, orderedBuffers), undefined),
+  config: optional(refined(settingsBody, bufferComplaint), undefined),
   background_color: optional(colour, null),
   color_text: optional(colour, null),
   size_text: optional(boundedInteger(SMALLEST_TEXT, LARGEST_TEXT), null),
@@ -40,7 +40,7 @@ const fields = members({
 })
 type Fields = t.TypeOf<typeof fields>
 
-const urlComplaint = (format: Exclude<AudioFormat, 'raw'>, text: string): string | null => {
+const urlProblem = (format: Exclude<AudioFormat, 'raw'>, text: string): string | null => {
   if (text.length > MAX_URL_LENGTH) return `URL should have at most ${MAX_URL_LENGTH} characters`
   // The URL parser drops white space and control characters, so the stored URL would differ from the opened URL.
   const url = /[\p{Cc}\p{Cs}\s]/u.test(text) || !/^[a-z]+:\/\//i.test(text) ? null : URL.parse(text)
@@ -50,14 +50,14 @@ const urlComplaint = (format: Exclude<AudioFormat, 'raw'>, text: string): string
   return `URL scheme should be ${schemes.map((scheme) => scheme.slice(0, -1)).join(' or ')}`
 }
 
-const urlFitsFormat = ({ audio_format, audio_url }: Fields): Complaint | null => {
+const audioUrlComplaint = ({ audio_format, audio_url }: Fields): Complaint | null => {
   if (audio_format === 'raw') return null
   if (audio_url === null || audio_url === '') return { at: 'audio_url' }
-  const message = urlComplaint(audio_format, audio_url)
+  const message = urlProblem(audio_format, audio_url)
   return message === null ? null : { at: 'audio_url', message }
 }
 
-const oneListenerToken = ({ listener_token, custom_listener_token }: Fields): Complaint | null =>
+const listenerTokenComplaint = ({ listener_token, custom_listener_token }: Fields): Complaint | null =>
   listener_token !== null && custom_listener_token !== null && listener_token !== custom_listener_token
     ? { at: 'listener_token', message: 'listener_token and custom_listener_token should be the same' }
     : null
@@ -66,7 +66,7 @@ const oneListenerToken = ({ listener_token, custom_listener_token }: Fields): Co
 export const createLiveHeaders = members({ 'idempotency-key': optional(boundedString(1, 255, /^[\x20-\x7e]+$/), null) })
 
 /** Body of POST /lives. */
-export const createLiveBody = refined(refined(fields, urlFitsFormat), oneListenerToken)
+export const createLiveBody = refined(refined(fields, audioUrlComplaint), listenerTokenComplaint)
 
 /** Converts a decoded body for the application. The application checks the permission for retention. */
 export const createLiveRequest = (body: Fields): CreateLiveRequest => {

@@ -51,7 +51,7 @@ export const integrityView = t.strict(
     last_position: nullable(count),
     /** SHA-256 of the last entry, chained over all earlier entries, in hexadecimal. */
     head_hash: nullable(t.string),
-    /** `id` is the entry. 0 is the history as a whole. */
+    /** `id` is the position of the damaged entry. 0 means the whole history. */
     damaged: t.readonlyArray(t.strict({ id: count, reason: t.string }, 'DamagedEntry')),
     checked_at: instant,
   },

@@ -8,11 +8,11 @@ import type { Origin } from '../clients/origin.ts'
 import { count, dates } from './presenters.ts'
 import { resourceName } from './request-codecs.ts'
 import {
-  furtherMembers, hotwordList, orderedBuffers, presentSettings, promptText, sentMembers, settingFields, vocabularyOf,
+  addedSettings, bufferComplaint, hotwordList, presentSettings, promptText, sentMembers, settingFields, vocabularyOf,
 } from './settings-codec.ts'
 import { members, omittable, refined } from './validation.ts'
 
-export const newProfileBody = refined(members({ name: resourceName, ...settingFields }), orderedBuffers)
+export const newProfileBody = refined(members({ name: resourceName, ...settingFields }), bufferComplaint)
 
 const settingMembers = { ...engineSettingMembers, ...furtherSettingMembers }
 export const profileChangeBody = members({
@@ -41,10 +41,10 @@ export const profileChange = (
   ...vocabularyOf({ prompt, hotwords }),
 })
 
-/** The members of the interface, and our further settings if they were sent. */
+/** A profile in a response. `words`, `task`, `prompt` and `hotwords` are present only if they were sent. */
 export const profileView = object(
   { id: count, name: t.string, ...engineSettingMembers, ...dates },
-  furtherMembers,
+  addedSettings,
   'Profile',
 )
 

@@ -23,13 +23,13 @@ export const pagination = {
 
 export const pageOf = (query: PageQuery): PageQuery => ({ skip: query.skip, limit: Math.min(query.limit, MAX_LIMIT) })
 
-/** Filter by exact match. */
-const exact = lastValue(optional(t.string, null))
+/** A filter. It accepts only items whose value equals the filter. */
+const equalTo = lastValue(optional(t.string, null))
 
 export const pageQuery = members(pagination)
-export const languagesQuery = members({ ...pagination, name: exact, iso_639_1: exact, model: exact })
-export const modelsQuery = members({ ...pagination, name: exact })
-export const translationsQuery = members({ ...pagination, lang_from: exact, lang_to: exact })
+export const languagesQuery = members({ ...pagination, name: equalTo, iso_639_1: equalTo, model: equalTo })
+export const modelsQuery = members({ ...pagination, name: equalTo })
+export const translationsQuery = members({ ...pagination, lang_from: equalTo, lang_to: equalTo })
 const liveStatus = t.keyof({ pending: null, active: null, finished: null, error: null })
 export const livesQuery = members({ ...pagination, status: repeated(liveStatus) })
 
@@ -41,7 +41,7 @@ export const ofUserQuery = members({ ...pagination, user_id: userId })
 /** `chars_per_line` and `lines` have the bounds of the settings max_chars and max_lines. */
 export const transcriptQuery = members({
   format: lastValue(optional(t.keyof({ json: null, txt: null, srt: null, vtt: null }), 'json' as const)),
-  language: exact,
+  language: equalTo,
   chars_per_line: lastValue(optional(integerText(1, 1000), null)),
   lines: lastValue(optional(integerText(1, 100), 2)),
 })
@@ -70,7 +70,10 @@ export const logoutBody = members({ everywhere: optional(t.boolean, false) })
 
 export const audioUrlBody = members({ audio_url: t.string })
 
-/** A string with a rule of the domain. `problemOf` returns the problem without its subject, which is `name`. */
+/**
+ * A string with a rule of the domain. `problemOf` returns null, or the end of a sentence such as `should not be empty`.
+ * The error message puts `name` in front of it.
+ */
 const ruledString = (name: string, schema: JsonSchema, problemOf: (value: string) => string | null): Field<string> =>
   checkedString(name, schema, (value) => {
     const problem = problemOf(value)
@@ -78,7 +81,7 @@ const ruledString = (name: string, schema: JsonSchema, problemOf: (value: string
   })
 
 const NAME: JsonSchema = { minLength: 1, maxLength: 100 }
-/** Only approximate: the rule counts bytes, but a schema counts characters. */
+/** These limits are approximate, because the rule counts bytes but a schema counts characters. */
 const PASSWORD: JsonSchema = { format: 'password', minLength: 8, maxLength: 1024 }
 
 /** Name of a profile or of an API token. */
@@ -113,7 +116,7 @@ export const newUserBody = members({
   max_translations: optional(boundedInteger(0, 1e6), DEFAULT_QUOTAS.maxTranslations),
 })
 
-/** Only the members that are sent change. `null` is not a valid value. */
+/** Changes the members that are sent and no others. `null` is not a valid value. */
 export const changeUserBody = members({
   password: omittable(password),
   permissions: omittable(t.readonlyArray(permission)),
@@ -122,7 +125,8 @@ export const changeUserBody = members({
   is_active: omittable(t.boolean),
 })
 
-export const switchBody = members({ is_active: t.boolean })
+/** Body of the routes that activate or deactivate a model, a language or a translation pair. */
+export const activationBody = members({ is_active: t.boolean })
 
 export const changePasswordBody = members({
   current_password: t.string,

@@ -62,7 +62,7 @@ export const SETTING_TEXTS: Readonly<Record<SessionSetting, SettingText>> = {
     advice: '37 to 42 for television, 80 for a web page. Use 1000 when your program breaks lines itself.',
   },
   max_lines: {
-    meaning: 'Most lines in a caption.',
+    meaning: 'Maximum number of lines in a caption.',
     text: 'A longer draft drops its oldest lines. Longer final text becomes several segments, so no word is lost.',
     delay: 'A full caption becomes final. With few lines, final text comes earlier and is shorter.',
     advice: '2 for captions.',

@@ -44,7 +44,10 @@ export const sentMembers = <A extends object>(given: A): Sent<A> =>
 
 type Sent<A> = { readonly [K in keyof A]?: Exclude<A[K], undefined> }
 
-/** Fills in defaults. Our further settings `words` and `task` have no default, so they stay out unless sent. */
+/**
+ * Fills in defaults. `words` and `task`, which Stenolog adds to the compatible API, have no default. They are absent
+ * unless they were sent.
+ */
 export const settingsOf = ({ words, task, ...given }: Omit<GivenSettings, 'prompt' | 'hotwords'>): EngineSettings => ({
   vad: given.vad ?? DEFAULT_ENGINE_SETTINGS.vad,
   mode: given.mode ?? DEFAULT_ENGINE_SETTINGS.mode,
@@ -62,23 +65,26 @@ export const settingsOf = ({ words, task, ...given }: Omit<GivenSettings, 'promp
 export const vocabularyOf = ({ prompt, hotwords }: Pick<GivenSettings, 'prompt' | 'hotwords'>) =>
   optionalVocabulary(sentMembers({ prompt, hotwords }))
 
-/** Our further members of a response. Each is present only if it was sent. */
-export const furtherMembers = { ...furtherSettingMembers, ...vocabularyMembers }
-export const settingsView = object(engineSettingMembers, furtherMembers, 'EngineSettings')
-const interfaceSettings = t.strict(engineSettingMembers)
+/** Settings that Stenolog adds to the compatible API. A response contains each of them only if a request set it. */
+export const addedSettings = { ...furtherSettingMembers, ...vocabularyMembers }
+export const settingsView = object(engineSettingMembers, addedSettings, 'EngineSettings')
+const compatibleSettings = t.strict(engineSettingMembers)
 
-/** Presents settings in a response. `strict` keeps only the nine members of the interface. */
+/** Presents settings in a response. If `strict`, only the nine settings of the compatible API remain. */
 export const presentSettings = (
   settings: EngineSettings,
   vocabulary: GivenVocabulary,
   strict: boolean,
 ): t.TypeOf<typeof settingsView> =>
-  strict ? interfaceSettings.encode(settings) : settingsView.encode({ ...settings, ...vocabulary })
+  strict ? compatibleSettings.encode(settings) : settingsView.encode({ ...settings, ...vocabulary })
 
 export const BUFFERS_NOT_ORDERED = 'min_buffer should not be greater than max_buffer'
 
-/** Reports min_buffer if it was sent, otherwise max_buffer. */
-export const orderedBuffers = (given: GivenSettings): Complaint | null => {
+/**
+ * If min_buffer is greater than max_buffer, returns a complaint about min_buffer, or about max_buffer if min_buffer was
+ * not sent. Otherwise returns null.
+ */
+export const bufferComplaint = (given: GivenSettings): Complaint | null => {
   if (buffersAreOrdered(settingsOf(given))) return null
   return { at: given.min_buffer === undefined ? 'max_buffer' : 'min_buffer', message: BUFFERS_NOT_ORDERED }
 }

@@ -6,10 +6,10 @@ export type JsonSchema = Readonly<Record<string, unknown>>
 /** Describes the input of our own codecs, so a JSON Schema can be generated. io-ts cannot describe them itself. */
 export type Shape =
   | { readonly kind: 'object'; readonly members: t.Props }
-  /** May be left out: then `fallback` is used. `nullable`: null also counts as left out. */
+  /** A member that may be left out. `fallback` then replaces it. `nullable`: null also counts as left out. */
   | { readonly kind: 'optional'; readonly codec: t.Mixed; readonly fallback: unknown; readonly nullable: boolean }
   | { readonly kind: 'list'; readonly codec: t.Mixed; readonly maxItems?: number }
-  /** Has the schema of another codec. A schema cannot express its further rules. */
+  /** A codec with the schema of another codec, and with further rules that a schema cannot express. */
   | { readonly kind: 'like'; readonly codec: t.Mixed }
   | { readonly kind: 'schema'; readonly schema: JsonSchema }
 

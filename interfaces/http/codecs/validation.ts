@@ -68,7 +68,7 @@ export const members = <P extends t.Props>(props: P): Field<Decoded<P>> =>
     { kind: 'object', members: props },
   )
 
-/** An error of a rule between members: the member and the message. Without a message the member is missing. */
+/** An error of a rule between members: `at` names the member. Without `message`, the error is that it is missing. */
 export interface Complaint {
   readonly at: string
   readonly message?: string
@@ -92,17 +92,17 @@ export const refined = <A>(codec: Field<A>, rule: (value: A) => Complaint | null
     { kind: 'like', codec },
   )
 
-/** A string with a rule: `complaint` returns the message for an invalid string. `schema` is the rule for OpenAPI. */
+/** A string with a rule: `problemOf` returns the message for an invalid string. `schema` is the rule for OpenAPI. */
 export const checkedString = (
-  name: string, schema: JsonSchema, complaint: (value: string) => string | null,
+  name: string, schema: JsonSchema, problemOf: (value: string) => string | null,
 ): Field<string> =>
   shaped(
     new t.Type<string, unknown>(
       name,
-      (u): u is string => typeof u === 'string' && complaint(u) === null,
+      (u): u is string => typeof u === 'string' && problemOf(u) === null,
       (u, context) => {
         if (typeof u !== 'string') return delegate(t.string, u, context)
-        const message = complaint(u)
+        const message = problemOf(u)
         return message === null ? t.success(u) : t.failure(u, context, message)
       },
       t.identity,

@@ -28,8 +28,8 @@ export interface Exchanges {
 }
 
 /**
- * Creates the request queues of all connections. A request is handled after the operating system has taken the response
- * before it. So a client that reads nothing keeps at most one response in memory.
+ * Creates the request queues of all connections. It handles a request only after the operating system has taken the
+ * response to the previous request. So a client that reads nothing keeps at most one response in memory.
  */
 export const createExchanges = (handle: RequestListener, maxPipelined = MAX_PIPELINED): Exchanges => {
   const queues = new WeakMap<Socket, Array<Exchange>>()

@@ -15,7 +15,7 @@ export const ANY_ORIGIN_HEADERS = {
 /** Reads a file in this folder as text. */
 export const readPageFile = (name: string): string => readFileSync(new URL(name, import.meta.url), 'utf8')
 
-/** The source modules lie in several folders, but they are served from one folder. */
+/** Imports in source modules. Their paths are replaced, because all modules are served from one folder. */
 const IMPORT = /\b(from |import\()'\.[^']*?([\w-]+)\.ts'/g
 
 /** Returns a TypeScript module below `interfaces/` as JavaScript for browsers. It is converted on the first request. */
@@ -29,8 +29,9 @@ export const browserModule = (path: string): { readonly name: string; readonly t
 }
 
 /**
- * Creates the route of a file of the page at `/<page>`. The page links to `<page>/<name>`, which also works behind a
- * proxy that removes a prefix. At `/<page>/` a browser resolves that link to `/<page>/<page>/<name>`.
+ * Creates the route of a file that the page at `/<page>` loads. The page links to `<page>/<name>`, which also works
+ * behind a proxy that removes a prefix. The route also accepts `/<page>/<page>/<name>`, because a browser resolves the
+ * link to that path if the address of the page ends with a slash.
  */
 export const pageFile = (
   page: string,

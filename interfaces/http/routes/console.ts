@@ -40,7 +40,7 @@ const page = (operationId: string, summary: string, path: string): Route<Console
 /** Browsers may keep a file permanently, because a changed file gets a new address. */
 const PERMANENT = { 'Cache-Control': 'public, max-age=31536000, immutable' }
 
-/** `:below` is there because a page at `/setup/` or `/api/v1` resolves relative addresses below `/setup` or `/api`. */
+/** `:below` matches `setup` or `api`. A page at `/setup/` or `/api/v1` resolves its relative addresses below these. */
 const file = publicRoute(
   {
     method: 'GET',

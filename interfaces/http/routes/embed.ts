@@ -39,7 +39,10 @@ const ready = publicRoute(
   async (_input, { readiness }: EmbedCalls) => E.right({ ready: readiness().ready }),
 )
 
-/** The page links to `../<name>`. If its own address ends with a slash, that resolves to `/embed/live/<name>`. */
+/**
+ * The page links to `../<name>`. The route also accepts `/embed/live/<name>`, because a browser resolves the link to
+ * that path if the address of the page ends with a slash.
+ */
 const asset = (name: string, mediaType: string, content: () => string): Route<unknown> =>
   publicRoute(
     {

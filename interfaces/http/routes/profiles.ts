@@ -83,7 +83,7 @@ const changeProfile = privateRoute(
   'private',
   {
     operationId: 'changeProfile',
-    summary: 'Change one of your profiles: only the members that you send',
+    summary: 'Change one of your profiles; members that you leave out keep their values',
     method: 'PUT',
     path: '/user-live-configs/:id',
     params: pathId,

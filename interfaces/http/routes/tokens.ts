@@ -38,7 +38,7 @@ const listTokens = privateRoute(
   },
 )
 
-/** Only for logins: a leaked token must not create further tokens or switch itself on again. */
+/** Needs a login, because a leaked token must not create further tokens or activate itself again. */
 const issueToken = privateRoute(
   'login',
   {

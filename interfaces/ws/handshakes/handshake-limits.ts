@@ -16,9 +16,9 @@ interface TokenTarget {
 export interface HandshakeLimits {
   /** Checks whether an address may try a token. Call it before and after the token lookup. */
   readonly mayTry: (address: string, token: string) => boolean
-  /** Counts a wrong or missing token. Returns the response above the limit, which replaces 401. */
+  /** Counts a wrong or missing token. Above the limit, returns the response that replaces 401; otherwise null. */
   readonly countWrong: (address: string) => HandshakeRefusal | null
-  /** Counts a handshake with a valid token. Returns the response above the limit. */
+  /** Counts a handshake with a valid token. Above the limit, returns a refusal; otherwise null. */
   readonly countValid: (address: string, token: string, target: TokenTarget) => HandshakeRefusal | null
 }
 

@@ -64,7 +64,7 @@ const countOf = (parameters: URLSearchParams, name: string): number | null | 'ba
 
 /**
  * Parses `after` (the last segment that the client has) or `replay` (the number of last segments, at most 100). `after`
- * takes precedence. Null without both.
+ * takes precedence. Null if neither is sent.
  */
 export const findResumePoint = (query: string): ResumePoint | null | 'bad' => {
   const parameters = new URLSearchParams(query)

@@ -99,7 +99,7 @@ export const createRelayedSender = (options: RelayedSenderOptions): RelayedSende
   const startDropping = (): void => {
     cancelFull = null
     isDropping = true
-    logger.warn({ liveId }, 'kept audio of a sender is full and is dropped: it is lost if its worker is lost now')
+    logger.warn({ liveId }, 'the oldest kept audio is dropped: if the worker is lost now, this audio is lost')
     makeRoom()
   }
 
@@ -189,7 +189,7 @@ export const createRelayedSender = (options: RelayedSenderOptions): RelayedSende
       case 'heard':
         frames.done(message)
         return makeRoom()
-      case 'covered':
+      case 'covered': // The text of the audio up to this place is stored.
         isDropping = false
         frames.covered(message)
         return makeRoom()

@@ -60,8 +60,8 @@ export const createSentFrames = (pass: (frame: SenderFrame) => void, maxBytes?: 
     },
     repeat: () => {
       const text = config.text()
-      const first: SenderFrame | null = text === null ? null : { kind: 'text', text }
-      repeatedTo = first === null ? 0 : unsettled.sent(first, false)
+      const configFrame: SenderFrame | null = text === null ? null : { kind: 'text', text }
+      repeatedTo = configFrame === null ? 0 : unsettled.sent(configFrame, false)
       const configs: Array<PassedConfig> = []
       const kept = unsettled.resend()
       for (const { frame, number } of kept) {
@@ -71,7 +71,7 @@ export const createSentFrames = (pass: (frame: SenderFrame) => void, maxBytes?: 
       }
       config.repeated(configs)
       if (finish !== null) unsettled.sent(finish, false)
-      for (const frame of [first, ...kept.map((entry) => entry.frame), finish]) if (frame !== null) pass(frame)
+      for (const frame of [configFrame, ...kept.map((entry) => entry.frame), finish]) if (frame !== null) pass(frame)
     },
     done: (at) => {
       doneTo = at.frame

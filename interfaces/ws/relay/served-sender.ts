@@ -25,7 +25,7 @@ export interface ServedSenderOptions extends Omit<SenderOptions, 'connection'> {
   readonly grace: number
   readonly logger: Pick<Logger, 'error'>
   /** Called when the sender has left its session. */
-  readonly left: () => void
+  readonly onLeave: () => void
 }
 
 /**
@@ -56,7 +56,7 @@ export const createServedSender = (session: SenderSession, options: ServedSender
     if (hasLeft) return
     hasLeft = true
     cancel()
-    options.left()
+    options.onLeave()
   }
 
   const reportHandled = (): void => {

@@ -23,7 +23,7 @@ interface WorkerSendersOptions {
 
 type PlaceRequest = Extract<FromSender, { readonly kind: 'sender' }>
 
-/** A place request of a sender. */
+/** A sender that has requested the one sender place of its session. */
 interface PendingSender {
   /** Resolves when the request has an answer. */
   readonly done: Promise<void>
@@ -46,7 +46,7 @@ export const createWorkerSenders = ({ sessions, takeoverGrace, ...options }: Wor
     let served: ServedSender | null = null
     /** Request ids that wait for an answer. */
     const pending = new Set<string>()
-    /** Those of `pending` whose sender has disconnected. */
+    /** The ids in `pending` whose sender has disconnected. */
     const abandoned = new Set<string>()
 
     const answer = (message: FromWorker): void => {
@@ -70,7 +70,7 @@ export const createWorkerSenders = ({ sessions, takeoverGrace, ...options }: Wor
       if (isClosed || abandoned.has(requestId)) return detach(attached.right, from === null)
       const sender = createServedSender(attached.right, {
         ...options, link, from, grace: takeoverGrace,
-        left: () => {
+        onLeave: () => {
           if (served === sender) served = null
           own.served = null
           forget(requestId, own)

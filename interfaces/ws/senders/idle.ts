@@ -35,8 +35,8 @@ export const createIdleWatch = ({ limit, monotonic, timers, isPaused, expired }:
   // One timer checks the time of the last frame. A timer for each of a hundred frames a second would be expensive.
   const check = (): void => {
     if (isPaused()) lastFrameAt = monotonic()
-    const left = lastFrameAt + limit - monotonic()
-    if (left > 0) wait(left)
+    const remainingMs = lastFrameAt + limit - monotonic()
+    if (remainingMs > 0) wait(remainingMs)
     else expired()
   }
 

@@ -120,8 +120,8 @@ export const socketMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'interfaces/ws/heartbeat.ts',
-    before: 'afterTimeout(timers, left, lost)',
-    after: 'afterTimeout(timers, left * 2, lost)',
+    before: 'afterTimeout(timers, remainingMs, lost)',
+    after: 'afterTimeout(timers, remainingMs * 2, lost)',
     rows: [100], test: 'test/api/ws/heartbeat.test.ts',
   },
   {

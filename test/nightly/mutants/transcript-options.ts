@@ -59,7 +59,7 @@ export const transcriptOptionMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'interfaces/http/codecs/settings-codec.ts',
-    before: 'strict ? interfaceSettings.encode(settings) : ',
+    before: 'strict ? compatibleSettings.encode(settings) : ',
     after: '',
     rows: ['B43'], test: ANSWERS,
   },

@@ -44,7 +44,7 @@ const Install = ({ name: initialName, onStarted }: InstallProps): VNode => {
       name.value, (value) => (name.value = value), { required: true, spellcheck: false, autocapitalize: 'none' },
     ),
     choice({ id: 'precision', text: t('precision') }, precision.value,
-      [['', t('precision_usual')], ...PRECISIONS.map((name) => [name, name] as const)], (chosen) =>
+      [['', t('precision_usual')], ...PRECISIONS.map((known) => [known, known] as const)], (chosen) =>
       (precision.value = chosen)),
     button({ type: 'submit', class: 'primary', disabled: isAsking.value }, t('install')),
     problem(error.value),

@@ -58,14 +58,16 @@ interface StateProps {
   readonly reads: TimelineReads
   readonly entries: ReadonlyArray<HistoryEntry>
   /** Index of the event in `entries`. */
-  readonly at: number
+  readonly index: number
 }
 
 /** Shows the state of the session after an event and marks the members that the event changed. */
-const State = ({ reads, entries, at }: StateProps): VNode => {
+const State = ({ reads, entries, index }: StateProps): VNode => {
   const { state, reload } = useLoaded(
-    () => Promise.all([reads.stateAt(entries[at]?.id ?? 1), at > 0 ? reads.stateAt(entries[at - 1]?.id ?? 1) : null]),
-    String(at),
+    () => Promise.all([
+      reads.stateAt(entries[index]?.id ?? 1), index > 0 ? reads.stateAt(entries[index - 1]?.id ?? 1) : null,
+    ]),
+    String(index),
   )
   return whenLoaded(state.value, reload, ([now, before]) => {
     const textsBefore = new Map(before === null ? [] : members(before))
@@ -93,11 +95,11 @@ const History = ({ reads }: TimelineProps): VNode => {
   const { state, reload } = useLoaded(reads.history, '')
   const chosen = useSignal<number | null>(null)
   return whenLoaded(state.value, reload, (entries) => {
-    const at = Math.min(chosen.value ?? entries.length - 1, entries.length - 1)
+    const index = Math.min(chosen.value ?? entries.length - 1, entries.length - 1)
     const go = (to: number): void => {
       chosen.value = Math.max(0, Math.min(entries.length - 1, to))
     }
-    const entry = entries[at]
+    const entry = entries[index]
     return div(
       null,
       listing(
@@ -106,7 +108,7 @@ const History = ({ reads }: TimelineProps): VNode => {
         entries.map((item, i) => ({
           key: item.id,
           cells: [
-            button({ type: 'button', 'aria-pressed': i === at, onClick: () => go(i) }, String(item.id)),
+            button({ type: 'button', 'aria-pressed': i === index, onClick: () => go(i) }, String(item.id)),
             formatClock(item.at), bdi(null, eventText(item)), bdi({ title: item.actor }, actorText(item.actor)),
             code(null, causeOf(item)),
             details(null, summary(null, item.type), pre(null, JSON.stringify(item.data, null, 1))),
@@ -116,17 +118,19 @@ const History = ({ reads }: TimelineProps): VNode => {
       h2(null, t('state_then')),
       div(
         { class: 'status-line' },
-        button({ type: 'button', disabled: at === 0, onClick: () => go(at - 1), 'data-key': '[',
+        button({ type: 'button', disabled: index === 0, onClick: () => go(index - 1), 'data-key': '[',
           'aria-label': t('event_before') }, '◂'),
         label({ for: 'event' }, t('event_slider')),
-        input({ type: 'range', id: 'event', min: 1, max: entries.length, value: at + 1, onInput: ({ currentTarget }) =>
-          go(Number(currentTarget.value) - 1) }),
-        button({ type: 'button', disabled: at === entries.length - 1, onClick: () => go(at + 1), 'data-key': ']',
+        input({
+          type: 'range', id: 'event', min: 1, max: entries.length, value: index + 1,
+          onInput: ({ currentTarget }) => go(Number(currentTarget.value) - 1),
+        }),
+        button({ type: 'button', disabled: index === entries.length - 1, onClick: () => go(index + 1), 'data-key': ']',
           'aria-label': t('event_after') }, '▸'),
         entry === undefined ? null
           : span(null, t('after_event', { entry: entry.id, total: entries.length, at: formatClock(entry.at) })),
       ),
-      entries.length === 0 ? null : view(State)({ reads, entries, at }),
+      entries.length === 0 ? null : view(State)({ reads, entries, index }),
     )
   })
 }

@@ -14,7 +14,7 @@ import {
   languageView, list, messageView, modelView, presentLanguage, presentModel, presentPage, presentTranslation, single,
   sliceOf, translationView,
 } from '../../codecs/presenters.ts'
-import { pageOf, pageQuery, pathId, switchBody } from '../../codecs/request-codecs.ts'
+import { activationBody, pageOf, pageQuery, pathId } from '../../codecs/request-codecs.ts'
 import { UNAVAILABLE } from '../../errors.ts'
 import { privateRoute } from '../../route.ts'
 import type { Route } from '../../route.ts'
@@ -38,7 +38,7 @@ const switchModel = privateRoute(
     method: 'PUT',
     path: '/admin/models/:id',
     params: pathId,
-    body: { kind: 'json', codec: switchBody },
+    body: { kind: 'json', codec: activationBody },
     response: { codec: single(modelView) },
     refusals: ['ModelNotFound', ...UNAVAILABLE],
   },
@@ -72,7 +72,7 @@ const switchLanguage = privateRoute(
     method: 'PUT',
     path: '/admin/languages/:id',
     params: pathId,
-    body: { kind: 'json', codec: switchBody },
+    body: { kind: 'json', codec: activationBody },
     response: { codec: single(languageView) },
     refusals: ['LanguageNotFound', ...UNAVAILABLE],
   },
@@ -90,7 +90,7 @@ const switchTranslation = privateRoute(
     method: 'PUT',
     path: '/admin/translations/:id',
     params: pathId,
-    body: { kind: 'json', codec: switchBody },
+    body: { kind: 'json', codec: activationBody },
     response: { codec: single(translationView) },
     refusals: ['PairNotFound', ...UNAVAILABLE],
   },
@@ -156,7 +156,7 @@ const removeTranslation = privateRoute(
   'admin',
   {
     operationId: 'removeTranslation',
-    summary: 'Remove the translator of a pair and all its pairs, if no open session uses it',
+    summary: 'Remove a translator with all its pairs, if no open session uses the translator',
     method: 'DELETE',
     path: '/admin/translations/:id',
     params: pathId,
