@@ -129,7 +129,7 @@ export const accountMutants: ReadonlyArray<Mutant> = [
     file: 'application/tokens/token-writes.ts',
     before: 'else if (isIssued) ids.add(tokenId)',
     after: '',
-    rows: ['that are still empty'], test: TOKEN_LIMIT,
+    rows: ['still empty'], test: TOKEN_LIMIT,
   },
   {
     file: 'application/tokens/commands/issue-token.ts',

@@ -29,13 +29,13 @@ export const attentionMutants: ReadonlyArray<Mutant> = [
     file: TAKE_IN,
     before: 'isEnd ? last : null',
     after: 'null',
-    rows: ['a phrase ends with its draft when the draft was sure of the end, without a full window'], test: FINAL_WORDS,
+    rows: ['a phrase whose draft was sure of the end becomes final without a full window'], test: FINAL_WORDS,
   },
   {
     file: 'application/pipeline/policy/by-attention/words.ts',
     before: 'repeated > MAX_MISPLACED_WORDS ? words.slice(repeated) : words',
     after: 'words',
-    rows: ['repeated text of the prompt is dropped: words without duration, or before known words'], test: FINAL_WORDS,
+    rows: ['repeated text of the prompt is dropped: words without duration, and known words'], test: FINAL_WORDS,
   },
   {
     file: BUFFER_START,
@@ -95,7 +95,7 @@ export const attentionMutants: ReadonlyArray<Mutant> = [
     file: TAKE_IN,
     before: "verdict !== 'loop' && limits.vad && openWords",
     after: "verdict === 'loop' && limits.vad && openWords",
-    rows: ['speech with bad scores keeps the text of the drafts, else that of the full window'], test: DOUBT,
+    rows: ['a full window with bad scores is used only when no draft gave text'], test: DOUBT,
   },
   {
     file: TAKE_IN,
@@ -150,7 +150,7 @@ export const attentionMutants: ReadonlyArray<Mutant> = [
     file: POLICY,
     before: 'each.end !== null && each.end > state.transcribedEnd',
     after: 'each.end === end && each.end > state.transcribedEnd',
-    rows: ['a draft waits for the interval of new audio'], test: RULES,
+    rows: ['a draft waits until min_buffer of new audio has arrived'], test: RULES,
   },
   {
     file: POLICY,

@@ -12,13 +12,13 @@ export const auditMutants: ReadonlyArray<Mutant> = [
     file: 'projections/compare-with-log.ts',
     before: 'position === null || position > checkpoint.position',
     after: 'position !== null && position > checkpoint.position',
-    rows: ['a document that a crash left ahead of its checkpoint, or removed, equals the log'], test: COMPARED,
+    rows: ['a document that a crash left ahead of its checkpoint, or removed, is not reported'], test: COMPARED,
   },
   {
     file: 'projections/compare-with-log.ts',
     before: 'position === null || position > checkpoint.position',
     after: 'true',
-    rows: ['a document at or before its checkpoint equals the log up to its checkpoint'],
+    rows: ['a document at or before its checkpoint must equal the log up to the checkpoint'],
     test: COMPARED,
   },
   {

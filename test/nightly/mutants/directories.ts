@@ -39,7 +39,7 @@ export const directoryMutants: ReadonlyArray<Mutant> = [
     file: 'application/users/policies/complete-users.ts',
     before: "if (!change.data.permissions.includes('admin')) return",
     after: 'return',
-    rows: ['the duty counts an administrator whose registration or promotion was interrupted'], test: ADMINISTRATORS,
+    rows: ['the duty records an administrator whose registration or promotion was interrupted'], test: ADMINISTRATORS,
   },
   {
     file: 'application/users/policies/count-administrators.ts',
@@ -78,14 +78,14 @@ export const directoryMutants: ReadonlyArray<Mutant> = [
     file: 'application/catalogue/switched-catalogue.ts',
     before: 'if (event !== null && event.revision > revision) take(orThrow(await load()))',
     after: '',
-    rows: ['switches of other processes are read from the log'],
+    rows: ['a model that another process switches off becomes inactive in this process too'],
     test: 'test/unit/application/catalogue/reference-switches.test.ts',
   },
   {
     file: 'projections/api-tokens/queries.ts',
     before: 'isBehind(API_TOKENS) ? TE.left(CATCHING_UP) : TE.right(O.none)',
     after: 'TE.right(O.none)',
-    rows: ['while the list is behind, a listed token is found and any other token is undecided'], test: ONCE_CURRENT,
+    rows: ['while the list is behind, a listed token is found and a query for another token fails'], test: ONCE_CURRENT,
   },
   {
     file: 'projections/once-current.ts',

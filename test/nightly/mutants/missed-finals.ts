@@ -90,6 +90,7 @@ export const missedFinalsMutants: ReadonlyArray<Mutant> = [
     file: 'application/lives/queries/stored-finals.ts',
     before: "        isAtEnd = false\n",
     after: '',
-    rows: ['a second query after the last stored final returns the finals stored since then'], test: TRANSCRIPTS,
+    rows: ['after the last stored final the last page is read again, with the finals stored since then'],
+    test: TRANSCRIPTS,
   },
 ]

@@ -24,7 +24,7 @@ export const placementMutants: ReadonlyArray<Mutant> = [
     file: 'domain/admission/decider.ts',
     before: '(worker) => -(lanesOf.get(worker) ?? 0)',
     after: '(worker) => (lanesOf.has(worker) ? 0 : 1)',
-    rows: ['of equal workers the worker with most free compute gets the session'],
+    rows: ['of workers with equal rank the one with most free compute gets the session'],
     test: OFFERS,
   },
   {
@@ -37,7 +37,7 @@ export const placementMutants: ReadonlyArray<Mutant> = [
     file: 'application/admission/announce-worker.ts',
     before: 'return hasDrifted(share, model.share) ? model : { ...model, share }',
     after: 'return hasDrifted(share, model.share) || share > 0 ? model : { ...model, share }',
-    rows: ['a worker announces immediately, and again after every notable change'], test: OFFERS,
+    rows: ['a worker announces itself immediately, and again after every notable change'], test: OFFERS,
   },
   {
     file: 'application/catalogue/offered-catalogue.ts',

@@ -7,8 +7,8 @@ const KEPT_LINK = 'test/unit/relay/reconnecting-link.test.ts'
 const SERVE_LINKS = 'test/unit/relay/serve-links.test.ts'
 const UNREACHABLE = 'test/unit/relay/unreachable.test.ts'
 const MOVED_OFF =
-  'a session with a local sender moves off a worker that is unreachable for 8 s, once a minute'
-const STAYS = 'a session with only listeners stays, and so does a session whose worker is reachable again'
+  'a session whose sender is local is moved after its worker was unreachable for 8 s'
+const STAYS = 'no move is requested for a session with only listeners, or when its worker is reachable again'
 const HEARD_ONCE = 'each listener receives all finals once and in order'
 
 /** Sessions whose sockets and workers are in different processes. */
@@ -68,7 +68,7 @@ export const relayMutants: ReadonlyArray<Mutant> = [
     file: 'application/sessions/relay/placements.ts',
     before: '.finally(() => { refreshing = null })',
     after: '.then(() => { refreshing = null })',
-    rows: ['the place of a session can be queried again after a failed attempt'], test: KEPT_LINK,
+    rows: ['the placement of a session can be queried again after a failed attempt'], test: KEPT_LINK,
   },
   {
     file: 'application/sessions/relay/listener-line.ts',
@@ -123,7 +123,7 @@ export const relayMutants: ReadonlyArray<Mutant> = [
     file: 'application/sessions/relay/move-unreachable.ts',
     before: 'if (!await isReachable(peer, liveId, placement.term)) continue',
     after: 'await isReachable(peer, liveId, placement.term)',
-    rows: ['a process that reaches no worker moves nothing'], test: UNREACHABLE,
+    rows: ['a process that reaches no worker requests no move'], test: UNREACHABLE,
   },
   {
     file: 'application/sessions/relay/remote-lives.ts',

@@ -68,14 +68,14 @@ export const senderMutants: ReadonlyArray<Mutant> = [
     file: RELAYED,
     before: 'if (takesFrames && !frames.isFull()) connection',
     after: "if (takesFrames && (place === 'ending' || !frames.isFull())) connection",
-    rows: ['a sender of an ended session is read until it learns of the end, up to the buffer limit'],
+    rows: ['after the end of a session the socket of its sender is still read, up to the buffer limit'],
     test: RELAYED_SENDER,
   },
   {
     file: RELAYED,
     before: 'isPausedByWorker = message.on',
     after: 'isPausedByWorker = false',
-    rows: ['a sender that is too fast is not read, and is closed after a minute without progress'], test: SENDERS,
+    rows: ['the socket of a too fast sender is not read, and closes after a minute without progress'], test: SENDERS,
   },
   {
     file: RELAYED,
@@ -93,7 +93,8 @@ export const senderMutants: ReadonlyArray<Mutant> = [
     file: RELAYED,
     before: "isAdmitted ? endAs(errorEnding('sender_already_connected')) : undefined",
     after: 'isAdmitted ? leave() : undefined',
-    rows: ['a returning sender is refused when another sender of its process gets the place'], test: RELAYED_SENDER,
+    rows: ['a returning sender is refused when the worker has admitted another sender of the same process'],
+    test: RELAYED_SENDER,
   },
   {
     file: SERVED,
@@ -105,7 +106,7 @@ export const senderMutants: ReadonlyArray<Mutant> = [
     file: 'interfaces/ws/relay/worker-senders.ts',
     before: "message.kind !== 'gone' || senders.get(message.requestId)?.served === served",
     after: 'served !== null',
-    rows: ['a refused sender that leaves does not remove the admitted sender from its place'], test: WORKER_SENDERS,
+    rows: ['when a refused sender leaves, the admitted sender stays connected'], test: WORKER_SENDERS,
   },
   {
     file: 'interfaces/ws/relay/worker-senders.ts',
@@ -123,7 +124,7 @@ export const senderMutants: ReadonlyArray<Mutant> = [
     file: 'application/pipeline/policy/policy.ts',
     before: 'phrases.length === 0 ? clock - LOOK_BACK_SAMPLES : bufferStart',
     after: 'clock - LOOK_BACK_SAMPLES',
-    rows: ['during speech, audio is settled up to the start of the buffer and of the first open word'],
+    rows: ['during speech, audio is settled up to the buffer; with an open word, up to the end of the finals'],
     test: 'test/unit/pipeline/settled-samples.test.ts',
   },
   {

@@ -4,7 +4,7 @@ const WORKERS = 'test/simulation/workers/workers.test.ts'
 const RUN_LIVES = 'test/unit/application/sessions/run-lives.test.ts'
 const STALLED = 'test/simulation/stores/stalled-store.test.ts'
 const ENDS = 'test/unit/application/sessions/live-sessions-end.test.ts'
-const ONE_WRITER = 'with three failing workers only one writes in each term'
+const ONE_WRITER = 'with three failing workers only one worker writes in each term'
 const RESTARTED = 'a restarted process takes its sessions over in the next term'
 const MOVED = 'a worker drops a moved session and does not end it'
 

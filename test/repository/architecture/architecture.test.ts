@@ -51,7 +51,7 @@ test('only run-lives and the sender socket start a pipeline', (t) => {
   const pullers = sources
     .filter(({ path }) => /\bruns\.pull\(/.test(readFileSync(path, 'utf8')))
     .map(({ path }) => path)
-  t.deepEqual(pullers, ['application/sessions/settle-live.ts'], 'only one file pulls')
+  t.deepEqual(pullers, ['application/sessions/settle-live.ts'], 'only settle-live.ts starts to pull a source')
   const settlers = sources
     .filter(({ imports }) => imports.includes('application/sessions/settle-live.ts'))
     .map(({ path }) => path)

@@ -73,7 +73,7 @@ export const unknownCodes = (citing: ReadonlyArray<Citing>, rules: ReadonlyArray
 
 const numberOf = ({ code }: Rule): number => Number(code.slice(1))
 
-/** Returns the rules that appear twice, in another family, out of order, or not as one sentence on one line. */
+/** Returns a complaint like `R1 is out of order` for each rule that is repeated, misplaced or not one sentence. */
 export const misplacedRules = (rules: ReadonlyArray<Rule>): ReadonlyArray<string> =>
   rules.flatMap((rule, i) => {
     const { code, sentence, family } = rule

@@ -9,7 +9,7 @@ test('every mutant changes a line that exists once, and names a test that exists
 const TABLE = 'test/unit/cli/table.test.ts'
 const FITTING = { file: TABLE, before: "test('columns", after: '', rows: ['columns are as wide'], test: TABLE }
 
-test('a mutant whose file, line, names, test file or test are missing does not fit', (t) => {
+test('a mutant with an unknown file, line, identifier, test file or title does not fit', (t) => {
   const faults = [
     { file: 'missing.ts' },
     { before: 'no such line' },

@@ -43,7 +43,7 @@ const attacksOn = ({ source }: Pattern): ReadonlyArray<string> => {
   return [...heads].flatMap((head) => [...words].map((word) => `${head}${word.repeat(SIZE / word.length)}\u0000`))
 }
 
-/** Quadratic work on 100 kB takes 10^10 steps, far beyond these limits. The second try allows for a stopped process. */
+/** Quadratic work on 100 kB takes 10^10 steps, far beyond these limits. The second try helps a busy machine. */
 const LIMITS_MS = [3000, 6000]
 
 const isLinear = (pattern: Pattern, limits = LIMITS_MS): boolean => {

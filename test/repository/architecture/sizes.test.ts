@@ -4,7 +4,7 @@ import { crowdedFolders, oversizeIn, oversizeInProduct, productFiles } from './s
 
 test('a folder of the product has at most 15 files', (t) => {
   const files = productFiles()
-  t.true(files.length > productSources('.').length, 'other files than programs were found too')
+  t.true(files.length > productSources('.').length, 'files that are not .ts files were found too')
   t.deepEqual(crowdedFolders(files), [])
 })
 

@@ -14,9 +14,9 @@ export const createRandom = (seed: number): (() => number) => {
 }
 
 export interface Faults {
-  /** Share of the steps at which the process dies, half of them before the step takes effect. */
+  /** Fraction of the steps at which the process dies, half of them before the step takes effect. */
   readonly crash: number
-  /** Share of the steps that answer StoreUnavailable, half of them without an effect. */
+  /** Fraction of the steps that answer StoreUnavailable, half of them without an effect. */
   readonly unavailable: number
 }
 
@@ -58,7 +58,7 @@ export const createSimulation = (random: () => number, onAppend: (stream: string
     kills.push(die)
 
     /** Waits until the simulation picks this step. It never answers when the process is dead or dies at this step. */
-    const step = <A>(act: () => Promise<E.Either<{ _tag: string }, A>>, hasOutcome: boolean) =>
+    const step = <A>(act: () => Promise<E.Either<{ _tag: string }, A>>, isWrite: boolean) =>
       new Promise<E.Either<never, A>>((resolve) => {
         if (isDead) return
         waiting.push(() => {
@@ -70,7 +70,7 @@ export const createSimulation = (random: () => number, onAppend: (stream: string
           const unavailableAnswer = E.left({ _tag: 'StoreUnavailable', reason: 'simulated' }) as E.Either<never, A>
           if (hasNoEffect) return resolve(unavailableAnswer)
           void act().then((outcome) => {
-            if (hasOutcome) observe()
+            if (isWrite) observe()
             if (crash) return die()
             return resolve(unavailable ? unavailableAnswer : (outcome as E.Either<never, A>))
           })

@@ -50,7 +50,7 @@ const createWorld = (seed: number) => {
   const pauses: Array<() => void> = []
   let clock = Date.parse('2026-11-21T09:30:00Z')
   let running: ReadonlyArray<Running> = []
-  let isLast = false
+  let isFinalStart = false
 
   const chance = (share: number): boolean => random() < share
   const pick = <A>(list: ReadonlyArray<A>): A | undefined => list[Math.floor(random() * list.length)]
@@ -83,7 +83,7 @@ const createWorld = (seed: number) => {
     )
     await retry(join)
     await retry(side.start)
-    if (isLast) await retry(side.reconcile)
+    if (isFinalStart) await retry(side.reconcile)
 
     reconcileLives({ ...side.deps, logger: silentLogger, every: 30_000 })
     running = [...running, { process, side, reconcile: () => startRound() }]
@@ -93,7 +93,7 @@ const createWorld = (seed: number) => {
     const process = simulation.createProcess()
     void process.died.then(() => {
       running = running.filter((entry) => entry.process !== process)
-      return isLast ? undefined : start()
+      return isFinalStart ? undefined : start()
     })
     await boot(process)
   }
@@ -135,7 +135,7 @@ const createWorld = (seed: number) => {
     },
     /** Kills all processes and starts one, which is ready once it has reconciled. */
     restart: async (): Promise<void> => {
-      isLast = true
+      isFinalStart = true
       simulation.setFaults(NO_FAULTS)
       simulation.killAll()
       running = []

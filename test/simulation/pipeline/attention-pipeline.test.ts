@@ -136,7 +136,7 @@ test('without a detector an unchanged phrase is final even if its full window di
   t.true((finals[0]?.pushed ?? Infinity) / 16000 < 5)
 })
 
-test('a session that ends during the silence of its last phrase is transcribed to its end', async (t) => {
+test('a last phrase that arrives together with the end of its session is transcribed', async (t) => {
   const words = [...spokenWords('it begins at noon'), ...spokenWords('bring a cup', 1.6)]
   const audio = scriptedAudio(words, 0.2)
   const silenceAt = Math.round(scriptedAudio(words.slice(0, 4)).length + 1.4 * 16000)

@@ -172,10 +172,10 @@ export const runRelay = async ({ seed, actions }: Schedule) => {
   ]
   const total = acts.reduce((sum, [weight]) => sum + weight, 0)
   for (let n = 0; n < actions; n += 1) {
-    let at = random() * total
+    let remaining = random() * total
     for (const [weight, act] of acts) {
-      at -= weight
-      if (at >= 0) continue
+      remaining -= weight
+      if (remaining >= 0) continue
       await act()
       break
     }

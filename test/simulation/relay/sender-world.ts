@@ -44,7 +44,7 @@ interface SenderWorldOptions {
   readonly maxKeptBytes?: number
 }
 
-/** One session with real pipelines that workers run one after another, and processes with the sockets of senders. */
+/** Creates one session, the workers that run it one after another, and processes with the sockets of senders. */
 export const createSenderWorld = ({
   words = [], reconnectGrace = 0, takeoverGrace = 60_000, ...options
 }: SenderWorldOptions = {}) => {

@@ -48,10 +48,11 @@ export const createSimulatedWorkers = (seed: number) => {
     new Date(Date.parse('2026-11-21T09:30:00Z') + world.now()).toISOString().replace('Z', '000+00:00')
   const awake = (): ReadonlyArray<Running> => running.filter(({ process }) => !process.isFrozen())
 
-  /** Starts work in the background: it is never answered when its process dies. */
-  const begin = (work: Promise<unknown>): void => void work.catch((error: unknown) => problems.push(String(error)))
+  /** Starts work in the background. When its process dies, the work never completes. */
+  const inBackground = (work: Promise<unknown>): void =>
+    void work.catch((error: unknown) => problems.push(String(error)))
 
-  /** Creates a process. Members are lost only when `suspect` says so. */
+  /** Creates a process. A member counts as lost only after `suspect`. */
   const open = async (name: string) => {
     const process = world.createProcess()
     const environment = { ...createTestEnvironment(), now, random, monotonic: world.now }
@@ -86,7 +87,7 @@ export const createSimulatedWorkers = (seed: number) => {
 
   const boot = async (name: string): Promise<void> => {
     const { process, worker, environment } = await open(name)
-    // A process that fails to start ends and is started again.
+    // A process that fails to start is killed and started again.
     running = [
       ...running.filter((entry) => entry.name !== name),
       { name, process, worker, incarnation: environment.instance },
@@ -98,7 +99,7 @@ export const createSimulatedWorkers = (seed: number) => {
   }
 
   const send = (by: Running, command: AdmissionCommand): void =>
-    begin(by.worker.admission.send({ command, commandId: v7(), correlationId: 'c', actor: 'service' })())
+    inBackground(by.worker.admission.send({ command, commandId: v7(), correlationId: 'c', actor: 'service' })())
 
   const speak = ({ worker }: Running): void => {
     const isRunning = (candidate: ScriptedPipeline) => !candidate.isAborted() && candidate.finishes.length === 0
@@ -106,7 +107,7 @@ export const createSimulatedWorkers = (seed: number) => {
     if (pipeline === undefined) return
     const segment = nextSegments.get(pipeline) ?? pipeline.nextSegment
     nextSegments.set(pipeline, segment + 1)
-    begin(pipeline.final(segment, `words ${segment}`))
+    inBackground(pipeline.final(segment, `words ${segment}`))
   }
 
   const talk = async (by: Running, liveId: number): Promise<void> => {
@@ -117,31 +118,31 @@ export const createSimulatedWorkers = (seed: number) => {
     if (chance(0.5)) attached.right.closed('sender_closed')
   }
 
-  const finish = (by: Running, liveId: number): void => begin(by.worker.side.finishLive(owner, liveId)())
+  const finish = (by: Running, liveId: number): void => inBackground(by.worker.side.finishLive(owner, liveId)())
   const reconcilers = new Map<Running, ReturnType<typeof createReconciler>>()
   const reconcile = (by: Running): void => {
     const reconciler = reconcilers.get(by) ?? createReconciler(by.worker.side.deps)
     reconcilers.set(by, reconciler)
-    begin(reconciler.round())
+    inBackground(reconciler.round())
   }
 
   const create = async (by: Running): Promise<void> => {
     const { worker: apiWorker } = await api
     const urlSource = { audioFormat: 'hls', audioUrl: 'http://h/a', autoStart: true } as const
     const request = requestOf({ model: pick(['m1', 'm2', 'm3']) ?? 'm1', ...(chance(0.7) ? urlSource : {}) })
-    begin((chance(0.5) ? by.worker : apiWorker).side.createLive(owner, request)())
+    inBackground((chance(0.5) ? by.worker : apiWorker).side.createLive(owner, request)())
   }
   const finishByApi = async (liveId: number): Promise<void> =>
-    begin((await api).worker.side.finishLive(owner, liveId)())
+    inBackground((await api).worker.side.finishLive(owner, liveId)())
   const restart = ({ process, name }: Running): void => {
     // The restart is already running: only one process may have a name.
     if (process.isDead()) return
     process.kill()
-    begin(boot(name))
+    inBackground(boot(name))
   }
   /** Drains and restarts the process. */
   const stop = (by: Running): void =>
-    begin(by.worker.drain().then(() => restart(by)))
+    inBackground(by.worker.drain().then(() => restart(by)))
   const move = (by: Running, liveId: number): void => {
     const placed = rules.placements().get(liveId)
     if (placed !== undefined) send(by, { type: 'Move', liveId, term: placed.term, to: null, at: now() })
@@ -149,14 +150,14 @@ export const createSimulatedWorkers = (seed: number) => {
   const suspect = (by: Running, { name: worker, incarnation }: Running): void =>
     send(by, { type: 'Leave', reason: 'lost', worker, incarnation, at: now() })
 
-  /** The possible actions with their probability in percent. */
   type Action = (process: Running, other: Running, liveId: number) => void
+  /** The possible actions with their probability in percent. */
   const actions: ReadonlyArray<readonly [percent: number, action: Action]> = [
-    [20, (process) => begin(create(process))],
+    [20, (process) => inBackground(create(process))],
     [25, speak],
-    [7, (process, _, liveId) => begin(talk(process, liveId))],
+    [7, (process, _, liveId) => inBackground(talk(process, liveId))],
     [3, (process, _, liveId) => finish(process, liveId)],
-    [2, (_, __, liveId) => begin(finishByApi(liveId))],
+    [2, (_, __, liveId) => inBackground(finishByApi(liveId))],
     [10, (_, { process }) => process.freeze(!process.isFrozen())],
     [12, suspect],
     [6, (process, _, liveId) => move(process, liveId)],
@@ -207,7 +208,7 @@ export const createSimulatedWorkers = (seed: number) => {
   return {
     rules, world, problems, step, checkPlacements, chance, random, act,
     begin: async (): Promise<void> => {
-      for (const name of NAMES) begin(boot(name))
+      for (const name of NAMES) inBackground(boot(name))
       await rest()
     },
     /** Thaws all processes and checks that each worker has joined again. */

@@ -17,7 +17,7 @@ const BY_WORKER = ['SenderAttached', 'SenderDetached', 'SourceStarted', 'LiveSta
 
 /**
  * Checks the log after each append: no worker exceeds its capacity or gets a session whose model it lacks, only one
- * process writes in a term, no lower term follows a fence, and segments count 1..n.
+ * process writes in a term, no lower term follows a fence, and segments are numbered 1 to n.
  */
 export const createWorkerLogRules = (capacity: number, offers: ReadonlyMap<string, ReadonlySet<string>>) => {
   const placed = new Map<number, Placed>()

@@ -3,7 +3,7 @@ import type { EventStore, StoredEvent, SubscriptionMessage } from '../../../appl
 import type { Timers } from '../../../application/ports/timers.ts'
 import { createMemoryEventStore } from '../../support/doubles/memory/event-store.ts'
 
-/** Shares of the appends that fail. */
+/** For each fault, the fraction of all appends that have it (0 to 1). */
 export interface AppendFaults {
   /** The append is answered as unavailable and happens later. */
   readonly late: number

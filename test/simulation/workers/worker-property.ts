@@ -12,7 +12,7 @@ const schedule = fc.record({
 })
 
 /** Runs random schedules of three workers that freeze, die, are declared lost and return. The log breaks no rule. */
-export const assertOneWorkerATerm = async (t: ExecutionContext, schedules: number): Promise<void> => {
+export const assertOneWorkerPerTerm = async (t: ExecutionContext, schedules: number): Promise<void> => {
   let [takenOver, fenced, segments] = [0, 0, 0]
   const seed = Math.floor(chanceOf(t).random('schedules')() * 2 ** 31)
   await fc.assert(

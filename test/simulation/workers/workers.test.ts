@@ -1,6 +1,6 @@
 import test from 'ava'
-import { assertOneWorkerATerm } from './worker-property.ts'
+import { assertOneWorkerPerTerm } from './worker-property.ts'
 
-test('with three failing workers only one writes in each term, and no lower term writes after its fence', async (t) => {
-  await assertOneWorkerATerm(t, Number(process.env['STENOLOG_TEST_SCHEDULES'] ?? 50))
+test('with three failing workers only one worker writes in each term, and a fence refuses lower terms', async (t) => {
+  await assertOneWorkerPerTerm(t, Number(process.env['STENOLOG_TEST_SCHEDULES'] ?? 50))
 })

@@ -8,12 +8,12 @@ const unavailable = E.left({ _tag: 'StoreUnavailable', reason: 'test' } as const
 
 /** Wraps a store: the appends to a stream get the fates listed for it, in order. Later appends are answered. */
 export const createFailingStore = (store: EventStore, fates: Readonly<Record<string, ReadonlyArray<Fate>>>) => {
-  const met = new Map<string, number>()
+  const appendCounts = new Map<string, number>()
   const appends: Array<{ readonly stream: string; readonly ids: ReadonlyArray<string> }> = []
   const append: EventStore['append'] = (stream, expected, events: ReadonlyArray<NewEvent>) => async () => {
     appends.push({ stream, ids: events.map(({ id }) => id) })
-    const count = met.get(stream) ?? 0
-    met.set(stream, count + 1)
+    const count = appendCounts.get(stream) ?? 0
+    appendCounts.set(stream, count + 1)
     const fate = fates[stream]?.[count] ?? 'answered'
     if (fate === 'not-made') return unavailable
     const appended = await store.append(stream, expected, events)()

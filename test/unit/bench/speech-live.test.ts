@@ -37,7 +37,7 @@ test('at full speed the audio is the only clock: two runs show the same text at 
   t.true(firstRun.frames.length > 2)
 })
 
-test('the text of a slow pass appears later by the duration of the pass, the last one after the end', async (t) => {
+test('the text of a pass appears later by the duration of the pass, the last text after the end', async (t) => {
   const [instant, slow] = [await transcribe(0), await transcribe(0.5)]
   const [first, delayed] = [instant.frames[0]?.at ?? 0, slow.frames[0]?.at ?? 0]
   t.true(Math.abs(delayed - first - 0.5) < 0.001, `${first} and ${delayed}`)

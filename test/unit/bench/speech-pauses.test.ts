@@ -11,7 +11,7 @@ const frames = (...runs: ReadonlyArray<readonly [frames: number, probability: nu
 
 const seconds = (count: number): number => (count * VAD_FRAME) / SAMPLE_RATE
 
-test('the time before the first, between two and after the last region is silence', (t) => {
+test('the time outside the speech regions is silence', (t) => {
   const probabilities = frames([10, 0], [20, 0.9], [30, 0.1], [20, 0.9], [25, 0.1])
   const quiets = quietsOf(probabilities, probabilities.length * VAD_FRAME).map(({ start, end }) => [start, end])
   t.deepEqual(quiets, [[0, 10], [30, 60], [80, 105]].map((both) => both.map(seconds)))
@@ -19,7 +19,7 @@ test('the time before the first, between two and after the last region is silenc
   t.deepEqual(quietsOf(frames([20, 0]), 20 * VAD_FRAME), [{ start: 0, end: seconds(20) }])
 })
 
-test('a word that spans silence lies where its longer part lies', (t) => {
+test('a word that extends into silence is cut to its longer part outside the silence', (t) => {
   const [wordBefore, wordAfter] = [{ word: 'not', start: 3, end: 4.2 }, { word: 'what', start: 3.9, end: 5.5 }]
   const quiets = [{ start: 0, end: 1 }, { start: 4, end: 5 }]
   t.deepEqual(soundingPart(wordBefore, quiets), { word: 'not', start: 3, end: 4 })
@@ -39,14 +39,14 @@ const lagsOf = (finals: ReadonlyArray<Final>, spoken = SPOKEN, quiets = QUIETS) 
   return finalLags(timedFinals, { spoken, quiets, language: 'en' }, 1).map(({ lag, end }) => `${lag} ${end}`)
 }
 
-test('the lag of a final counts from the end of its last word, separately for each cause of the end', (t) => {
+test('the lag of a final begins at the end of its last word, and names what ended the final', (t) => {
   t.deepEqual(lagsOf([[2.75, 'Ill kept'], [3.75, 'cat'], [5, 'sat.']]), ['1.25 pause', '0.25 running', '1 audio'])
   t.deepEqual(lagsOf([[2.75, 'Ill hept'], [5, 'cat sat']]), ['1 audio'], 'a wrong last word is not measured')
   const later = [{ start: 4.5, end: 6.5 }]
   t.deepEqual(lagsOf([[3.75, 'Ill kept cat'], [6, 'sat']], SPOKEN, later), ['0.25 running', '2 pause'])
 })
 
-test('without word times, a final itself names the end of its speech', (t) => {
+test('without word times, the lag begins at the end time of the final itself', (t) => {
   const finals = [[2.75, 'Ill kept', 1.75], [3.75, 'cat', 3.5], [5, 'sat', 4.25]] as const
   t.deepEqual(lagsOf(finals, []), ['1.25 pause', '0.25 running', '0.75 audio'])
 })

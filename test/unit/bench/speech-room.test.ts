@@ -10,7 +10,7 @@ const engine = (pass: PassTime | null, lanes: number): Pick<SpeechEngine, 'passT
   deviceOf: () => ({ name: 'cpu', lanes }),
 })
 
-test('the capacity equals the measure of admission: processor time over all lanes', (t) => {
+test('the capacity follows the rule of admission: lanes divided by the share of a session', (t) => {
   const room = roomOf([engine({ usual: 0.6, least: 0.2, busy: 0.3 }, 2)], 'a')
   t.deepEqual(room, { pass_s: 0.6, busy_s: 0.3, share: 0.42, lanes: 2, sessions: 4 })
   const slower = engine({ usual: 0.5, least: 0.2 }, 1)
@@ -29,7 +29,7 @@ test('the capacity equals the measure of admission: processor time over all lane
   t.is(lineOf('a', null), 'a: no pass was measured')
 })
 
-test('a recording longer than one detector call is judged in parts, each continuing the last', async (t) => {
+test('a long recording is sent to the detector in parts, each with the state after the previous part', async (t) => {
   const states: Array<number> = []
   const isLoud = (samples: Int16Array, frame: number): boolean => (samples[frame * VAD_FRAME] ?? 0) > 0
   const detector: Pick<SpeechEngine, 'detectSpeech'> = {

@@ -20,7 +20,7 @@ test('words are compared without case and punctuation, English numbers as digits
   t.is(wordsOf('그는 길로', 'ko'), '그는 길로')
 })
 
-test('aligned different words are substitutions, all others insertions or deletions', (t) => {
+test('aligned words that differ are substitutions; other differences are insertions or deletions', (t) => {
   t.like(errorsOf('the cat sat', 'the dog sat'), { words: 3, substituted: 1, inserted: 0, deleted: 0 })
   t.like(errorsOf('the cat sat', 'the very black cat sat'), { substituted: 0, inserted: 2, deleted: 0 })
   t.like(errorsOf('the cat sat down', 'the down'), { substituted: 0, inserted: 0, deleted: 2 })
@@ -31,7 +31,7 @@ test('aligned different words are substitutions, all others insertions or deleti
   t.is(recallOf(errorsOf('a b c d e', 'x y z a b d e')), 80, 'inserted words do not count')
 })
 
-test('a false sentence end is counted, also after a wrong word; the end of the text is not', (t) => {
+test('a false sentence end is counted, also after a wrong word; the end of the text is not counted', (t) => {
   const torn = errorsOf('My fellow Americans, ask not what.', 'My fellow Americans. ASK NOT! What.')
   t.like(torn, { false_ends: 2, false_capitals: 3 })
   t.like(errorsOf('He came. She went.', 'He came. She went.'), { false_ends: 0, false_capitals: 0 })
@@ -63,7 +63,7 @@ test('differences at segment borders are reported by kind', (t) => {
   t.deepEqual(faults('the cat sat on the mat', ['the rat sat', 'on the mat']), [])
 })
 
-test('a difference at a border is reported next to the offline result of the same model', (t) => {
+test('the cause of a difference at a border follows from the offline result of the same model', (t) => {
   const [right, torn] = ['the cat sat on the mat', ['the cat sad', 'on the mat']]
   const causes = (offline: string | null, spoken = right, segments = torn) => {
     const reference = offline === null ? null : compareTexts(spoken, offline, 'en')
@@ -111,7 +111,7 @@ test('different results of two runs are reported next to the spoken text', (t) =
   ])
 })
 
-test('error rates are pooled over all words of a group; unknown members of a recording are ignored', (t) => {
+test('error rates are pooled over all words of a group; other fields of a recording are ignored', (t) => {
   const recording = (language: string, said: string, text: string) => {
     const texts = { reference: scoredText({ text: said, language }, text) }
     return { name: said, language, unit: 'words' as const, seconds: 1, said, texts, live: null }

@@ -19,7 +19,7 @@ test('a slow store is queried again at the start', async (t) => {
   t.is(calls(), 3)
 })
 
-test('a slow store does not end a step that rejects with its error; any other defect does', async (t) => {
+test('a step that rejects because the store is slow is repeated; any other defect ends the start', async (t) => {
   const { task, calls } = createTask(UNAVAILABLE, UNAVAILABLE, E.right('there'))
   t.is(
     await runStartWork('list', async () => orThrow(await task(), 'the list cannot be read'), immediateTimers),
@@ -45,6 +45,6 @@ test('any other failure ends the start immediately', async (t) => {
   t.is(calls(), 1)
 })
 
-test('unreadable data does not end a step that may be skipped', async (t) => {
+test('unreadable data does not end the start at a step that may be skipped', async (t) => {
   await t.notThrowsAsync(runStartStepUnlessDamaged('a step', createTask(E.left({ _tag: 'LogCorrupted' })).task))
 })

@@ -74,7 +74,7 @@ const command: fc.Arbitrary<Step['command']> = fc
     { weight: 8, arbitrary: admit },
     { weight: 4, arbitrary: release },
   )
-  .chain((members) => offerings.map((offering) => (at: string) => ({ ...members, at, offering })))
+  .chain((fields) => offerings.map((offering) => (at: string) => ({ ...fields, at, offering })))
 const elapsed = fc.oneof(
   { weight: 8, arbitrary: fc.nat({ max: MINUTE }) },
   { weight: 1, arbitrary: fc.integer({ min: -5000, max: 0 }) },

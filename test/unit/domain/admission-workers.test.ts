@@ -178,7 +178,7 @@ test('a session goes only to a worker with its model and translators, and waits 
   ])
   t.false(isPlaceable(waiting, offering))
   const extended = new Map([...offering, ['gpu-2', new Set(['large'])]])
-  t.true(isPlaceable(waiting, extended), 'as soon as a worker offers the model')
+  t.true(isPlaceable(waiting, extended), 'the waiting session can move as soon as a worker offers the model')
   t.deepEqual(admissionDecider.decide({ ...place, offering: extended }, waiting), E.right([moved(3, 'gpu-2')]))
   given(...history).when({ ...move(1, 1), offering }).thenEvents(moved(1, 'gpu-2'))
   given(...history)

@@ -34,7 +34,7 @@ test('a session that fills the capacity exactly is admitted; one megabyte more i
     .thenRefused({ _tag: 'InsufficientVram', needed: 1000, free: 999 })
 })
 
-test('without any worker nothing is free [R58]', (t) => {
+test('without any worker no memory is free [R58]', (t) => {
   specify(t, admissionDecider).given().when(admit(1)).thenRefused({ _tag: 'InsufficientVram', needed: 1000, free: 0 })
 })
 
@@ -53,7 +53,7 @@ test('free megabytes of two workers together do not make room for one session', 
     .thenRefused({ _tag: 'InsufficientVram', needed: 1000, free: 900 })
 })
 
-test("the quota counts the user's own open sessions; a release frees a place [R60]", (t) => {
+test("the quota counts the user's own open sessions; after a release another session fits [R60]", (t) => {
   const { given } = specify(t, admissionDecider)
   const busy = [joined('gpu-0', 9000), admitted(1), admitted(2), admitted(3, { userId: 4 })]
   given(...busy).when(admit(4, { maxSessions: 2 })).thenRefused({ _tag: 'QuotaReached', maximum: 2 })
@@ -85,7 +85,7 @@ test('a second release, or a release of an unknown session, does nothing', (t) =
   given().when({ type: 'Release', liveId: 9, at }).thenNothing()
 })
 
-test('a capacity below the reservations evicts nobody and admits nobody', (t) => {
+test('a capacity below the reservations evicts no session and admits no session', (t) => {
   const history = [joined('gpu-0', 4000), admitted(1), admitted(2), joined('gpu-0', 1500)]
   t.deepEqual(fold(admissionDecider, history).open, [reservation(1), reservation(2)])
   const { given } = specify(t, admissionDecider)

@@ -46,7 +46,7 @@ test('a token expires at a time after its issue, or never [R118]', (t) => {
   given().when({ type: 'Issue', data: until(after(-86_400_000)) }).thenRefused({ _tag: 'ExpiryNotInFuture' })
 })
 
-test('only members that are sent and differ change; several changes are one decision', (t) => {
+test('a member changes only if it was sent with a new value; several changes are one decision', (t) => {
   const { given } = specify(t, apiTokenDecider)
   given(issued).when(change({})).thenNothing()
   given(issued).when(change({ name: 'ci', isActive: true })).thenNothing()
@@ -91,7 +91,7 @@ test('the state holds the current values of the token', (t) => {
   t.deepEqual(fold(apiTokenDecider, [issued, revoked]), { status: 'revoked' })
 })
 
-test('a use is recorded when the last recorded one is a minute old [R33]', (t) => {
+test('a use is recorded when the last recorded use is a minute old [R33]', (t) => {
   const { given } = specify(t, tokenUseDecider)
   const used = (milliseconds: number): ApiTokenUsed => ({
     type: 'ApiTokenUsed',
@@ -104,7 +104,7 @@ test('a use is recorded when the last recorded one is a minute old [R33]', (t) =
   given(used(60_000)).when(used(0).data).thenNothing()
 })
 
-test('a token has expired at its last instant [R32]', (t) => {
+test('at its expiry time a token is already expired [R32]', (t) => {
   t.false(hasExpired(null, at))
   t.false(hasExpired(after(9001), at))
   t.true(hasExpired(at, at))

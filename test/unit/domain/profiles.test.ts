@@ -39,7 +39,7 @@ test('a profile is added; names may repeat, ids may not [D30]', (t) => {
   given(added(1)).when({ type: 'AddProfile', ...profile(1) }).thenRefused({ _tag: 'ProfileExists' })
 })
 
-test('only the sent members change [R109]', (t) => {
+test('only the values that were sent change [R109]', (t) => {
   const { given } = specify(t, profilesDecider)
   given(added(1))
     .when(change(1, { max_chars: 40 }))
@@ -53,7 +53,7 @@ test('a change without a difference does nothing [R109]', (t) => {
   given(added(1)).when(change(1, DEFAULT_ENGINE_SETTINGS, 'Default')).thenNothing()
 })
 
-test('a vocabulary change replaces only the members sent; repeating it does nothing [B44]', (t) => {
+test('a vocabulary change replaces only the prompt or hotwords that were sent; a repeat does nothing [B44]', (t) => {
   const { given } = specify(t, profilesDecider)
   const changeVocabulary = (vocabulary: GivenVocabulary): ProfilesCommand =>
     ({ type: 'ChangeProfile', profileId: 1, settings: {}, vocabulary, at })

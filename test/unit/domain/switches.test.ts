@@ -20,7 +20,7 @@ test('models, languages and pairs are switched separately, each by its own id', 
     .thenEvents({ type: 'ModelSwitched', data: { modelId: 7, active: false, at } })
 })
 
-test('everything is on at first, and an unchanged switch makes no event', (t) => {
+test('all models, languages and pairs are active at first; a command without a change makes no event', (t) => {
   const { given } = specify(t, switchesDecider)
   given().when({ kind: 'model', id: 6, active: true, at }).thenNothing()
   given(modelSwitched(false)).when({ kind: 'model', id: 6, active: false, at }).thenNothing()
@@ -28,7 +28,7 @@ test('everything is on at first, and an unchanged switch makes no event', (t) =>
   given(modelSwitched(false), modelSwitched(true)).when({ kind: 'model', id: 6, active: true, at }).thenNothing()
 })
 
-test('ModelListed events in the same stream change no switch', (t) => {
+test('ModelListed events in the same stream activate or deactivate no model', (t) => {
   const { given } = specify(t, switchesDecider)
   const listed: CatalogueEvent = { type: 'ModelListed', data: { modelId: 6, name: 'demo-en', at } }
   given(listed).when({ kind: 'model', id: 6, active: true, at }).thenNothing()

@@ -82,7 +82,7 @@ test('rehashing replaces the hash only while the old hash is current, and keeps 
   given().when(rehash).thenRefused({ _tag: 'UserUnknown' })
 })
 
-test('an administrator changes all differing members in one step', (t) => {
+test('an administrator can change several values in one decision', (t) => {
   const { given } = specify(t, userDecider)
   const limits: UserEvent = { type: 'UserLimitsChanged', data: { userId: 3, maxSessions: 2, maxTranslations: 5, at } }
   const permissions: UserEvent = { type: 'UserPermissionsChanged', data: { userId: 3, permissions: ['admin'], at } }
@@ -97,7 +97,7 @@ test('an administrator changes all differing members in one step', (t) => {
     .thenEvents(limits, permissions, passwordChanged('second', 1, at), disabled(at))
 })
 
-test('equal values are no change, but setting the same password again is one', (t) => {
+test('equal values are no change, but setting the same password again is a change', (t) => {
   const { given } = specify(t, userDecider)
   given(registered).when({ type: 'Change', changes: {}, at }).thenNothing()
   given(registered)

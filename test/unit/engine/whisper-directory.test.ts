@@ -128,7 +128,7 @@ test('the prompt of an English-only model contains no language and no task', asy
   t.is(promptOf(model, 'fr'), null)
 })
 
-test('the languages are those whose tokens the tokenizer has', async (t) => {
+test('a model supports the languages whose tokens are in its tokenizer', async (t) => {
   const languagesAfter = async (
     ...changes: ReadonlyArray<(folder: string) => Promise<void>>
   ): Promise<ReadonlyArray<string>> => {
@@ -139,7 +139,7 @@ test('the languages are those whose tokens the tokenizer has', async (t) => {
     await directory.remove()
     return E.isLeft(model) ? [model.left] : abilitiesOf(model.right).languages
   }
-  const generation = (members: object) => changed('generation_config.json', (json) => ({ ...json, ...members }))
+  const generation = (fields: object) => changed('generation_config.json', (json) => ({ ...json, ...fields }))
   const addTokens = (...tokens: ReadonlyArray<object>) =>
     changed('tokenizer.json', (json) => ({
       ...json,
@@ -191,7 +191,7 @@ test('a multilingual model detects languages, and translates if it has the token
   t.like(abilitiesOf(await open(DEMO)), { findsLanguage: false, translates: false })
 })
 
-test('errors name missing and wrong members', async (t) => {
+test('errors name the missing file or the wrong field', async (t) => {
   t.is(await reasonAfter(async (folder) => rm(join(folder, 'tokenizer.json'))), 'tokenizer.json is missing')
   t.is(await reasonAfter(async (folder) => writeFile(join(folder, 'config.json'), '{')), 'config.json is not JSON')
   t.regex(

@@ -95,7 +95,7 @@ test('a folder without known languages or with a missing file is reported and no
   for (const name of ['opus-mt-en-ROMANCE', 'translator']) t.regex(reasons.get(name) ?? '', /contains its languages/)
 })
 
-test('the tokenizer names the languages, before the folder name does', async (t) => {
+test('the languages in the tokenizer configuration take precedence over the folder name', async (t) => {
   const modelsDir = await installTranslators(t, 'opus-mt-en-es', 'mt-prototype')
   for (const name of ['opus-mt-en-es', 'mt-prototype'])
     await changeJson(join(modelsDir, name), 'tokenizer_config.json', {
@@ -123,7 +123,7 @@ for (const [folder, source, target, expected] of [
   ['opus-mt-en-haw', null, null, null],
   ['translator', null, '', null],
 ] as const) {
-  test(`languages of ${folder} with ${source} and ${target}`, (t) => {
+  test(`${folder} with the tokenizer languages ${source} and ${target} translates ${expected}`, (t) => {
     const languages = languagesOfTranslator(folder, source, target)
     t.is(languages === null ? null : `${languages.from}-${languages.to}`, expected)
   })
@@ -159,7 +159,7 @@ test('when the list cannot be read completely, nothing new is listed and known m
         return E.left({ _tag: 'LogCorrupted', reason: 'a flipped bit' } as const)
       },
   }
-  const around = await openWith(modelsDir, bundledDir, damaged)
-  t.deepEqual(around.pairs, pairs)
+  const withCorruptedRow = await openWith(modelsDir, bundledDir, damaged)
+  t.deepEqual(withCorruptedRow.pairs, pairs)
   t.is(store.allEvents().length, before)
 })

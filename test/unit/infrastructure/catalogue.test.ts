@@ -60,7 +60,7 @@ test('98 languages with two-letter codes are listed, English first, Javanese as 
   t.false(rows.some(({ iso }) => iso === 'jw'))
 })
 
-test('a folder with the name of the interface or of the repository activates this model', async (t) => {
+test('a folder with the API name or the repository name of a model activates the model', async (t) => {
   const modelsDir = await install(t, { 'whisper-large-v3': TINY, medium: TINY, 'whisper-base': TINY, 'my-own': TINY })
   const { catalogue, names } = await openWith(modelsDir)
   t.deepEqual(names, [...FIVE, 'demo-en', 'my-own', 'base'])

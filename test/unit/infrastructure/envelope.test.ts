@@ -29,7 +29,7 @@ test('envelopes of both formats open', (t) => {
   t.is(openText(KEY, sealed, 'user-7'), TEXT)
 })
 
-test('a bound envelope does not open in another place or without its binding', (t) => {
+test('a bound envelope does not open for another stream, event or key, or without its binding', (t) => {
   const { m: _, ...stripped } = BOUND
   for (const [envelope, stream] of [
     [BOUND, 'user-8'],

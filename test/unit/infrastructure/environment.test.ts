@@ -12,7 +12,7 @@ test('the clock returns increasing timestamps with microseconds [R12 D23]', (t) 
   t.true(Math.abs(Date.parse(now()) - Date.now()) < 60_000)
 })
 
-test('ids are ordered UUIDs of version 7, secrets have 256 random bits, the instance id stays', (t) => {
+test('ids are ordered UUIDs of version 7, secrets have 256 random bits, the instance id stays the same', (t) => {
   const environment = createEnvironment()
   const ids = Array.from({ length: 2000 }, environment.newId)
   t.true(ids.every((id) => /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/.test(id)))

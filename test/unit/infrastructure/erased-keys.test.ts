@@ -10,7 +10,7 @@ import { createManualTimers } from '../../support/doubles/manual-timers.ts'
 import { sealedMembers, plainMembers } from '../../support/events/sealed-texts.ts'
 import { createRecordingLogger } from '../../support/doubles/loggers.ts'
 
-/** A keyring that follows the erasures of another process, in virtual time. */
+/** Opens a keyring that follows the erasures of another process, in virtual time. */
 const follow = async (needed: ReadonlyArray<string> = []) => {
   const keys = new Map<string, StoredKey>()
   const requestedKeys: Array<string> = []

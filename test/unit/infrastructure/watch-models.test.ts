@@ -19,11 +19,11 @@ const watching = async (t: ExecutionContext, rescan: () => Promise<void> = async
   const logger = createRecordingLogger()
   let rescans = 0
   const seen = await lookAtModels(modelsDir)
-  const counted = async (): Promise<void> => {
+  const countedRescan = async (): Promise<void> => {
     rescans += 1
     await rescan()
   }
-  const { stop } = watchModels({ modelsDir, seen, rescan: counted, timers, logger })
+  const { stop } = watchModels({ modelsDir, seen, rescan: countedRescan, timers, logger })
   t.teardown(stop)
   const look = async (): Promise<number> => {
     timers.advance(5000)

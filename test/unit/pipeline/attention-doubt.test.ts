@@ -7,7 +7,7 @@ const [askWord, notWord, whatWord] = [wordOf(' Ask', 0.1, 0.4), wordOf(' not', 0
 
 const DOUBTFUL = { avgLogprob: -1.1 }
 
-test('speech with bad scores keeps the text of the drafts, else that of the full window', (t) => {
+test('a full window with bad scores is used only when no draft gave text', (t) => {
   const doubted = createAttentionDriver()
   doubted.transcribe(speechState(1.5, [[0, 1.3]]), [askWord, notWord])
   const doubtful = doubted.transcribe(speechState(2.4, [[0, 1.3]], true), [wordOf(' Ah', 0.9, 1.2)], DOUBTFUL)

@@ -27,7 +27,7 @@ test('when a full window differs from the drafts, the surer words win', (t) => {
   t.deepEqual(finalTextsOf(emit(speechState(3.2, [[0, 2]], true))), ['Ask not what solved now'])
 })
 
-test('a phrase ends with its draft when the draft was sure of the end, without a full window', (t) => {
+test('a phrase whose draft was sure of the end becomes final without a full window', (t) => {
   const { transcribe, emit, next } = createAttentionDriver({ buffer_timeout: 1 })
   transcribe(speechState(1.5, [[0, 1.3]]), [ask, not, wordOf(' what.', 0.9, 1.2)])
   t.is(next(speechState(1.75, [[0, 1.3]])).kind, 'wait', 'the speaker may continue')
@@ -40,7 +40,7 @@ test('a phrase ends with its draft when the draft was sure of the end, without a
   t.is(later.outcome.partial?.text, 'Ask not what you', 'the unsent end of the sentence is dropped')
 })
 
-test('repeated text of the prompt is dropped: words without duration, or before known words', (t) => {
+test('repeated text of the prompt is dropped: words without duration, and known words', (t) => {
   const { transcribe } = createAttentionDriver()
   transcribe(speechState(1.5, [[0]]), [ask])
   const repeated = [' Ask', ' not', ' what', ' Ask'].map((text) => wordOf(text, 1.9, 1.9))
@@ -71,7 +71,7 @@ test('an unsure short burst of sound gives no words, and the dropped words are c
   }
 })
 
-test('an unsure rest of a longer text is not a burst', (t) => {
+test('unsure words at the end of a longer text are kept, unlike a short burst', (t) => {
   const { transcribe, emit } = createAttentionDriver({ max_chars: 8, max_lines: 1 })
   const unsure = wordOf(' what', 0.9, 1.2, 0.45)
   transcribe(speechState(3, [[0]]), [ask, not, unsure])
@@ -93,7 +93,8 @@ test('speech without any word is transcribed again without the previous text', (
     isSpeaking: true,
     beginning: { context: [], prefix: [] },
   })
-  t.deepEqual(finalTextsOf(transcribe(speechState(4, [[0, 1.3], [2]]), []).outcome), [], 'only once')
+  const repeated = transcribe(speechState(4, [[0, 1.3], [2]]), [])
+  t.deepEqual(finalTextsOf(repeated.outcome), [], 'the pass is repeated only once')
   t.is(next(speechState(4, [[0, 1.3], [2]])).kind, 'wait')
 })
 

@@ -74,7 +74,7 @@ test('no step is due before the next detection, and the repeated audio stays sho
         for (let steps = 0; speech.phrases.length > 0; steps += 1) {
           const step = policy.next(speech, limits)
           if (step.kind === 'wait') break
-          if (steps > 50) throw new Error('it never waits')
+          if (steps > 50) throw new Error('the policy never waits')
           if (speech.clock < announced)
             throw new Error(`${step.kind} at ${speech.clock}, but the next detection was announced for ${announced}`)
           seen.dues += 1

@@ -21,7 +21,7 @@ test('a draft continues from the fixed words; words at the end of running speech
   t.is(second.outcome.partial?.text, 'Ask not whatever you')
 })
 
-test('a draft waits for the interval of new audio', (t) => {
+test('a draft waits until min_buffer of new audio has arrived', (t) => {
   const { transcribe, next } = createAttentionDriver({ min_buffer: 1 })
   t.is(next(speechState(0.9, [[0]])).kind, 'wait')
   transcribe(speechState(1.1, [[0]]), [askWord])
@@ -220,7 +220,7 @@ test('several ended phrases are transcribed in one pass, and each becomes its ow
     throw new Error('no phrases')
   const backlog = { ...speechState(40, [], true), phrases: [first, second, third, laterPhrase] }
   const { pass } = transcribe(backlog, [askWord, notWord, wordOf(' what', 3.1, 3.5), wordOf(' you', 6.2, 6.6)])
-  t.deepEqual([pass.to, pass.isDraft], [samplesOf(8), false], 'as many as fit')
+  t.deepEqual([pass.to, pass.isDraft], [samplesOf(8), false], 'the pass contains as many phrases as fit')
   t.deepEqual(finalTextsOf(emit(backlog)), ['Ask not'])
   t.deepEqual(finalTextsOf(emit({ ...backlog, phrases: [second, third, laterPhrase] })), ['what'])
   t.deepEqual(finalTextsOf(emit({ ...backlog, phrases: [third, laterPhrase] })), ['you'])

@@ -5,7 +5,7 @@ import { createRecordingLogger } from '../../support/doubles/loggers.ts'
 import { streamAudio } from '../../support/pipeline/pipeline-stream.ts'
 
 const SHORT = 20 * 16000
-/** Samples of one pass through all tones. */
+/** Samples of the audio that plays all tones once. */
 const SCALE = 48 * 16000
 
 /** Noise that is equal in every run (a linear congruential generator). */

@@ -14,14 +14,14 @@ const RATE = 16_000
 /** Samples by which models without word times may misjudge the end of a word. */
 const END_TOLERANCE_SAMPLES = 1.5 * RATE
 
-test('during speech, audio is settled up to the start of the buffer and of the first open word', (t) => {
+test('during speech, audio is settled up to the buffer; with an open word, up to the end of the finals', (t) => {
   const speech = { ...INITIAL_SEGMENTER, clock: 100_000, phrases: [{ regions: [], dips: [], closedAt: null }] }
   t.is(settledBy(speech, { finalEnd: 10, bufferStart: 20, isOpen: false }), 20)
   t.is(settledBy(speech, { finalEnd: 10, bufferStart: 20, isOpen: true }), 10)
   t.is(settledBy({ ...speech, phrases: [] }, { finalEnd: 10, bufferStart: 20, isOpen: false }), 84_000)
 })
 
-test('settled audio is covered by finals, and after speech all but the last moments are settled', async (t) => {
+test('all words in settled audio are final, and after speech all but the last moments are settled', async (t) => {
   const { random } = chanceOf(t)
   const choose = random('words')
   for (const hasWordTimes of [true, false]) {

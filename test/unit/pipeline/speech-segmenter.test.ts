@@ -62,7 +62,7 @@ test('a phrase ends once its silence has lasted long enough [R156]', (t) => {
   t.is(fold([[20, 0.9], [silence, 0.1], [5, 0.9]]).phrases.length, 2)
 })
 
-test('the end of the audio ends everything', (t) => {
+test('the end of the audio ends the open region and its phrase', (t) => {
   const state = endOfAudio(fold([[20, 0.9]]), 10_000)
   t.deepEqual(state.phrases, [{ regions: [{ start: 0, end: 10_000 }], dips: [], closedAt: 10_000 }])
   t.deepEqual(endOfAudio(INITIAL_SEGMENTER, 0).phrases, [])

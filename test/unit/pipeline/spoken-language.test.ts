@@ -35,7 +35,7 @@ test('the language is detected after 1, 2, 4 … s of speech, until the model is
   t.is(language.nextQuery(speechState(20, [[0]]), 0, null), null)
 })
 
-test('a likely result for the first second is used, but confirmed by a second sure result', (t) => {
+test('a sure result for the first second of speech is used, and a later sure result may replace it', (t) => {
   const language = createDetection()
   language.nextQuery(speechState(1.1, [[0]]), 0, null)
   language.applyAnswer({ code: 'pl', probability: 0.9 })
@@ -140,12 +140,12 @@ for (const hasWordTimes of [true, false])
         transcribed.filter(({ beginning }) => (beginning?.context.length ?? 0) > 0).map(({ language }) => language),
       ),
       new Set(),
-      'no text in another language comes before',
+      'no pass gets text in another language as context',
     )
     t.true(jobs.filter(({ language }) => language === null).length <= 2 * 3)
   })
 
-test('several late phrases are each transcribed in their own language', async (t) => {
+test('several phrases that arrive at once are each transcribed in their own language', async (t) => {
   const { finals } = await transcribeAuto([...first, ...german, ...third], { chunk: 1_000_000 })
   t.deepEqual(finals.map(({ language }) => language), ['en', 'de', 'en'])
 })

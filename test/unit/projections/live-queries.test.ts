@@ -156,7 +156,7 @@ test('pages of any size and filter together contain every match once, newest fir
   )
 })
 
-test('the sessions of all users or of one user are listed without encrypted members', async (t) => {
+test('the sessions of all users or of one user are listed without encrypted values', async (t) => {
   const { queries } = await startWith([...lives(3, 'pending', 'finished'), ...lives(4, 'active')])
   const pageOf = async (userId: number | null, ...statuses: ReadonlyArray<LiveStatus>) => {
     const { items, total } = right(await queries.pageOfAllLives({ userId, statuses }, everything)())

@@ -42,7 +42,7 @@ test('documents are available once their projection has read the log', async (t)
   for (const read of await reads('users')) t.true(E.isRight(read))
 })
 
-test('while the list is behind, a listed token is found and any other token is undecided', async (t) => {
+test('while the list is behind, a listed token is found and a query for another token fails', async (t) => {
   const documents = createMemoryDocuments()
   right(await documents.ensure([apiTokens.collection])())
   const put = {

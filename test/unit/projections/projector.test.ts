@@ -54,7 +54,7 @@ test('a backlog is read in large batches, with one change for each document', as
   t.is(right(await documents.page('lives', finished)()).length, 600)
 })
 
-test('unavailable read models are retried, and the lag shows it meanwhile', async (t) => {
+test('writes to unavailable read models are retried, and the lag shows the error meanwhile', async (t) => {
   const inner = createMemoryDocuments()
   let isUnavailable = false
   const documents: Documents = {
@@ -187,7 +187,7 @@ test('an event of one projection advances all projections; the end of the log ne
   t.is(projector.timeouts(), 0)
 })
 
-test('a caller that waits for a stuck projection continues after a limit, and this is counted [D52]', async (t) => {
+test('a caller that waits for a stuck projection continues after a counted timeout [D52]', async (t) => {
   const inner = createMemoryDocuments()
   let isUnavailable = false
   const documents: Documents = {

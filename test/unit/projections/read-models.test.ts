@@ -26,7 +26,7 @@ test('a created session is pending, holds its reservation and has never changed'
   await specifyProjection(t, lives).given(sealedLive()).thenDocuments({ 7: pending })
 })
 
-test('a change of status is a change of the session [R13]', async (t) => {
+test('a change of status sets the time of the last change of the session [R13]', async (t) => {
   await specifyProjection(t, lives)
     .given(sealedLive(), started())
     .thenDocuments({ 7: { ...pending, status: 'active', updatedAt: after(1000) } })

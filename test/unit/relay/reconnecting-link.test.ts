@@ -63,7 +63,7 @@ test('a worker is dialled more and more rarely while its messages are unreadable
   t.is(timers.size(), 0)
 })
 
-test('a session is dialled again although its place cannot be queried', async (t) => {
+test('the worker of a session is dialled again although its placement cannot be queried', async (t) => {
   const { dials, logger, link, pass } = startLink({ refresh: () => Promise.reject(new Error('a defect')) })
   dials[0]?.events.closed('it broke')
   await pass(500)
@@ -72,7 +72,7 @@ test('a session is dialled again although its place cannot be queried', async (t
   link.stop()
 })
 
-test('the place of a session can be queried again after a failed attempt', async (t) => {
+test('the placement of a session can be queried again after a failed attempt', async (t) => {
   let requests = 0
   const placements = createPlacements({
     admission: {

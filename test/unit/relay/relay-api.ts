@@ -15,8 +15,8 @@ import type { RelayLog } from './relay-log.ts'
 import type { RelayWorker } from './relay-worker.ts'
 
 /**
- * A process with sockets. `own` is its worker when it also runs sessions. `unreachable` is called for a session whose
- * worker does not answer.
+ * Creates a process with sockets. `own` is its worker when it also runs sessions. `unreachable` is called for a session
+ * whose worker does not answer.
  */
 export const createRelayApi = (
   world: RelayLog,

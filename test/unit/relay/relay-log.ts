@@ -94,7 +94,7 @@ export const createRelayLog = (random: () => number) => {
       }))
       admission = { ...admission, workers: joined }
     },
-    /** Admission places the session on this worker, or on no worker. */
+    /** Assigns the session to this worker, or to no worker. */
     place: (worker: string | null): void => {
       const term = (admission.open[0]?.term ?? 0) + 1
       const held: Reservation = {

@@ -27,7 +27,7 @@ interface Run {
   unstored: Array<PendingFinal>
 }
 
-/** A process that runs the session while its view of admission places the session here. */
+/** Creates a process that runs the session while its view of admission assigns the session to it. */
 export const createRelayWorker = (world: RelayLog, name: string, senders: LinkSenders = NO_SENDERS) => {
   const { timers, logger, network, log, produced, store, speech, members } = world
   const self = { name, incarnation: `run of ${name}` }
@@ -98,8 +98,8 @@ export const createRelayWorker = (world: RelayLog, name: string, senders: LinkSe
   const storePending = (): void => {
     if (run === null) return
     const waiting = [...run.unstored]
-    for (const first of waiting) {
-      const outcome = append(first, run.term)
+    for (const pending of waiting) {
+      const outcome = append(pending, run.term)
       if (outcome === 'unavailable') return
       if (outcome === 'superseded') return drop()
       run.unstored.shift()

@@ -83,7 +83,7 @@ test('a late translation by the next worker arrives, although the log holds noth
   await world.pass(5000)
   a.speak(false, 0)
   await world.turns()
-  // The translation arrives in its place.
+  // The translation arrives before the next transcription.
   t.deepEqual(
     listener.received.map(({ kind, text }) => `${kind} ${text}`),
     ['translation 2 in term 3', 'transcription 3 in term 3'],

@@ -10,10 +10,10 @@ const startAdmitted = () => {
   const timers = createManualTimers()
   const sent: Array<ToWorker> = []
   const endings: Array<string> = []
-  const counts = { left: 0 }
+  const counts = { releasedLinks: 0 }
   let isPaused = false
   const sender = createRelayedSender({
-    liveId: 1, requestId: 'own', timers, logger: silentLogger, leave: () => { counts.left += 1 },
+    liveId: 1, requestId: 'own', timers, logger: silentLogger, leave: () => { counts.releasedLinks += 1 },
   })
   const { onLink } = sender
   const linkUp = (): void =>
@@ -45,7 +45,7 @@ const startAdmitted = () => {
 
 const ANOTHER_ADMITTED: Extract<FromWorker, { readonly kind: 'admitted' }> = { kind: 'admitted', requestId: 'another' }
 
-test('a returning sender is refused when another sender of its process gets the place', (t) => {
+test('a returning sender is refused when the worker has admitted another sender of the same process', (t) => {
   const { timers, endings, counts, onLink, linkUp } = startAdmitted()
   onLink.linkDown('broken')
   linkUp()
@@ -53,7 +53,7 @@ test('a returning sender is refused when another sender of its process gets the 
   onLink.message({ kind: 'refused', requestId: 'own', why: 'unavailable' })
   onLink.message(ANOTHER_ADMITTED)
   t.deepEqual(endings, ['sender_already_connected'])
-  t.is(counts.left, 1)
+  t.is(counts.releasedLinks, 1)
   timers.advance(60_000)
   t.deepEqual(endings, ['sender_already_connected'])
 })
@@ -73,13 +73,13 @@ test('a sender waits a limited time for the next worker; a standstill of the pro
   t.deepEqual(endings, ['server_restart'], 'the wait has a limit')
 })
 
-test('a sender that left releases its link when another sender has the place', (t) => {
+test('a sender whose socket has closed releases its link when the worker admits another sender', (t) => {
   const { endings, counts, onLink, incoming } = startAdmitted()
   incoming.binary(new Uint8Array(640))
   incoming.closed(true)
-  t.is(counts.left, 0, 'its audio is still processed')
+  t.is(counts.releasedLinks, 0, 'the worker still processes the audio of the sender')
   onLink.message(ANOTHER_ADMITTED)
-  t.is(counts.left, 1)
+  t.is(counts.releasedLinks, 1)
   t.deepEqual(endings, [])
 })
 
@@ -97,7 +97,7 @@ test('a FINISH that a lost worker may not have handled is sent to the next worke
   t.deepEqual(sent.at(-1), { kind: 'gone', requestId: 'own', how: 'clean' })
 })
 
-test('a sender of an ended session is read until it learns of the end, up to the buffer limit', (t) => {
+test('after the end of a session the socket of its sender is still read, up to the buffer limit', (t) => {
   const { onLink, linkUp, connection, incoming } = startAdmitted()
   onLink.linkDown('broken')
   linkUp()

@@ -20,7 +20,7 @@ interface RemoteClientOptions {
 
 type Frame = string | Uint8Array
 
-/** A sender with a socket. While the process does not read, sent frames wait, as in TCP. */
+/** Creates a sender with a socket. While the process does not read, sent frames wait, as in TCP. */
 export const createRemoteClient = ({ hub, place, shared, liveId }: RemoteClientOptions) => {
   const received: string[] = []
   const finals: string[] = []

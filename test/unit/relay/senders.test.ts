@@ -80,7 +80,7 @@ test('a sent final that is not in the log when its worker dies is sent again by 
   t.is(textOf(world.log), textOf(words))
 })
 
-test('the sender that a worker admits first has the place; another sender is closed with 4409', async (t) => {
+test('the sender that a worker admits first keeps the session; another sender is closed with 4409', async (t) => {
   const { world, api } = startWorld(t, { createPipeline: createScriptedPipelines().create })
   const first = await connectConfigured(world, api)
   first.send(ONE_SECOND)
@@ -115,13 +115,13 @@ test('a client with a broken socket may continue within RECONNECT_GRACE, then th
   returned.send(FINISH)
   await world.pass(3000)
   t.is(textOf(world.log), textOf(words))
-  const graceless = startWorld(t, { createPipeline: createScriptedPipelines().create })
-  const lost = await connectConfigured(graceless.world, graceless.api)
+  const withoutGrace = startWorld(t, { createPipeline: createScriptedPipelines().create })
+  const lost = await connectConfigured(withoutGrace.world, withoutGrace.api)
   lost.send(ONE_SECOND)
-  await graceless.world.pass(200)
+  await withoutGrace.world.pass(200)
   lost.leave(false)
-  await graceless.world.pass(1000)
-  t.deepEqual(graceless.world.ends, [{ status: 'finished', reason: 'sender_closed' }])
+  await withoutGrace.world.pass(1000)
+  t.deepEqual(withoutGrace.world.ends, [{ status: 'finished', reason: 'sender_closed' }])
 })
 
 test('after the death of a process with sockets, its senders may return on any process', async (t) => {
@@ -153,7 +153,7 @@ test('audio before a clean close is stored even if the worker dies at that momen
   t.deepEqual(world.ends, [{ status: 'finished', reason: 'sender_closed' }])
 })
 
-test('a sender that is too fast is not read, and is closed after a minute without progress [R149]', async (t) => {
+test('the socket of a too fast sender is not read, and closes after a minute without progress [R149]', async (t) => {
   const { world, api } = startWorld(t, { createPipeline: createScriptedPipelines({ consumes: false }).create })
   const client = await connectConfigured(world, api)
   client.send(...Array.from({ length: 40 }, () => ONE_SECOND))

@@ -8,7 +8,7 @@ import { createRandom } from '../../support/tools/seeded.ts'
 import { silentLogger } from '../../support/doubles/loggers.ts'
 import { createRelayLog, LIVE } from './relay-log.ts'
 
-/** The worker side of links. Admission places the session on `placed.worker` with `placed.term`. */
+/** Starts the worker side of links. Admission assigns the session to `placed.worker` in term `placed.term`. */
 const startServing = (placed: { worker: string; term: number }, buffered = () => 0) => {
   const world = createRelayLog(createRandom('relay'))
   const bus = createLiveBus({ logger: silentLogger })

@@ -45,7 +45,7 @@ const startWorkersAndSockets = async () => {
   return { world, api, sent }
 }
 
-test('a session with a local sender moves off a worker that is unreachable for 8 s, once a minute', async (t) => {
+test('a session whose sender is local is moved after its worker was unreachable for 8 s', async (t) => {
   const { world, api, sent } = await startWorkersAndSockets()
   api.remote.sender(LIVE, SENDER)
   await world.pass(500)
@@ -55,12 +55,12 @@ test('a session with a local sender moves off a worker that is unreachable for 8
   await world.pass(3000)
   t.like(sent[0], { type: 'Move', liveId: LIVE, term: 1, to: 'b' })
   await world.pass(50_000)
-  t.is(sent.length, 1)
+  t.is(sent.length, 1, 'the move is requested at most once a minute')
   await world.pass(20_000)
-  t.is(sent.length, 2, 'the session still runs on the same worker')
+  t.is(sent.length, 2, 'the move is requested again, because the session is still assigned to the unreachable worker')
 })
 
-test('a session with only listeners stays, and so does a session whose worker is reachable again', async (t) => {
+test('no move is requested for a session with only listeners, or when its worker is reachable again', async (t) => {
   const { world, api, sent } = await startWorkersAndSockets()
   api.listen(null)
   await world.pass(500)
@@ -72,7 +72,7 @@ test('a session with only listeners stays, and so does a session whose worker is
   t.deepEqual(sent, [])
 })
 
-test('a process that reaches no worker moves nothing', async (t) => {
+test('a process that reaches no worker requests no move', async (t) => {
   const { world, api, sent } = await startWorkersAndSockets()
   api.remote.sender(LIVE, SENDER)
   await world.pass(500)

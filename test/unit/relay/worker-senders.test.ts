@@ -49,7 +49,7 @@ const answers = (sent: ReadonlyArray<FromWorker>): ReadonlyArray<string> =>
     message.kind === 'admitted' || message.kind === 'refused' ? [`${message.requestId} ${message.kind}`] : [],
   )
 
-test('a refused sender that leaves does not remove the admitted sender from its place', async (t) => {
+test('when a refused sender leaves, the admitted sender stays connected', async (t) => {
   const { log, sent, outcomes, link } = openLink()
   link.message({ kind: 'sender', requestId: 'first', from: null })
   link.message({ kind: 'sender', requestId: 'other', from: null })

@@ -113,7 +113,7 @@ test('a stretch reports the seconds left out before it and whether its clock is 
   t.deepEqual(await beginningsOf(follow([window(0, 4)], 90)), [[2, null, false]], 'the packager has restarted')
 })
 
-test('three losses in a row or at the end of a recording are a failure; any other failure ends at once', async (t) => {
+test('three lost segments in a row or a lost last segment are a failure; any other error ends at once', async (t) => {
   const codeOf = async (segments: AsyncIterable<HlsSegment>) =>
     (await t.throwsAsync(() => numbersOf(segments), { instanceOf: SourceError }))?.code
   t.is(await codeOf(follow([window(0, 5)], -1, { '0.ts': 404, '1.ts': 410, '2.ts': 404 })), 'http_404')

@@ -49,7 +49,7 @@ const release = ({ actor, environment }: Process, liveId: number) =>
     actor: 'service',
   })()
 
-test('200 simultaneous admissions take a handful of appends, each with its own answer', async (t) => {
+test('200 simultaneous admissions need at most four appends, and each admission gets its own answer', async (t) => {
   const memory = createMemoryEventStore()
   const { store, appendsTo } = createFailingStore(memory, {})
   const first = await actorOn(store)
@@ -98,7 +98,7 @@ test('with several commands in one append each event has the correlation id of i
   t.deepEqual(admitted.map(({ metadata }) => metadata.correlationId), ['first', 'second', 'c'])
 })
 
-test('two actors on one log never reserve more than exists', async (t) => {
+test('two actors on one log never reserve more memory than the workers have', async (t) => {
   const memory = createMemoryEventStore()
   const first = await actorOn(memory)
   const second = await actorOn(memory)

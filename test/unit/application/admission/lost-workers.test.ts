@@ -82,9 +82,9 @@ test('a process that learns of a lost worker retries until the log answers', asy
   const store: EventStore = {
     ...shared.store,
     append:
-      (...event) =>
+      (...request) =>
       async () =>
-        isUnavailable ? E.left({ _tag: 'StoreUnavailable', reason: 'test' }) : await shared.store.append(...event)(),
+        isUnavailable ? E.left({ _tag: 'StoreUnavailable', reason: 'test' }) : await shared.store.append(...request)(),
   }
   const second = await startMember(t, shared, 'w2', { store })
   first.world.doubt('frozen')

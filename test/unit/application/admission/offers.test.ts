@@ -86,7 +86,7 @@ test('a worker that has already loaded the model comes first, unless it is overl
   t.is(candidatesFrom(members, { ...placementRequest, overcommit: 1.5 })[1]?.compute?.deviceOf('tiny').lanes, 3)
 })
 
-test('of equal workers the worker with most free compute gets the session, then with most free memory', (t) => {
+test('of workers with equal rank the one with most free compute gets the session; then free memory decides', (t) => {
   const { given } = specify(t, admissionDecider)
   const history = [
     joined('w1', 12_000),
@@ -125,7 +125,7 @@ test('a process uses its own current figures instead of its announcement', (t) =
   t.deepEqual(candidatesAmong({ ...deps, own: null })(request).map(({ worker }) => worker), ['w2'])
 })
 
-test('a worker announces immediately, and again after every notable change', (t) => {
+test('a worker announces itself immediately, and again after every notable change', (t) => {
   const { members, announced } = scriptedMembers(memberNamed('w1', null))
   const tasks: Array<() => void> = []
   const timers = { after: (_ms: number, task: () => void) => { tasks.push(task); return () => undefined } }

@@ -16,8 +16,8 @@ const login = { username: 'u', usernameHash: 'h', passwordHash: 'p' }
 const registered: Step = ['user-3', 'UserRegistered', { ...common, ...login, ...limits }]
 const disabled: Step = ['user-3', 'UserDisabled', common]
 const enabled: Step = ['user-3', 'UserEnabled', common]
-const counted = (revision: number): Step => ['administrators', 'AdministratorAdded', { ...common, revision }]
-const uncounted = (revision: number): Step => ['administrators', 'AdministratorRemoved', { ...common, revision }]
+const listed = (revision: number): Step => ['administrators', 'AdministratorAdded', { ...common, revision }]
+const unlisted = (revision: number): Step => ['administrators', 'AdministratorRemoved', { ...common, revision }]
 
 /** Returns the problems that the check finds in the administrators. `damaged` is the index of an unreadable event. */
 const problemsOf = async (steps: ReadonlyArray<Step>, damaged = -1): Promise<ReadonlyArray<string>> => {
@@ -41,14 +41,14 @@ const problemsOf = async (steps: ReadonlyArray<Step>, damaged = -1): Promise<Rea
   return problems.flatMap(({ where, problem }) => (where.includes('administrators') ? [problem] : []))
 }
 
-const validHistory = [registered, counted(0), uncounted(0), disabled, enabled, counted(2), uncounted(2), uncounted(2)]
+const validHistory = [registered, listed(0), unlisted(0), disabled, enabled, listed(2), unlisted(2), unlisted(2)]
 
 test("the list of administrators must match the users' streams, as far as these are readable", async (t) => {
   t.deepEqual(await problemsOf(validHistory), [])
   const missingEvent = ['user 3 is counted because of a missing event']
-  t.deepEqual(await problemsOf([counted(0), registered]), missingEvent)
-  t.deepEqual(await problemsOf([registered, counted(1)]), missingEvent)
-  t.deepEqual(await problemsOf([registered, counted(0), uncounted(1)]), missingEvent)
-  t.deepEqual(await problemsOf([registered, counted(0), disabled, counted(1)]), ['user 3 is counted twice'])
-  t.deepEqual(await problemsOf([registered, disabled, counted(1)], 1), [])
+  t.deepEqual(await problemsOf([listed(0), registered]), missingEvent)
+  t.deepEqual(await problemsOf([registered, listed(1)]), missingEvent)
+  t.deepEqual(await problemsOf([registered, listed(0), unlisted(1)]), missingEvent)
+  t.deepEqual(await problemsOf([registered, listed(0), disabled, listed(1)]), ['user 3 is counted twice'])
+  t.deepEqual(await problemsOf([registered, disabled, listed(1)], 1), [])
 })

@@ -18,7 +18,7 @@ const created = liveCreated().data
 export const { vram, worker } = created
 
 export const capacity: Step = ['admission', { type: 'CapacitySet', data: { worker, vram: 3 * vram, at: after(0) } }]
-export const admitted = (liveId: number, members: object = {}): Step => [
+export const admitted = (liveId: number, extraData: object = {}): Step => [
   'admission',
   {
     type: 'Admitted',
@@ -30,15 +30,15 @@ export const admitted = (liveId: number, members: object = {}): Step => [
       needs: null,
       instance: 'i',
       commandId: `c${liveId}`,
-      ...members,
+      ...extraData,
     },
   },
 ]
 export const released = (liveId: number): Step => ['admission', { type: 'Released', data: { liveId, at: after(0) } }]
 /** An event in the stream of a session. */
-export const on = (type: string, liveId = 1, members: object = {}): Step => [
+export const on = (type: string, liveId = 1, extraData: object = {}): Step => [
   `live-${liveId}`,
-  { type, data: { ...about(liveId), ...members } },
+  { type, data: { ...about(liveId), ...extraData } },
 ]
 export const creation = (liveId = 1): Step => [`live-${liveId}`, { type: 'LiveCreated', data: { ...created, liveId } }]
 export const segment = (number: number, kind = 'transcription', term = 1): Step => [

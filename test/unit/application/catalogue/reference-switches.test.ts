@@ -102,14 +102,14 @@ test('when the active translator of a pair is switched off, the next one becomes
   t.deepEqual(active(catalogue.translations()), [2, 4])
 })
 
-test('simultaneous switches are all kept', async (t) => {
+test('translators that are switched off simultaneously all stay off', async (t) => {
   const { catalogue, store, switchTranslation } = await open(t)
   await Promise.all([1, 2, 3, 4].map((id) => switchTranslation(admin, id, false)()))
   t.deepEqual(active(catalogue.translations()), [])
   t.deepEqual((await open(t, store)).catalogue.translations(), catalogue.translations())
 })
 
-test('switches of other processes are read from the log', async (t) => {
+test('a model that another process switches off becomes inactive in this process too', async (t) => {
   const { store, catalogue } = await open(t)
   const secondProcess = await open(t, store)
   right(await secondProcess.switchModel(admin, 6, false)())

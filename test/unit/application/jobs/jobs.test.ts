@@ -106,7 +106,7 @@ test('a job interrupted by a stop or a kill has failed, and the next process kno
   t.true(E.isRight(await after.start(admin, order('check'))()), 'another job of the kind may begin')
 })
 
-test('the end of a job that the store refused is recorded before another job of the kind begins', async (t) => {
+test('a job end that the store refused is recorded before another job of the kind begins', async (t) => {
   const store = createMemoryEventStore()
   let isUnavailable = false
   const append: EventStore['append'] = (...args) =>

@@ -17,7 +17,7 @@ test('of 50 simultaneous creates with room for one, one succeeds and 49 leave no
   t.deepEqual(log().map(({ type }) => type), ['WorkerJoined', 'Admitted', 'ListenerTokenClaimed', 'LiveCreated'])
 })
 
-test('50 simultaneous creates with room for three create three sessions; an end frees a place [R60]', async (t) => {
+test('50 simultaneous creates with a quota of three give three sessions; an end allows another [R60]', async (t) => {
   const { createLive, finishLive } = await createWriteSide()
   const caller = callerOf(1, { maxSessions: 3 })
   const answers = await Promise.all(Array.from({ length: 50 }, () => createLive(caller, requestOf())()))

@@ -4,7 +4,7 @@ import { createSharedPages } from '../../../../application/lives/queries/shared-
 import { createManualTimers } from '../../../support/doubles/manual-timers.ts'
 import { right } from '../../../support/tools/right.ts'
 
-/** A page with the content from the start of its read. Each read waits until the test resolves it. */
+/** Starts shared pages. A read waits until the test resolves it, and returns the page as it was when it began. */
 const start = (isFull: boolean) => {
   const shared = createSharedPages<never, { readonly isFull: boolean; readonly last: number }>(createManualTimers())
   const reads: Array<() => void> = []

@@ -58,7 +58,7 @@ test('words are encrypted with the text, returned with it and erased with it [B4
   t.deepEqual(Object.keys(stored?.words ?? {}).toSorted(), ['c', 'iv', 'k', 'm'])
   t.deepEqual(right(await getTranscript(owner, 1)())[0]?.words, words)
   const missed = right(await lifecycle.storedFinals(1, { kind: 'last', count: 1 })())
-  t.deepEqual(right(await missed.next())?.[0]?.words, words, 'for returning listeners too')
+  t.deepEqual(right(await missed.next())?.[0]?.words, words, 'returning listeners get the words too')
 })
 
 test('a long transcript is complete [R87]', async (t) => {
@@ -133,7 +133,7 @@ test('stored finals are returned in pages within a minute after the end, and not
   t.deepEqual(
     await finalsAfter({ kind: 'after', segment: 299 }),
     [wide, narrow, wide],
-    'with the stored caption width, else with that of the session',
+    'captions have the stored width, or without a stored width the width of the session',
   )
   t.deepEqual(await finalsAfter({ kind: 'last', count: 2 }), [narrow, wide, narrow, wide])
   t.is((await finalsAfter({ kind: 'after', segment: 0 })).length, 600)
@@ -148,7 +148,7 @@ test('stored finals are returned in pages within a minute after the end, and not
   t.deepEqual(await finalsAfter({ kind: 'after', segment: 0 }), [])
 })
 
-test('a second query after the last stored final returns the finals stored since then [D58]', async (t) => {
+test('after the last stored final the last page is read again, with the finals stored since then [D58]', async (t) => {
   const { lifecycle } = await start({ retention: true })
   right(await lifecycle.recordSegment(segmentOf(1, 'en'))())
   const { next } = right(await lifecycle.storedFinals(1, { kind: 'after', segment: 0 })())

@@ -33,7 +33,7 @@ test('the next worker of a session uses the same vocabulary; an older term canno
   t.like(await side.lifecycle.changeVocabulary(1, { vocabulary: INITIAL, term: 1 })(), { left: { _tag: 'Superseded' } })
 })
 
-test('a deleted session erases its vocabulary [B44 D59]', async (t) => {
+test('the deletion of a session erases its vocabulary [B44 D59]', async (t) => {
   const side = await createWriteSide()
   right(await side.createLive(owner, requestOf({ vocabulary: INITIAL }))())
   right(await side.lifecycle.changeVocabulary(1, { vocabulary: CHANGED, term: 1 })())

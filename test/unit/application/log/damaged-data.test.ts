@@ -153,7 +153,7 @@ test('a duty skips work on unreadable data and retries work that a store refused
     concerns: () => true,
     perform: async ({ stream }) => {
       tried.push(stream)
-      const failure = failures.find(([damaged]) => damaged === stream)
+      const failure = failures.find(([failing]) => failing === stream)
       if (failure !== undefined && tried.filter((entry) => entry === stream).length === 1)
         throw new Error('refused', { cause: failure[1] })
     },

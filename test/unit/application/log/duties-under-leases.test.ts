@@ -83,7 +83,7 @@ test('a frozen holder of a duty cannot move its checkpoint after a takeover', as
   await Promise.all([frozenDuty.stop(), secondDuty.stop()])
 })
 
-test('an older copy of the log restarts a duty in its process', async (t) => {
+test('on an older copy of the log a duty starts again from the beginning', async (t) => {
   const { store, documents, done, start } = createWorld()
   await advanceLive(store, 1)
   right(await documents.commit(named(NAME), [], checkpointAt(right(await headOfLongerLog())))())

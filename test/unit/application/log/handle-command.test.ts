@@ -132,7 +132,7 @@ test('a stream whose events have all expired continues its numbering', async (t)
   t.is(right(await claim(8)).stored[0]?.revision, 1)
 })
 
-test('personal members are encrypted in the log and unreadable without their key [D59]', async (t) => {
+test('personal data is encrypted in the log and unreadable without its key [D59]', async (t) => {
   const keyring = createMemoryKeyring()
   const event = liveCreated({ audioUrl: 'rtsp://camera/secret', senderToken: 'the-sender-token' })
   const sealed = storedEvents(right(await sealEvents(keyring, `live-${event.data.liveId}`)([event])()))

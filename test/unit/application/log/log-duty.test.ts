@@ -37,7 +37,7 @@ const subscribe: EventStore['subscribe'] = async function* (from): AsyncGenerato
   for (const event of EVENTS) if (event.position > from) yield { kind: 'event', event }
 }
 
-/** Runs a duty on three events that fails the given number of times. Returns its waits in ms and the events done. */
+/** Runs a duty that first fails on each event as often as given. Returns its waits in ms and the events done. */
 const dutyThatFails = async (failuresBefore: ReadonlyMap<number, number>, waitsWanted: number) => {
   const failuresLeft = new Map(failuresBefore)
   const done: Array<number> = []

@@ -4,7 +4,7 @@ import * as E from 'fp-ts/lib/Either.js'
 import { createStreamCache } from '../../../../application/log/stream-cache.ts'
 import { createLruCache } from '../../../../application/lru-cache.ts'
 
-/** A cached stream. The test answers its loads, with the state from the start of each load. */
+/** Opens a cached stream. A load waits for `answer` and returns the state from the start of the load. */
 const openStream = (maxStreams = 10) => {
   let state = 0
   const loads: Array<() => void> = []

@@ -94,7 +94,7 @@ test('finals of a running session are stored while the keyring is unavailable', 
   t.like(await record({ ...segment(1), liveId: 2 })(), { left: { _tag: 'KeyringUnavailable' } })
 })
 
-test('after a kill, pulling continues after the last final, which is no translation [D53]', async (t) => {
+test('after a kill, pulling continues after the last final transcription [D53]', async (t) => {
   const { createLive, lifecycle, deps } = await createWriteSide()
   right(
     await createLive(

@@ -69,7 +69,7 @@ test('the next sender of an auto-started session gets the same pipeline [R145 D5
   await eventually(() => assert.deepEqual(live.cause, { status: 'finished', reason: 'finish_message' }))
 })
 
-test("an incomplete handshake releases the sender's place and leaves no trace", async (t) => {
+test('an incomplete handshake leaves no running session, and another sender can attach', async (t) => {
   const { lifecycle, attach, sessions } = startSessions(t)
   const live = lifecycle.add()
   const lost = await attach(live.id)

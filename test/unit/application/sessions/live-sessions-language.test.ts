@@ -41,7 +41,7 @@ test('a session with a given language always reports this language [B32]', async
   t.deepEqual([pipeline.language, ...languages()], ['yue', 'transcription 1 yue'])
 })
 
-test('each final uses the pair of its language; target or unknown languages are not translated [B32]', async (t) => {
+test('each final uses the pair of its language; a final without a pair is not translated [B32]', async (t) => {
   const { live, pipeline, translator, languages } = await start(t, { language: 'auto', translations: TO_SPANISH })
   t.deepEqual(translator.loads, [], 'the needed translator is not known yet')
   for (const [index, language] of ['fr', 'es', 'de', 'en'].entries()) await pipeline.final(index + 1, 'x', { language })

@@ -4,7 +4,7 @@ import * as E from 'fp-ts/lib/Either.js'
 import { eventually } from '../../../support/tools/eventually.ts'
 import { AUDIO, startSessions } from '../../../support/worlds/session-world.ts'
 
-test('one of many senders gets the place; a sender refused by an unavailable store leaves it free', async (t) => {
+test('one of many senders attaches; a sender that an unavailable store refused blocks no other sender', async (t) => {
   const { lifecycle, sessions } = startSessions(t)
   const live = lifecycle.add()
   lifecycle.setUnavailable(true)

@@ -14,7 +14,7 @@ test('an auto-started session is active once its process has a pid, and pulls it
   t.is(pullers.all.length, 1)
 })
 
-test('without auto_start the config starts the source, and its first audio the session [R139]', async (t) => {
+test('without auto_start the config starts the source, and the first audio starts the session [R139]', async (t) => {
   const { lifecycle, pullers, pipelines, attach } = startSessions(t)
   const live = lifecycle.add({ ...URL_LIVE, autoStart: false })
   const session = await attach(live.id)
@@ -55,7 +55,7 @@ test('an ended source finishes the session after its last words, and the process
   t.is(pipelines.of(live.id).samples(), AUDIO.length)
 })
 
-test('when retries after an ended stream fail, the session finishes, or fails if audio returned [D56]', async (t) => {
+test('a session whose stream ended finishes after failed retries, and fails if audio had returned [D56]', async (t) => {
   for (const [hasAudio, cause] of [
     [false, { status: 'finished', reason: 'source_ended' }],
     [true, { status: 'error', code: 'source_failed', detail: 'The audio source failed: unavailable' }],

@@ -16,7 +16,7 @@ const play = (events: PullerEvents, timers: ManualTimers, seconds: number, from:
 
 const UNKNOWN_CONTINUITY = { lost: null, newClock: false } as const
 
-test('missing audio moves later finals and later processes; the pipeline gets little silence [D61]', async (t) => {
+test('missing audio shifts the times of later finals; the pipeline gets only a short silence [D61]', async (t) => {
   const { live, pullers, pipelines, timers, sessions } = await autoStarted(t)
   const { events } = pullers.latest()
   events.stretch(UNKNOWN_CONTINUITY)

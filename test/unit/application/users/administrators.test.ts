@@ -51,7 +51,7 @@ const openLog = async (permissions: ReadonlyArray<ReadonlyArray<Permission>>) =>
     const found = await Promise.all(ids.map(async (id) => ((await is(id)) ? [id] : [])))
     return found.flat()
   }
-  const counted = async (): Promise<ReadonlyArray<number>> => {
+  const recorded = async (): Promise<ReadonlyArray<number>> => {
     const load = loadState(write)<ReturnType<typeof administratorsDecider.evolve>, AdministratorsEvent>
     const { state } = right(await load(ADMINISTRATORS_STREAM, administratorsDecider)())
     return await idsThat(async (id) => state.get(id)?.administers === true)
@@ -60,7 +60,7 @@ const openLog = async (permissions: ReadonlyArray<ReadonlyArray<Permission>>) =>
     const { state } = right(await loadState(write)<UserState, UserEvent>(`user-${id}`, userDecider)())
     return administers(state)
   })
-  return { store, write, send, ids, counted, administering }
+  return { store, write, send, ids, recorded, administering }
 }
 
 type Log = Awaited<ReturnType<typeof openLog>>
@@ -116,7 +116,7 @@ const departure = fc.record({
 })
 const death = fc.record({ append: fc.integer({ min: 1, max: 12 }), isWritten: fc.boolean() })
 
-test('despite removals and crashes in two processes, an administrator remains and is counted', async (t) => {
+test('despite removals and crashes in two processes, an administrator remains and is recorded', async (t) => {
   const runs = fc.asyncProperty(
     fc.scheduler(),
     fc.array(departure, { minLength: 1, maxLength: 6 }),
@@ -124,18 +124,18 @@ test('despite removals and crashes in two processes, an administrator remains an
     async (scheduler, departures, deaths) => {
       const log = await openLog(ADMINISTRATORS)
       right(await countAdministrators(log.write)())
-      assert.deepEqual(await log.counted(), [1, 2, 3])
+      assert.deepEqual(await log.recorded(), [1, 2, 3])
       const processes = deaths.map((diesAt) => processOn(log, scheduler, diesAt))
       const ends = departures.map(async ({ process, userId, by }) => await processes[process]?.end(userId, by))
       await scheduler.waitFor(Promise.all(ends))
       const administering = await log.administering()
       assert.notEqual(administering.length, 0)
-      for (const id of await log.counted()) assert(administering.includes(id), `${id} is counted`)
+      for (const id of await log.recorded()) assert(administering.includes(id), `user ${id} is no administrator`)
 
       // Another process completes the work, and then all users become administrators again.
       const next = processOn(log, scheduler, { append: Infinity, isWritten: false })
       for (const id of log.ids) right((await scheduler.waitFor(next.begin(id))) ?? E.left('nothing'))
-      for (const id of await log.counted()) assert((await log.administering()).includes(id))
+      for (const id of await log.recorded()) assert((await log.administering()).includes(id))
       for (const id of log.ids) await scheduler.waitFor(next.end(id, 'disable'))
       assert.equal((await log.administering()).length, 1)
     },
@@ -164,10 +164,10 @@ test('a log without a stream of administrators gets it once, in one append, from
     appends += 1
     return log.store.append(...events)
   }
-  const counting = { ...log.write, store: { ...log.store, append } }
-  const answers = await Promise.all([countAdministrators(counting)(), countAdministrators(counting)()])
+  const countingAppends = { ...log.write, store: { ...log.store, append } }
+  const answers = await Promise.all([countAdministrators(countingAppends)(), countAdministrators(countingAppends)()])
   t.true(answers.every(E.isRight))
-  t.deepEqual(await log.counted(), [1, 3, 6])
+  t.deepEqual(await log.recorded(), [1, 3, 6])
   t.deepEqual(await log.administering(), [1, 3, 6])
   t.is(right(await log.store.read(ADMINISTRATORS_STREAM)()).length, 3)
   t.is(appends, 2, 'one append of each process')
@@ -176,7 +176,7 @@ test('a log without a stream of administrators gets it once, in one append, from
 test('a log without users or administrators is not set up; a log with unreadable users is set up', async (t) => {
   const log = await openLog([[]])
   right(await countAdministrators(log.write)())
-  t.deepEqual(await log.counted(), [])
+  t.deepEqual(await log.recorded(), [])
   const isSetUpWith = (hasUnreadable: boolean, store: Pick<EventStore, 'read'> = log.store) =>
     isSetUp({ store, log: { hasUnreadable: () => hasUnreadable } })()()
   t.deepEqual(await isSetUpWith(false), E.right(false))
@@ -187,10 +187,10 @@ test('a log without users or administrators is not set up; a log with unreadable
     E.right(true),
   )
   right(await createAdministrators(log.write).synchronise(1, originOf(log.write, 'test'))())
-  t.deepEqual(await isSetUpWith(false), E.right(false), 'a user without administrator rights is not counted')
+  t.deepEqual(await isSetUpWith(false), E.right(false), 'a user without administrator rights is not recorded')
 })
 
-test('the duty counts an administrator whose registration or promotion was interrupted', async (t) => {
+test('the duty records an administrator whose registration or promotion was interrupted', async (t) => {
   const store = createMemoryEventStore()
   const world = await startUserWorld(t, { store })
   right(await world.users.registerUser({ ...ada, permissions: ['admin'] }, 'setup')())
@@ -206,6 +206,6 @@ test('the duty counts an administrator whose registration or promotion was inter
     assert.equal(right(await store.read(ADMINISTRATORS_STREAM)()).length, 3)
   })
   await duty.stop()
-  const counted = right(await store.read(ADMINISTRATORS_STREAM)()).map(dataOf)
-  t.deepEqual(counted.map(({ userId, revision }) => [userId, revision]), [[1, 0], [bob.id, 1], [cy.userId, 0]])
+  const recorded = right(await store.read(ADMINISTRATORS_STREAM)()).map(dataOf)
+  t.deepEqual(recorded.map(({ userId, revision }) => [userId, revision]), [[1, 0], [bob.id, 1], [cy.userId, 0]])
 })

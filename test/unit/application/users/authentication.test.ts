@@ -172,7 +172,7 @@ test('an unreadable log-out makes the answer unavailable; a damaged record count
   t.deepEqual(await answerOf(damaged), E.right(true))
 })
 
-test('a login with a cheaper hash stores a current one, and every login succeeds [S12]', async (t) => {
+test('a login with an outdated password hash stores a current hash, and every login succeeds [S12]', async (t) => {
   const { authentication, change, at, store, user, directory, rehash, credentials } = await startWithAda(t)
   await change({ type: 'ChangePassword', passwordHash: 'old hash of another', at })
   const login = () => authentication.logIn('Ada', 'another', ADDRESS)

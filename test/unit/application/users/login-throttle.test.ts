@@ -91,7 +91,7 @@ test('a success resets the count [S24]', async (t) => {
   t.deepEqual(await attempts(5), ['wrong', 'wrong', 'wrong', 'wrong', 'wrong'])
 })
 
-test('names are counted separately [S24]', async (t) => {
+test('failures are counted separately for each name [S24]', async (t) => {
   const { attempt, attempts } = createWorld()
   await attempts(6)
   t.is(await attempt('right', 'grace'), 'in')

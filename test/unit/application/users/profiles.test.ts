@@ -38,7 +38,7 @@ test('a registration waits until the read model has the profile [R106]', async (
   t.deepEqual(awaited, [added?.position])
 })
 
-test('the answer equals the next read [R15 R108 R109]', async (t) => {
+test('the answer to a change of a profile equals the next read [R15 R108 R109]', async (t) => {
   const { profiles, caller } = await startWithUser(t)
   const created = right(await profiles.createProfile(caller, lecture)())
   t.like(created, { ...lecture, updatedAt: null })
@@ -60,7 +60,7 @@ test('the answer equals the next read [R15 R108 R109]', async (t) => {
   t.is(right(await profiles.listProfiles(caller.userId, everything)()).total, 1)
 })
 
-test('a change that puts min_buffer above max_buffer is refused and names the sent member [R110]', async (t) => {
+test('a change to min_buffer above max_buffer is refused, and the refusal names the sent setting [R110]', async (t) => {
   const { profiles, caller } = await startWithUser(t)
   const { id } = right(await profiles.createProfile(caller, lecture)())
   const refused = (member: string) => E.left({ _tag: 'BuffersNotOrdered', member })

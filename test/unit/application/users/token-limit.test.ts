@@ -12,10 +12,10 @@ import { callerOf, startTokenWorld, tokenCommands } from '../../../support/world
 
 const ci = { name: 'ci', expiresAt: null }
 
-for (const directory of ['that are current', 'that are still empty'] as const)
-  test(`a user has at most a hundred API tokens, with lists ${directory}`, async (t) => {
+for (const state of ['current', 'still empty'] as const)
+  test(`a user has at most a hundred API tokens, while the read models are ${state}`, async (t) => {
     const world = await startTokenWorld(t)
-    const lists = directory === 'that are current' ? {} : { tokenIdsOf: () => TE.right([]) }
+    const lists = state === 'current' ? {} : { tokenIdsOf: () => TE.right([]) }
     const tokens = tokenCommands({ ...world, ...lists, timers: systemTimers, tokens: world.tokenDirectory })
     const caller = callerOf(await world.register('Ada'))
     const answers = await Promise.all(Array.from({ length: 130 }, () => tokens.issueToken(caller, ci)()))

@@ -41,7 +41,7 @@ test('a refused token records no use [R33]', async (t) => {
   t.deepEqual(await usesInLog(), [])
 })
 
-test('a use that cannot be recorded refuses nobody, and the next one is recorded', async (t) => {
+test('a token is accepted even if its use cannot be recorded, and the next use is recorded', async (t) => {
   const inner = createMemoryEventStore()
   let isUnavailable = false
   const append: EventStore['append'] = (stream, ...rest) =>

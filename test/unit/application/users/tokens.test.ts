@@ -60,7 +60,7 @@ test('a switched-off or revoked token is refused immediately, a switched-on one 
   t.deepEqual(right(await tokens.listTokens(caller.userId, everything)()), { items: [], total: 0 })
 })
 
-test('the operator issues tokens for users and changes any token, recorded as operator', async (t) => {
+test('the operator issues tokens for users and changes any token; the events name the operator', async (t) => {
   const store = createMemoryEventStore()
   const { tokens, userId, caller, token } = await startWithToken(t, { store })
   const operator = { ...caller, permissions: [], credential: 'operator' as const }

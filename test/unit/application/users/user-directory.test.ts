@@ -106,7 +106,7 @@ test('a change is known to the caller that waited for it', async (t) => {
   t.like(O.toNullable(await find(7)), { status: 'disabled' })
 })
 
-test('in an outage known users keep their last state, and others are reported as undecided', async (t) => {
+test('in an outage known users keep their last state, and queries for other users fail', async (t) => {
   const inner = createMemoryEventStore()
   const memoryKeyring = createMemoryKeyring()
   let isUnavailable = false
@@ -132,8 +132,8 @@ test('in an outage known users keep their last state, and others are reported as
   await write(inner, memoryKeyring, { type: 'UserDisabled', data: { userId: 1, at: environment.now() } })
   t.like(O.toNullable(await find(1)), { status: 'active' })
   t.like(O.toNullable(right(await directory.byUsernameHash('hash 1')())), { status: 'active' })
-  for (const cold of [directory.byId(2), directory.byUsernameHash('hash 2')])
-    t.deepEqual(await cold(), E.left(unavailable))
+  for (const query of [directory.byId(2), directory.byUsernameHash('hash 2')])
+    t.deepEqual(await query(), E.left(unavailable))
 
   connection = new AbortController()
   isUnavailable = false

@@ -18,7 +18,7 @@ const unavailable = { _tag: 'StoreUnavailable' as const, reason: 'simulated' }
 const eventTypes = (store: ReturnType<typeof createMemoryEventStore>): ReadonlyArray<string> =>
   store.allEvents().map(({ type }) => type)
 
-test('a registered user can log in and is listed with the answer [R15]', async (t) => {
+test('a registered user can log in and is listed as in the answer [R15]', async (t) => {
   const { users, authentication } = await startUserWorld(t)
   const user = right(await users.registerUser({ ...ada, permissions: ['user_retention'] }, 'user:1')())
   t.like(user, {
