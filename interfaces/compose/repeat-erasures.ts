@@ -19,8 +19,8 @@ interface RepeatErasuresDeps {
 
 /**
  * Deletes users and sessions again after a restore, if their keys were erased after the backup. Throws if a store is
- * unavailable, because a service that shows deleted data must not start. The file keeps the names of
- * damaged streams, so the next start tries again.
+ * unavailable, because a service that shows deleted data must not start. If a stream is damaged, its name stays in the
+ * file, so the next start tries again.
  */
 export const repeatErasures = async (dataDir: string, deps: RepeatErasuresDeps): Promise<void> => {
   const { whenReadModelsAreComplete, deleteUserAgain, deleteLiveAgain } = deps

@@ -30,7 +30,8 @@ export const startReadSide = (foundation: Foundation) =>
     const { settings, store, documents: all, keyring, credentials, environment, timers, logger } = foundation
     const leases = settings.role.includes('projector') ? foundation.leases : null
     const code = await foldingCode()
-    // The directories follow the log from this position. The projector starts later, so it reads all earlier events.
+    // The directories follow the log from this position. The projector starts later, so its read
+    // models contain all earlier events.
     const from = await runStartStep('read the head of the log', store.head())
     const stopping = new AbortController()
     const following = { store, logger, environment, timers, signal: stopping.signal }
