@@ -42,6 +42,38 @@ const replayed = async (id: number, revision: number): Promise<Json> => {
   return (JSON.parse(stdout) as { readonly state: Json }).state
 }
 
+test.serial('only the owner can read the history of a session, and it contains no secrets [D60]', async (t) => {
+  const [client, stranger] = [await service.user('historian'), await service.user('snoop')]
+  const live = await client.createLive({
+    audio_format: 'hls',
+    audio_url: 'https://ann:hunter2@media.example/a.m3u8?key=Wapiti',
+    listener_token: 'history-token',
+  })
+  await client.put(`/lives/${live.id}/finish`)
+  const { status, body } = await client.get<Listing<Json>>(`/lives/${live.id}/history/`)
+  t.is(status, 200)
+  t.deepEqual(body.pagination, { total_items: 2, total_pages: 1, current_page: 1, per_page: 100 })
+  t.deepEqual(body.data.map(({ id, type }) => [id, type]), [[1, 'LiveCreated'], [2, 'LiveFinished']])
+  const members = ['id', 'type', 'at', 'actor', 'correlation_id', 'causation_id', 'data']
+  t.deepEqual(Object.keys(body.data[0] ?? {}), members)
+  t.like(body.data[0]?.['data'], {
+    live_id: live.id,
+    audio_url: 'https://***@media.example/a.m3u8?key=***',
+    sender_token: '***',
+    listener_token: '***',
+  })
+  t.like(body.data[1]?.['data'], { reason: 'finish_route' })
+  for (const secret of ['hunter2', 'Wapiti', live.sender_token, 'history-token'])
+    t.false(JSON.stringify(body).includes(secret), secret)
+  t.deepEqual(
+    (await client.get<Listing<Json>>(`/lives/${live.id}/history?skip=1&limit=1`)).body.data,
+    body.data.slice(1),
+  )
+  t.is((await client.get(`/lives/${live.id}/history?limit=0`)).status, 422)
+  t.is((await stranger.get(`/lives/${live.id}/history`)).status, 404)
+  t.is((await service.anonymous().get(`/lives/${live.id}/history`)).status, 401)
+})
+
 test.serial(
   'a history entry shows its cause and the same session state as replay, with masked tokens [R165]',
   async (t) => {
@@ -143,35 +175,3 @@ test.serial(
     await store.close()
   },
 )
-
-test.serial('only the owner can read the history of a session, and it contains no secrets [D60]', async (t) => {
-  const [client, stranger] = [await service.user('historian'), await service.user('snoop')]
-  const live = await client.createLive({
-    audio_format: 'hls',
-    audio_url: 'https://ann:hunter2@media.example/a.m3u8?key=Wapiti',
-    listener_token: 'history-token',
-  })
-  await client.put(`/lives/${live.id}/finish`)
-  const { status, body } = await client.get<Listing<Json>>(`/lives/${live.id}/history/`)
-  t.is(status, 200)
-  t.deepEqual(body.pagination, { total_items: 2, total_pages: 1, current_page: 1, per_page: 100 })
-  t.deepEqual(body.data.map(({ id, type }) => [id, type]), [[1, 'LiveCreated'], [2, 'LiveFinished']])
-  const members = ['id', 'type', 'at', 'actor', 'correlation_id', 'causation_id', 'data']
-  t.deepEqual(Object.keys(body.data[0] ?? {}), members)
-  t.like(body.data[0]?.['data'], {
-    live_id: live.id,
-    audio_url: 'https://***@media.example/a.m3u8?key=***',
-    sender_token: '***',
-    listener_token: '***',
-  })
-  t.like(body.data[1]?.['data'], { reason: 'finish_route' })
-  for (const secret of ['hunter2', 'Wapiti', live.sender_token, 'history-token'])
-    t.false(JSON.stringify(body).includes(secret), secret)
-  t.deepEqual(
-    (await client.get<Listing<Json>>(`/lives/${live.id}/history?skip=1&limit=1`)).body.data,
-    body.data.slice(1),
-  )
-  t.is((await client.get(`/lives/${live.id}/history?limit=0`)).status, 422)
-  t.is((await stranger.get(`/lives/${live.id}/history`)).status, 404)
-  t.is((await service.anonymous().get(`/lives/${live.id}/history`)).status, 401)
-})
