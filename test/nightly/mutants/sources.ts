@@ -1,6 +1,6 @@
 import type { Mutant } from './mutant.ts'
 
-const STREAMS = 'test/unit/sources/streams.test.ts'
+const STREAMS = 'test/api/sources/streams.test.ts'
 const STREAM_FORMATS = 'test/unit/sources/stream-formats.test.ts'
 const ADDRESS_GUARD = 'test/unit/sources/address-guard.test.ts'
 const LIVE_SOURCES = 'test/unit/application/sessions/live-sources.test.ts'

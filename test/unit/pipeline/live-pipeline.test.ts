@@ -126,30 +126,6 @@ test('two sessions on one engine do not mix', async (t) => {
   t.deepEqual(texts, scripts.map((script) => script.map(({ text }) => text).join(' ')))
 })
 
-test('an hour of speech at full speed is transcribed completely, in few passes and bounded jobs', async (t) => {
-  const sentence = spokenWords('this is sentence number', 0.8)
-  const words = Array.from({ length: 1200 }, (_, i) => [
-    ...sentence,
-    { text: `${i}`, pause: 0.05, seconds: 0.4 },
-  ]).flat()
-  const audio = scriptedAudio(words, 1)
-  const engine = scriptedEngine({ words, windowSeconds: 30 })
-  const { finals, events } = collectEvents()
-  const pipeline = pipelineOf(engine, events)
-  await pipeline.start()()
-  let highest = 0
-  for (let at = 0; at < audio.length; at += 160_000) {
-    pipeline.push(audio.subarray(at, at + 160_000))
-    highest = Math.max(highest, pipeline.backlogSeconds())
-    while (pipeline.backlogSeconds() > 20) await eventLoopTurns(1)
-  }
-  await pipeline.finish(600_000)
-  t.is(finals.map(({ text }) => text).join(' '), words.map(({ text }) => text).join(' '))
-  t.true(highest <= 30 + 1)
-  t.true(engine.jobs.every(({ samples }) => samples.length <= 10 * 16000))
-  t.true(engine.jobs.length <= 3 * 1200)
-})
-
 test('half a minute of backlog takes at most four passes and continues after its last pause', async (t) => {
   const words = Array.from({ length: 13 }, (_, i) => spokenWords(`this is sentence number ${i}`, 0.5)).flat()
   const audio = scriptedAudio(words, 1.5)
