@@ -111,7 +111,7 @@ test('different results of two runs are reported next to the spoken text', (t) =
   ])
 })
 
-test('error rates are pooled over all words of a group; other fields of a recording are ignored', (t) => {
+test('error rates are pooled over all words of a group', (t) => {
   const recording = (language: string, said: string, text: string) => {
     const texts = { reference: scoredText({ text: said, language }, text) }
     return { name: said, language, unit: 'words' as const, seconds: 1, said, texts, live: null }

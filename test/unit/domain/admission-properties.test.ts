@@ -91,7 +91,7 @@ interface Decided {
   readonly command: AdmissionCommand
   readonly before: AdmissionState
   readonly decision: ReturnType<typeof admissionDecider.decide>
-  readonly after: AdmissionState
+  readonly next: AdmissionState
 }
 
 const run = (sequence: ReadonlyArray<Step>, initial = admissionDecider.initialState): ReadonlyArray<Decided> => {
@@ -103,7 +103,7 @@ const run = (sequence: ReadonlyArray<Step>, initial = admissionDecider.initialSt
     const before = state
     const decision = admissionDecider.decide(command, before)
     state = fold(admissionDecider, E.getOrElse((): ReadonlyArray<AdmissionEvent> => [])(decision), before)
-    return { command, before, decision, after: state }
+    return { command, before, decision, next: state }
   })
 }
 
@@ -147,21 +147,21 @@ test('the state agrees with the log: a release frees exactly its reservation [R1
     for (const step of run(sequence)) {
       for (const event of eventsOf([step])) record(ledger, event, step.command.offering)
       ensure(
-        reservedVram(step.after) === sum([...ledger.held.values()].map((entry) => entry.vram)),
+        reservedVram(step.next) === sum([...ledger.held.values()].map((entry) => entry.vram)),
         'the reserved megabytes differ',
       )
       ensure(
-        String(step.after.open.map((held) => held.liveId)) === String([...ledger.held.keys()]),
+        String(step.next.open.map((held) => held.liveId)) === String([...ledger.held.keys()]),
         'the open sessions differ',
       )
       for (const [liveId, { worker, term }] of ledger.held)
         ensure(
-          JSON.stringify(placementOf(step.after, liveId)) === JSON.stringify({ worker, term }),
+          JSON.stringify(placementOf(step.next, liveId)) === JSON.stringify({ worker, term }),
           'the placement differs',
         )
       for (const worker of WORKERS)
         ensure(
-          ledger.workers.has(worker) || openOf(step.after, worker).length === 0,
+          ledger.workers.has(worker) || openOf(step.next, worker).length === 0,
           `${worker} left but still has sessions`,
         )
     }
@@ -172,12 +172,12 @@ test('the state agrees with the log: a release frees exactly its reservation [R1
 test('a waiting session is placed as soon as there is room', (t) => {
   let waited = 0
   fc.assert(fc.property(steps, (sequence) => {
-    for (const { command, decision, after } of run(sequence)) {
-      if (after.open.some(({ worker }) => worker === null)) waited += 1
+    for (const { command, decision, next } of run(sequence)) {
+      if (next.open.some(({ worker }) => worker === null)) waited += 1
       // Only commands that can free room must place waiting sessions.
       const mustPlace = eventsOf([{ decision }]).length > 0 && !['Admit', 'Drain'].includes(command.type)
       if (mustPlace || command.type === 'Place')
-        ensure(!isPlaceable(after, command.offering), `there is room after ${command.type}`)
+        ensure(!isPlaceable(next, command.offering), `there is room after ${command.type}`)
     }
   }), { numRuns: 500 })
   t.true(waited > 0)

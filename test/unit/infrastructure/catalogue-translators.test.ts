@@ -123,7 +123,8 @@ for (const [folder, source, target, expected] of [
   ['opus-mt-en-haw', null, null, null],
   ['translator', null, '', null],
 ] as const) {
-  test(`${folder} with the tokenizer languages ${source} and ${target} translates ${expected}`, (t) => {
+  const pair = expected ?? 'no known pair'
+  test(`the translator ${folder} with the tokenizer languages ${source} and ${target} translates ${pair}`, (t) => {
     const languages = languagesOfTranslator(folder, source, target)
     t.is(languages === null ? null : `${languages.from}-${languages.to}`, expected)
   })
