@@ -29,7 +29,10 @@ const PROBE = `
   })
 `
 
-/** Tells whether commands can run this way. Test servers named in the environment would be unreachable. */
+/**
+ * Returns whether commands can run with loopback only. If the environment names a test server, returns false, because
+ * the test server would be unreachable.
+ */
 export const canBeLoopbackOnly = async (): Promise<boolean> => {
   if (process.platform !== 'linux' || Object.keys(process.env).some((name) => /^STENOLOG_TEST_.*_URL$/.test(name)))
     return false

@@ -1,9 +1,9 @@
 /**
  * `npm run rows` prints the state of each requirement (row R1 to R172) and the tests that show it. It runs the tests
- * whose titles name rows: test/e2e/service, for R128–R159 also test/api/ws, and those of test/nightly that name rows
- * which no other test has shown; with `--long` all of test/nightly. A row fails when one of its tests fails, and is
- * missing when no test passed; both end with exit code 1. docs/decisions/0023-requirements-and-mutants.md explains the
- * other states.
+ * whose titles name rows: first those of test/e2e/service, then for R128–R159 also those of test/api/ws. From
+ * test/nightly it runs only the tests of rows that are still missing, or all of them with `--long`. A row fails when
+ * one of its tests fails, and is missing when no test passed; both end with exit code 1.
+ * docs/decisions/0023-requirements-and-mutants.md explains the other states.
  */
 import { globSync, readFileSync } from 'node:fs'
 import { MUTANTS } from './nightly/mutants/all.ts'
@@ -13,11 +13,11 @@ import { runAva } from './support/running/ava-runner.ts'
 
 const [LAST, FIRST_OF_SOCKETS, LAST_OF_SOCKETS] = [172, 128, 159]
 const ROWS = Array.from({ length: LAST }, (_, n) => n + 1)
-const brokenLines = MUTANTS.map(({ rows }) => rows)
+const rowsOfMutants = MUTANTS.map(({ rows }) => rows)
 
 const claims = new Map<number, Array<Claim>>(ROWS.map((row) => [row, []]))
 
-const standing = (row: number): Standing => standingOf(row, claims.get(row) ?? [], brokenLines)
+const standing = (row: number): Standing => standingOf(row, claims.get(row) ?? [], rowsOfMutants)
 
 /** Returns the rows that the titles of a file name. */
 const rowsIn = (path: string): ReadonlyArray<number> =>
@@ -53,9 +53,9 @@ for (const row of ROWS) {
     console.log(`  ${outcome === 'passed' ? '' : `${outcome}: `}${title}`)
 }
 console.log('')
-for (const one of STANDINGS.toReversed()) {
-  const rows = ROWS.filter((row) => standing(row) === one)
-  const names = rows.length === 0 || one === 'defended' ? '' : ` (${rows.map((row) => `R${row}`).join(' ')})`
-  console.log(`${one}: ${rows.length} of ${LAST}${names}`)
+for (const state of STANDINGS.toReversed()) {
+  const rows = ROWS.filter((row) => standing(row) === state)
+  const names = rows.length === 0 || state === 'defended' ? '' : ` (${rows.map((row) => `R${row}`).join(' ')})`
+  console.log(`${state}: ${rows.length} of ${LAST}${names}`)
 }
 if (ROWS.some((row) => ['failed', 'missing'].includes(standing(row)))) process.exitCode = 1

@@ -38,13 +38,10 @@ interface Tally {
   readonly skipped: ReadonlyArray<string>
 }
 
-/**
- * Hundreds of processes load the same files: what the first one compiled serves the others, which saves a tenth of all
- * time.
- */
+// Hundreds of processes load the same files. With a shared compile cache the whole run takes a tenth less time.
 process.env['NODE_COMPILE_CACHE'] = join(import.meta.dirname, '..', 'node_modules', '.cache', 'compiled')
 
-// A third of the processor time of the whole browser, which the long tests have.
+// The headless shell needs a third of the processor time of the full browser. The long tests use the full browser.
 if (!long) process.env['STENOLOG_TEST_BROWSER'] ??= 'chromium-headless-shell'
 
 const exitOf = (child: ReturnType<typeof spawn>): Promise<number> =>
@@ -61,12 +58,12 @@ const check = async (name: string, command: string, args: ReadonlyArray<string>)
   return { passed: code === 0 ? 1 : 0, failed: code === 0 ? 0 : 1, skipped: [] }
 }
 
-/** A test may take two minutes. */
-const PATIENCE = 5 * 60_000
+/** Milliseconds without output after which ava is killed. A single test may take two minutes. */
+const PATIENCE_MS = 5 * 60_000
 
 /** Runs ava and counts its results; everything but passing tests is printed as it comes. */
 const tests = async (wrap: Wrap): Promise<Tally> => {
-  const run = runAva(files, { wrap, ...(!long && { patience: PATIENCE }) })
+  const run = runAva(files, { wrap, ...(!long && { patience: PATIENCE_MS }) })
   const counts = { passed: 0, failed: 0, skipped: 0 }
   const skipped: Array<string> = []
   for (let step = await run.next(); ; step = await run.next()) {
@@ -89,16 +86,16 @@ const checks = (): ReadonlyArray<Promise<Tally>> => [
   check('unused exports and dependencies', 'knip', []),
 ]
 
-// Services are killed in tests, and so never write down what they compiled.
+// Tests kill their services before these write the compile cache, so this process fills it first.
 await exitOf(spawn('node', ['-e', "import('./interfaces/compose.ts')"], { stdio: 'inherit' }))
-const isAlone = await canBeLoopbackOnly()
-// Beside the first tests, most of which wait for services to start.
+const isLoopbackOnly = await canBeLoopbackOnly()
+// The checks run next to the first tests, because most of these wait for services to start.
 const checked = long || unit ? [] : checks()
-const tallies = [await tests(isAlone ? loopbackOnly : (command) => command), ...(await Promise.all(checked))]
+const tallies = [await tests(isLoopbackOnly ? loopbackOnly : (command) => command), ...(await Promise.all(checked))]
 tallies.push({
-  passed: isAlone ? 1 : 0,
+  passed: isLoopbackOnly ? 1 : 0,
   failed: 0,
-  skipped: isAlone ? [] : ['the tests see no network but loopback [B39]'],
+  skipped: isLoopbackOnly ? [] : ['the tests see no network but loopback [B39]'],
 })
 
 const skipped = tallies.flatMap((tally) => tally.skipped).toSorted()

@@ -43,7 +43,7 @@ test('list commands do not create data in a missing data directory', async (t) =
   t.deepEqual(await readdir(path), [])
 })
 
-test('doctor reports the settings with missing files that the start refuses', async (t) => {
+test('doctor reports wrong paths in the settings, which also prevent the start of the service', async (t) => {
   const checks = await examineEnvironment(readSettings({
     STENOLOG_MASTER_KEY_FILE: '/missing/key', STENOLOG_MODELS_DIR: '/missing/models',
     STENOLOG_DATA_DIR: join(import.meta.filename, 'data'), STENOLOG_PORT: '0',

@@ -58,7 +58,7 @@ test('detection frame by frame, for two sessions in turn, equals detection in th
   }
   // The state has two parts: the memory of the network (256 numbers), and the samples right before the frame.
   const middle = speech.subarray(512 * 20, 512 * 21)
-  t.not((await detect(middle, null)).probabilities[0], whole[20], 'the state counts')
+  t.not((await detect(middle, null)).probabilities[0], whole[20], 'without the state the probability differs')
   const [state, length] = [speechState, speechState?.length ?? 0]
   const withoutMemory = Float32Array.from({ length }, (_, i) => (i < 256 ? 0 : (state?.[i] ?? 0)))
   t.notDeepEqual((await detect(middle, withoutMemory)).probabilities, (await detect(middle, state)).probabilities)

@@ -48,7 +48,7 @@ test('a pass on the CPU reports its processor time', async (t) => {
   t.true((hypothesis?.busySeconds ?? 0) > 0)
 })
 
-test('a worker joins the waiting jobs of a model, each with its own text; an invalid job harms no other', async (t) => {
+test('a worker runs the waiting jobs of a model as one batch, and an invalid job harms no other job', async (t) => {
   keepProcessAlive(t)
   const deaths: Array<string> = []
   const begun: Array<number> = []

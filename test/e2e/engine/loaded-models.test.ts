@@ -69,7 +69,7 @@ test('when a GPU is lost, all models are released and the run is repeated', asyn
     'WebGPU device lost (Unknown): the driver was reset',
     'CUDA failure 719: unspecified launch failure',
   ]
-  for (const [at, reason] of reasons.entries()) {
+  for (const [index, reason] of reasons.entries()) {
     let isLost = true
     const text = await models.use('any', directory.path, async () => {
       if (isLost) {
@@ -78,7 +78,7 @@ test('when a GPU is lost, all models are released and the run is repeated', asyn
       }
       return 'text'
     })
-    t.deepEqual([text, opened, released], [E.right('text'), 3 + at, 2 + at])
+    t.deepEqual([text, opened, released], [E.right('text'), 3 + index, 2 + index])
   }
 })
 
@@ -92,8 +92,8 @@ test('a model with a replaced folder is loaded again, and a model with a deleted
     E.right({ number: (loads += 1), release: async () => void (released += 1) }),
   )
   /** Returns the number of the load that serves the model, or the reason of a failure. */
-  const numberOf = async (place: string | null) => {
-    const loaded = await models.load('any', place)
+  const numberOf = async (path: string | null) => {
+    const loaded = await models.load('any', path)
     return E.isLeft(loaded) ? loaded.left.reason : loaded.right.number
   }
   t.is(await numberOf(null), 'the model is not installed')

@@ -96,7 +96,7 @@ test('an overdue detection fails, and the task that ran with it is repeated', as
   t.deepEqual(await task, DONE)
 })
 
-test('after SIGKILL, the groups of repeated tasks are no larger than the number of tasks at a time', async (t) => {
+test('after SIGKILL, the groups of repeated tasks are no larger than the number of parallel tasks', async (t) => {
   const names = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h']
   const { transcribe, begin, die, answer, inFlight, started } = scriptedProcesses(t, { workers: 8 })
   const outcomes = Promise.all(names.map(transcribe))
@@ -141,7 +141,7 @@ test('an overdue task fails, and the task that ran with it does not', async (t) 
   t.deepEqual(await other, DONE)
 })
 
-test('each SIGKILL halves the number of tasks at a time, down to one', async (t) => {
+test('each SIGKILL halves the number of parallel tasks, down to one', async (t) => {
   const { runner, transcribe, die, inFlight, logger, started } = scriptedProcesses(t, { workers: 4 })
   const outcomes = ['a', 'b', 'c', 'd', 'e', 'f'].map(transcribe)
   await eventually(() => assert.equal(inFlight().length, 4))
@@ -157,7 +157,7 @@ test('each SIGKILL halves the number of tasks at a time, down to one', async (t)
   await Promise.all(outcomes)
 })
 
-test('a death by SIGSEGV does not change the number of tasks at a time', async (t) => {
+test('a death by SIGSEGV does not change the number of parallel tasks', async (t) => {
   const { runner, transcribe, die, inFlight } = scriptedProcesses(t, { workers: 4 })
   const outcome = transcribe('a')
   await eventually(() => assert.equal(inFlight().length, 1))
@@ -167,7 +167,7 @@ test('a death by SIGSEGV does not change the number of tasks at a time', async (
   await outcome
 })
 
-test('jobs for the CPU neither delay jobs for the GPU nor take their places', async (t) => {
+test('waiting jobs for the CPU do not delay jobs for the GPU', async (t) => {
   const { runner, transcribe, until, answer } = scriptedProcesses(t, { workers: 2, onGpu: 3 })
   const outcomes = ['a', 'b', 'c', 'd', 'gpu 1', 'gpu 2', 'gpu 3', 'gpu 4'].map(transcribe)
   await until('a', 'b', 'gpu 1', 'gpu 2', 'gpu 3')

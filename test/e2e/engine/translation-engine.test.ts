@@ -60,25 +60,25 @@ test('a missing, broken or unknown translator fails only its own jobs, and works
     damaged: directory.path,
     missing: join(directory.path, 'nowhere'),
   })
-  const right = await translate('the test')
+  const expected = await translate('the test')
   for (const model of ['damaged', 'missing', 'unknown']) {
     t.like(await engine.load(model)(), { _tag: 'Left', left: { _tag: 'ModelLoadFailed', model } })
     const [failed, other] = await Promise.all([translate('the test', 'fr', model), translate('the test')])
     t.like(failed, { _tag: 'Left', left: { _tag: 'ModelLoadFailed', model } })
-    t.deepEqual(other, right)
+    t.deepEqual(other, expected)
   }
   await cp(TINY_MARIAN, directory.path, { recursive: true })
-  t.deepEqual(await translate('the test', 'fr', 'damaged'), right)
+  t.deepEqual(await translate('the test', 'fr', 'damaged'), expected)
 })
 
 test('jobs in flight when the process is killed run again in the next process', async (t) => {
   const { engine, logger, translate } = open(t)
   await engine.load('tiny')()
-  const right = await translate('the test')
+  const expected = await translate('the test')
   const first = engine.pid() ?? 0
   const jobs = Array.from({ length: 8 }, () => translate('the test'))
   process.kill(first, 'SIGKILL')
-  t.deepEqual(await Promise.all(jobs), jobs.map(() => right))
+  t.deepEqual(await Promise.all(jobs), jobs.map(() => expected))
   t.not(engine.pid(), first)
   t.true(
     logger.lines.some(({ message, fields }) => message === 'engine process died' && fields['engine'] === 'translation'),
@@ -88,15 +88,15 @@ test('jobs in flight when the process is killed run again in the next process', 
 test('only the job that kills the process fails', async (t) => {
   const { engine, translate } = open(t, { tiny: TINY_MARIAN }, 'crash-on-poison')
   await engine.load('tiny')()
-  const right = await translate('the test')
+  const expected = await translate('the test')
   const [before, crashed, after] = await Promise.all([
     translate('the test'),
     translate(POISON_TEXT),
     translate('the test'),
   ])
-  t.deepEqual(before, right)
+  t.deepEqual(before, expected)
   t.deepEqual(crashed, E.left({ _tag: 'JobFailed', reason: 'it brought the engine process down (SIGSEGV)' }))
-  t.deepEqual(after, right)
+  t.deepEqual(after, expected)
 })
 
 test('closing ends the process and its waiting jobs, and later jobs start no process', async (t) => {

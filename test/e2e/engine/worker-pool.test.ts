@@ -8,7 +8,7 @@ import { eventually } from '../../support/tools/eventually.ts'
 const WORKER = new URL('./held-worker.ts', import.meta.url)
 const FOREVER = { further: 1e9, only: 1e9 }
 
-/** `keep`: milliseconds for which an unused copy of a model stays loaded: an additional copy, and the only copy. */
+/** `keep`: milliseconds until an unused copy is unloaded, `further` for additional copies and `only` for the last copy. */
 const poolOf = (t: ExecutionContext, keep: { readonly further: number; readonly only: number }) => {
   // The threads of a pool do not keep the test process alive.
   const timer = setInterval(() => undefined, 60_000)

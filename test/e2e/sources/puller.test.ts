@@ -21,7 +21,7 @@ const kinds: ReadonlyArray<readonly [Packaging, string]> = [
 ]
 
 for (const [packaging, file] of kinds)
-  withFfmpeg(`${packaging}: the whole source is transcribed, then it ends`, async (t) => {
+  withFfmpeg(`${packaging}: the whole source is delivered, then the pull ends`, async (t) => {
     const server = await serve(t, filesOf(await packageSample(t, packaging, SECONDS)))
     const pulling = startPulling(t)
     t.deepEqual(await pulling.pull({ url: server.url(file) }), COMPLETE)

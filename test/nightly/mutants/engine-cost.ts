@@ -29,7 +29,7 @@ export const engineCostMutants: ReadonlyArray<Mutant> = [
     file: 'infrastructure/onnx/process/task-runner.ts',
     before: 'waiting.findIndex(({ task }) => workingOn(deviceOf(task)) < widthOf(deviceOf(task)))',
     after: '(waiting.length === 0 || inFlight.size >= width.now() ? -1 : 0)',
-    rows: ['jobs for the CPU neither delay jobs for the GPU nor take their places'],
+    rows: ['waiting jobs for the CPU do not delay jobs for the GPU'],
     test: 'test/e2e/engine/task-runner.test.ts',
   },
   {

@@ -29,7 +29,7 @@ export const engineProcessMutants: ReadonlyArray<Mutant> = [
     file: 'infrastructure/onnx/process/task-runner.ts',
     before: 'if (reason === KILLED) width.halve()',
     after: '',
-    rows: ['each SIGKILL halves the number of tasks at a time'], test: TASK_RUNNER,
+    rows: ['each SIGKILL halves the number of parallel tasks'], test: TASK_RUNNER,
   },
   {
     file: 'infrastructure/onnx/process/task-runner.ts',

@@ -99,6 +99,6 @@ export const handshakeMutants: ReadonlyArray<Mutant> = [
     file: 'interfaces/compose/socket-limits.ts',
     before: 'Math.ceil(max / 8)',
     after: '0',
-    rows: ['listeners cannot take the places that are kept for senders'], test: WEBSOCKET_PLACES,
+    rows: ['listeners cannot use the connections that are reserved for senders'], test: WEBSOCKET_PLACES,
   },
 ]

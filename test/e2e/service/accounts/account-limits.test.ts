@@ -11,7 +11,7 @@ for (const [path, name, accepted, refusal] of [
   ['/user-live-configs/', 'profiles', 99, 'Maximum number of profiles reached (100)'],
   ['/tokens/', 'tokens', 100, 'Maximum number of API tokens reached (100)'],
 ] as const)
-  test(`a user may have 100 ${name}, also when created at once, and a deletion makes room`, async (t) => {
+  test(`a user may have 100 ${name}, also when they are created in parallel, and a deletion makes room`, async (t) => {
     const member = await service.user(`collector of ${name}`)
     const create = (): Promise<Answer<Single<{ readonly id: number }> & Json>> =>
       member.post(path, { name: 'one of many' })

@@ -88,7 +88,7 @@ test.serial(
     t.deepEqual(
       (await list('')).body.data.map(({ lag }) => lag),
       [0, null, null],
-      'the lag of the running session',
+      'only the running session has a lag',
     )
     t.regex((await service.anonymous().get<string>('/metrics')).body, /^stenolog_live_lag_max_seconds 0$/m)
     sender.terminate()
@@ -169,24 +169,25 @@ test.serial(
 
     const ids = ['0198f0a4-7c1e-7b3d-9a52-3f6f2d1c0b9e', '0198f0a4-7c1e-7b3d-9a52-3f6f2d1c0b9f']
     const requestId = (index: number) => ({ 'x-request-id': ids[index] ?? '' })
-    const order = {
+    const creation = {
       headers: { ...requestId(0), 'content-type': 'application/json' },
       body: JSON.stringify({ model: 'demo-en', language: 'en' }),
     }
-    const { data } = (await admin.request<Single<Record<'id' | 'sender_token', string>>>('POST', '/lives', order)).body
+    const created = await admin.request<Single<Record<'id' | 'sender_token', string>>>('POST', '/lives', creation)
+    const { data } = created.body
     const socketUrl = `${service.url().replace('http', 'ws')}/ws/live/${data.id}?token=${data.sender_token}`
     await handshake(socketUrl, requestId(1))
     await service.kill('SIGKILL')
 
     const store = await openLogOf(service)
-    const last = async (stream: string): Promise<ReadonlyArray<unknown>> => {
+    const lastTypeAndActor = async (stream: string): Promise<ReadonlyArray<unknown>> => {
       const events = await store.read(stream)()
       const event = E.isRight(events) ? events.right.at(-1) : undefined
       return [event?.type, event?.metadata.actor]
     }
-    t.deepEqual(await last('catalogue'), ['LanguageSwitched', actor])
-    t.deepEqual(await last('administration'), ['LivesListed', actor])
-    t.deepEqual(await last(`live-${live.id}`), ['LiveFinished', actor])
+    t.deepEqual(await lastTypeAndActor('catalogue'), ['LanguageSwitched', actor])
+    t.deepEqual(await lastTypeAndActor('administration'), ['LivesListed', actor])
+    t.deepEqual(await lastTypeAndActor(`live-${live.id}`), ['LiveFinished', actor])
     const events = [await store.read(`live-${data.id}`)(), await store.read('admission')()].flatMap((read) =>
       E.isRight(read) ? read.right : [],
     )

@@ -82,10 +82,11 @@ test.serial(
     for (const first of ALL)
       for (const second of ALL)
         for (const target of ['the other', 'themselves'] as const) {
-          const [ofAlice, ofBob]: readonly [Person, Person] = target === 'themselves' ? [alice, bob] : [bob, alice]
+          const [targetOfAlice, targetOfBob]: readonly [Person, Person] =
+            target === 'themselves' ? [alice, bob] : [bob, alice]
           const answers = await Promise.all([
-            MEANS[first](alice.client, ofAlice.id),
-            MEANS[second](bob.client, ofBob.id),
+            MEANS[first](alice.client, targetOfAlice.id),
+            MEANS[second](bob.client, targetOfBob.id),
           ])
           const statuses = answers.map(({ status }) => status)
           // A removed administrator’s request may also fail with 401 or 403.
@@ -99,7 +100,7 @@ test.serial(
             if (status === 400)
               t.true([CHANGE_REFUSED, DELETION_REFUSED].some(({ detail }) => detail === body['detail']))
           }
-          const remaining = statuses[0] === 200 ? ofBob : ofAlice
+          const remaining = statuses[0] === 200 ? targetOfBob : targetOfAlice
           const survivor: Person = { ...remaining, client: createClient(service.url(), remaining.client.token) }
           t.deepEqual(await administrators(survivor.client), [survivor.id])
           alice = survivor

@@ -6,7 +6,7 @@ import { startSubject } from '../../../support/black-box/subject.ts'
 import type { Subject } from '../../../support/black-box/subject.ts'
 
 const isLight = ({ isHeavy = false }: Probe): boolean => !isHeavy
-/** Probes that need no settings and no administrator leave the service intact, so they share one. */
+/** Probes that need no settings and no administrator share one service, because they leave it intact. */
 const usesSharedService = ({ settings, withAdmin }: Probe): boolean => settings === undefined && withAdmin === undefined
 
 for (const { name, settings = {}, run, ...options } of [

@@ -99,12 +99,12 @@ test.serial('1,500 listeners of one address can reconnect at once', async (t) =>
     `GET /ws/live/${id}?token=${token} HTTP/1.1\r\nHost: localhost\r\n${upgrade}` +
     'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n'
   const listeners: Array<RawConnection> = []
-  // The service closes silent connections above MAX_SILENT, and a busy test process sends its handshakes late. So it
-  // opens only half as many at a time.
+  // The service closes silent connections above MAX_SILENT, and a busy test process sends its handshakes late. So the
+  // test opens only half as many at a time.
   while (listeners.length < 1500) {
-    const some = await openMany(t, MAX_SILENT / 2, DIRECT)
-    for (const connection of some) connection.write(handshake)
-    listeners.push(...some)
+    const batch = await openMany(t, MAX_SILENT / 2, DIRECT)
+    for (const connection of batch) connection.write(handshake)
+    listeners.push(...batch)
   }
   await eventually(() => {
     if (listeners.some(({ statuses }) => statuses().length === 0)) throw new Error('some have no answer yet')

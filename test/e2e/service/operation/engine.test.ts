@@ -6,7 +6,7 @@ import { startTestService } from '../../../support/service/service.ts'
 import { sampleSentences, silence } from '../../../support/audio/speech.ts'
 
 /** Returns the id of the child process of `pid` that runs the speech engine (Linux). */
-const engineOf = (pid: number): number => {
+const enginePidOf = (pid: number): number => {
   const children = readdirSync(`/proc/${pid}/task`).flatMap((task) =>
     readFileSync(`/proc/${pid}/task/${task}/children`, 'utf8').trim().split(' ').filter(Boolean),
   )
@@ -29,17 +29,17 @@ onLinux('after a crash of the engine process the service stays up, and the sessi
   sender.sendAudio(silence(1.5))
   await sender.frame((frame) => frame['final'] === true)
 
-  const engine = engineOf(service.pid())
-  process.kill(engine, 'SIGSEGV')
+  const enginePid = enginePidOf(service.pid())
+  process.kill(enginePid, 'SIGSEGV')
   sender.sendAudio(second?.samples ?? silence(1))
   t.is((await client.get('/health/live')).status, 200)
   sender.sendAudio(silence(1.5))
   const secondFinal = await sender.frame((frame) => frame['final'] === true && frame['segment'] === 2)
   t.true(String(secondFinal['text']).length > 5)
   await eventually(() => {
-    if (engineOf(service.pid()) === engine) throw new Error('still the old engine')
+    if (enginePidOf(service.pid()) === enginePid) throw new Error('the old engine process still runs')
   })
-  process.kill(engineOf(service.pid()), 'SIGKILL')
+  process.kill(enginePidOf(service.pid()), 'SIGKILL')
   sender.sendAudio(third?.samples ?? silence(1))
   sender.sendAudio(silence(1.5))
   t.true(String((await sender.frame((frame) => frame['final'] === true && frame['segment'] === 3))['text']).length > 5)
@@ -50,11 +50,11 @@ onLinux('after a crash of the engine process the service stays up, and the sessi
 
 onLinux('kill -9 of the service also ends its engine process', async (t) => {
   const service = await startTestService(t)
-  const engine = await eventually(() => engineOf(service.pid()))
+  const enginePid = await eventually(() => enginePidOf(service.pid()))
   await service.kill()
   await eventually(() => {
     try {
-      process.kill(engine, 0)
+      process.kill(enginePid, 0)
     } catch {
       return
     }

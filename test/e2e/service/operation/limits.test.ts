@@ -43,7 +43,7 @@ test.serial(
     t.regex(headers.get('retry-after') ?? '', /^\d+$/)
     const live = await (await service.user('same address')).createLive()
     for (const token of [live.listener_token, live.sender_token])
-      t.is((await handshake(url.replace('guess', token))).status, 101, 'a right token passes')
+      t.is((await handshake(url.replace('guess', token))).status, 101, 'a correct token is accepted')
     const guesses = Array.from({ length: 40 }, () =>
       service.anonymous().request('GET', '/lives', { headers: { 'x-api-key': 'lt_guess' } }),
     )
@@ -54,7 +54,7 @@ test.serial(
     )
     const member = await service.user('key owner')
     const { token } = (await member.post<Single<{ readonly token: string }>>('/tokens/', { name: 'k' })).body.data
-    t.is((await createClient(service.url(), token).get('/lives')).status, 200, 'a right key passes')
+    t.is((await createClient(service.url(), token).get('/lives')).status, 200, 'a correct key is accepted')
     t.is((await service.anonymous().get('/version')).status, 200)
   },
 )
@@ -96,7 +96,7 @@ test.serial(
       t.deepEqual(refused.body, TOO_MANY)
       t.regex(refused.headers.get('retry-after') ?? '', /^[1-9]\d*$/)
     }
-    t.is((await member.get('/users/me')).status, 200, 'an open login still works')
+    t.is((await member.get('/users/me')).status, 200, 'an existing login still works')
     t.is((await logIn(service.url(), ADMIN.username, ADMIN.password)).url, service.url(), 'other users can log in')
 
     await service.kill('SIGKILL')

@@ -93,7 +93,7 @@ test.serial(
         ['id', 'status', 'vram', 'created_at', 'updated_at', 'auto_start_pid'].map((member) => past.state[member]),
         ['id', 'status', 'vram', 'createdAt', 'updatedAt', 'autoStartPid'].map((member) => replay[member]),
       )
-      t.false(JSON.stringify(past).includes(live.listener_token), 'the snippet has no token either')
+      t.false(JSON.stringify(past).includes(live.listener_token), 'the iframe snippet has no token either')
     }
     const last = await dataAt<Past>(client, `/lives/${live.id}/history/${entries.length}`)
     t.deepEqual(Object.keys(last.state), Object.keys(live))

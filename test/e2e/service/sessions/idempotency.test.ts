@@ -64,7 +64,7 @@ test.serial('a reused key with another body is 422, and each user has their own 
       'idempotency-key',
     ])
   }
-  t.is((await create(client, 'k', { language: 'en' })).status, 422, 'an invalid body is reported first')
+  t.is((await create(client, 'k', { language: 'en' })).status, 422, 'an invalid body is reported before the reused key')
   t.is(await total(client), 1)
 })
 

@@ -35,7 +35,7 @@ const untilJobEnds = (client: Client, id: unknown): Promise<Json> =>
     return job
   }, JOB_PATIENCE)
 
-const installed = async (client: Client): Promise<Json | undefined> =>
+const baseModel = async (client: Client): Promise<Json | undefined> =>
   (await client.get<Listing<Json>>('/models?name=base')).body.data[0]
 
 /** Makes the next pull stall in the middle of a file. */
@@ -87,13 +87,13 @@ test.serial('a pull reports progress, can be cancelled, and resumes after a kill
   await service.start()
   admin = await service.admin()
   t.like(await jobOf(admin, second['id']), { status: 'failed', detail: 'interrupted by a restart of the service' })
-  t.is(await installed(admin), undefined)
+  t.is(await baseModel(admin), undefined)
 
   const third = await untilJobEnds(admin, (await start(admin, { kind: 'pull', subject: ID }))['id'])
   t.like(third, { status: 'done', detail: '', unit: 'bytes' })
   t.is(third['done'], third['total'])
   t.like(third['result'], { name: 'base', source: ID })
-  t.like(await installed(admin), { name: 'base', active: true })
+  t.like(await baseModel(admin), { name: 'base', active: true })
   t.true(existsSync(join(service.dataDirectory, 'models', 'base')), 'the model is in the data directory')
   t.true(
     hub.requests.some((request) => /^storage onnx\/encoder.* bytes=/.test(request)),
@@ -209,7 +209,7 @@ test.serial(
     })
     t.deepEqual([removed.status, removed.body], [200, { message: 'Model removed' }])
     t.false(existsSync(join(service.dataDirectory, 'models', 'base')))
-    t.deepEqual([await installed(admin), await rowOf('/admin/models', 'base')], [undefined, {}])
+    t.deepEqual([await baseModel(admin), await rowOf('/admin/models', 'base')], [undefined, {}])
     t.is((await remove('/admin/models', base['id'])).status, 404)
   },
 )

@@ -53,7 +53,7 @@ test.serial(
     t.deepEqual(await ids(client, '?limit=7&skip=13'), union.slice(13, 20))
 
     for (const id of union.slice(0, 40)) await client.put(`/lives/${id}/finish`)
-    t.deepEqual(await ids(client, '?limit=1000'), union, 'an end does not change the order')
+    t.deepEqual(await ids(client, '?limit=1000'), union, 'finishing sessions does not change the order')
     t.is((await list(client, '?status=finished&limit=1')).pagination.total_items, 40)
 
     const before = (await list(client, '?limit=1000')).data
@@ -63,20 +63,20 @@ test.serial(
     const after = (await list(relogged, '?limit=1000')).data
     // The restarted service has another port.
     const base_url = service.url().replace('http', 'ws')
-    t.deepEqual(after, before.map((live) => ({ ...live, base_url })), 'every member, tokens included')
+    t.deepEqual(after, before.map((live) => ({ ...live, base_url })), 'all members survive the restart, also the tokens')
     const others = await list(await logIn(service.url(), 'stranger', passwordOf('stranger')), '')
     t.is(others.data.length, 5)
     const openVram = [...after, ...others.data]
       .filter(({ status }) => OPEN.includes(status))
       .reduce((sum, { vram }) => sum + vram, 0)
-    t.is(await reserved(relogged), base + openVram, 'the reserved memory after the restart')
-    t.true((await relogged.createLive()).id > Math.max(...created), 'no id is used twice')
+    t.is(await reserved(relogged), base + openVram, 'the open sessions still reserve their memory after the restart')
+    t.true((await relogged.createLive()).id > Math.max(...created), 'the restarted service does not reuse an id')
     t.is((await createClient(service.url(), client.token).get('/lives/')).status, 200, 'a login survives the restart')
   },
 )
 
 test.serial(
-  'the reserved memory always equals the memory of the open sessions, after any creates and ends [R97 R98 R104]',
+  'the reserved memory always equals the memory of the open sessions, also after random actions [R97 R98 R104]',
   async (t) => {
     const client = await service.user('random', { max_sessions: 100 })
     const base = await reserved(client)

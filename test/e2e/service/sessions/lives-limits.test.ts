@@ -53,7 +53,7 @@ test('a custom token permanently belongs to the user who used it first [R64 R65 
     t.is(
       (await client.post('/lives', { ...MINIMAL, listener_token: live.sender_token })).status,
       422,
-      'never a sender token',
+      'a sender token cannot be used as a custom listener token',
     )
   const random = await owner.createLive()
   t.is(
@@ -65,7 +65,7 @@ test('a custom token permanently belongs to the user who used it first [R64 R65 
 })
 
 test(
-  'a session that lacks one megabyte is refused without a trace, and an end frees memory at once [R58 R59 R83]',
+  'a create that lacks one megabyte stores nothing, and finishing a session frees its memory at once [R58 R59 R83]',
   async (t) => {
     const vram = (await (await service.user('prober')).createLive()).vram
     const small = await startTestService(t, { VRAM_MB: String(2 * vram - 1) })
@@ -79,7 +79,7 @@ test(
     t.regex((await client.get<string>('/metrics')).body, new RegExp(`^stenolog_vram_reserved_megabytes ${vram}$`, 'm'))
     await client.put(`/lives/${live.id}/finish`)
     const created = await other.post<Single<LiveJson>>('/lives', { ...MINIMAL, listener_token: 'wanted-token' })
-    t.is(created.status, 200, 'memory and token are free')
+    t.is(created.status, 200, 'the memory is free, and the refused create did not reserve the token')
     t.true(created.body.data.id > live.id)
   },
 )

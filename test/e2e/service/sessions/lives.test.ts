@@ -87,7 +87,7 @@ test('a Host that is not allowed gets no base_url [R77]', async (t) => {
       pending.end()
     })
   t.is(await baseUrlFor('evil.example'), '')
-  t.is(await baseUrlFor('192.168.1.20:8080'), '', 'not the address that the service listens on')
+  t.is(await baseUrlFor('192.168.1.20:8080'), '', 'an address that the service does not listen on gets no base_url')
   t.is(await baseUrlFor(`evil.example:x@127.0.0.1:${port}`), '')
   t.is(await baseUrlFor(`localhost:${port}`), `ws://localhost:${port}`)
 })
@@ -108,7 +108,7 @@ test('optional members have defaults, and members without effect are ignored [R4
   t.is(
     (await client.createLive(Object.fromEntries(optional.map((name) => [name, null])))).status,
     'pending',
-    'null means omitted',
+    'null has the same effect as an omitted member',
   )
   for (const [audio_format, audio_url] of [
     ['hls', 'http://example.com/a'],
@@ -128,7 +128,11 @@ test('optional members have defaults, and members without effect are ignored [R4
       .length,
     1,
   )
-  t.is((await client.createLive({ live_retention: true }))['live_retention'], false, 'ignored without the permission')
+  t.is(
+    (await client.createLive({ live_retention: true }))['live_retention'],
+    false,
+    'live_retention is ignored without the permission',
+  )
   const keeper = await service.user('keeper', { permissions: ['user_retention'] })
   t.is((await keeper.createLive({ live_retention: true }))['live_retention'], true)
   t.is((await keeper.createLive())['live_retention'], false)
@@ -156,7 +160,7 @@ test('an unknown or inactive model, language or pair is 404, checked in this ord
   t.is(await total(client), 0)
 })
 
-test('finishing a session is final, and status filters select it [R13 R80 R83 R84 R85]', async (t) => {
+test('a finished session stays finished, and the status filters find it [R13 R80 R83 R84 R85]', async (t) => {
   const client = await service.user('filtering')
   const [ended, open] = [await client.createLive(), await client.createLive()]
   const finished = await client.put<Single<LiveJson>>(`/lives/${ended.id}/finish`)
@@ -167,16 +171,16 @@ test('finishing a session is final, and status filters select it [R13 R80 R83 R8
   t.deepEqual((await client.put(`/lives/${ended.id}/finish`)).body, finished.body, 'a second finish changes nothing')
   t.deepEqual((await client.get(`/lives/${ended.id}`)).body, finished.body)
 
-  const ids = async (query: string): Promise<unknown> => {
+  const idsAndTotal = async (query: string): Promise<unknown> => {
     const { data, pagination } = (await client.get<Listing<LiveJson>>(`/lives/${query}`)).body
     return [data.map(({ id }) => id), pagination.total_items]
   }
-  t.deepEqual(await ids(''), [[open.id, ended.id], 2])
-  t.deepEqual(await ids('?status=pending'), [[open.id], 1])
-  t.deepEqual(await ids('?status=finished'), [[ended.id], 1])
-  t.deepEqual(await ids('?status=finished&status=pending&status=finished'), [[open.id, ended.id], 2])
-  t.deepEqual(await ids('?status=active'), [[], 0])
-  t.deepEqual(await ids('?status=error'), [[], 0])
+  t.deepEqual(await idsAndTotal(''), [[open.id, ended.id], 2])
+  t.deepEqual(await idsAndTotal('?status=pending'), [[open.id], 1])
+  t.deepEqual(await idsAndTotal('?status=finished'), [[ended.id], 1])
+  t.deepEqual(await idsAndTotal('?status=finished&status=pending&status=finished'), [[open.id, ended.id], 2])
+  t.deepEqual(await idsAndTotal('?status=active'), [[], 0])
+  t.deepEqual(await idsAndTotal('?status=error'), [[], 0])
   const msg = "Input should be 'pending', 'active', 'finished' or 'error'"
   for (const bad of ['done', '', 'Pending', 'pending,finished', 'pending&status=over']) {
     const { status, body } = await client.get(`/lives/?status=${bad}`)

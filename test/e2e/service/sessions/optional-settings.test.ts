@@ -49,7 +49,7 @@ test.serial(
   },
 )
 
-test.serial('an Idempotency-Key with other hotwords is another request [B44]', async (t) => {
+test.serial('a reused Idempotency-Key with other hotwords is refused [B44]', async (t) => {
   const client = await service.user('repeating')
   const create = async (hotwords: ReadonlyArray<string>): Promise<number> => {
     const body = JSON.stringify({ model: 'demo-en', language: 'en', config: { hotwords } })
@@ -70,7 +70,8 @@ test.serial('a sender can change prompt and hotwords during a session, and they 
   sender.send({ type: 'config', hotwords: ['Difference Engine'] })
   await eventually(async () => {
     const { data } = (await client.get<Single<LiveJson>>(`/lives/${live.id}`)).body
-    if (JSON.stringify(configOf(data)['hotwords']) !== '["Difference Engine"]') throw new Error('the old hotwords')
+    if (JSON.stringify(configOf(data)['hotwords']) !== '["Difference Engine"]')
+      throw new Error('the session still has the old hotwords')
   })
   t.is(sender.frames.filter(({ status }) => status === 'ASR process started').length, 2)
   sender.send({ type: 'FINISH' })

@@ -55,7 +55,7 @@ test.serial('a kept transcript is available as JSON, text, SubRip and WebVTT in 
         language,
       }))
       .toSorted((a, b) => a.text.localeCompare(b.text)),
-    'the sent texts without line breaks',
+    'the transcript has the sent texts without line breaks',
   )
   t.deepEqual(Object.keys(segments[0] ?? {}), ['start', 'end', 'text', 'type', 'language'])
   t.true(
@@ -97,7 +97,7 @@ test.serial('a kept transcript is available as JSON, text, SubRip and WebVTT in 
   t.deepEqual(
     await transcript(await logIn(service.url(), 'archivist', passwordOf('archivist')), live),
     segments,
-    'kept through a kill -9',
+    'the transcript survives kill -9',
   )
 })
 
@@ -107,7 +107,7 @@ test.serial(
     t.timeout(600_000)
     const [client, stranger] = [await service.user('forgetful'), await service.user('curious', MAY_RETAIN)]
     const live = await client.createLive({ live_retention: true })
-    t.false(live['live_retention'], 'without the permission')
+    t.false(live['live_retention'], 'live_retention is ignored without the permission')
     t.true((await sendSentence(client, live)).length > 0)
     const refused = { status: 404, body: { detail: 'Transcript not found' } }
     for (const format of ['json', 'txt', 'srt', 'vtt'])

@@ -9,7 +9,7 @@ import { sampleSentences, silence } from '../../../support/audio/speech.ts'
 import { installTranslators } from '../../../support/models/translators.ts'
 
 const sentences = (await sampleSentences()).slice(0, 3)
-// These translators have random weights: the tests check when and to whom they translate, not the text.
+// These translators have random weights. The tests check when and to whom translations are sent, not their texts.
 const cleanUps: Array<() => unknown> = []
 const modelsDir = await installTranslators(
   { teardown: (cleanUp) => cleanUps.push(cleanUp) },
@@ -110,7 +110,7 @@ test('the filters match exact codes and combine with AND; unknown codes match no
 })
 
 test(
-  'targets are validated, counted once, kept in order, and their memory is reserved [R48 R54–R56 R61]',
+  'invalid targets are refused, repeated targets count once, and each target reserves memory [R48 R54–R56 R61]',
   async (t) => {
     const client = await service.user('chooser', { max_translations: 2 })
     const plain = await client.createLive()
@@ -168,7 +168,8 @@ test.serial(
         t.true(sender.frames.indexOf(line) > source, 'a translation comes after its source')
       }
     }
-    t.is(ofType(sender, 'translation').length, TARGETS.length * finals(sender).length, 'no other language')
+    const expectedTranslations = TARGETS.length * finals(sender).length
+    t.is(ofType(sender, 'translation').length, expectedTranslations, 'translations have no other languages')
     t.is(sender.texts.at(-1), '{"status":"finished"}', 'all translations come before the last frame')
     const textFrames = (socket: TestSocket): ReadonlyArray<string> =>
       socket.texts.filter((text) => /"type":"trans(crip|la)tion"/.test(text))

@@ -56,19 +56,19 @@ test.serial('max_buffer and max_delay force finals in speech without a pause [R1
   // The sentences have quiet ends. Without them the speech has no pause.
   const speech = (await sampleSentences()).slice(0, 4).map(({ samples }) => samples.slice(4000, -4000))
   const seconds = speech.reduce((sum, { length }) => sum + length, 0) / 16000
-  const short = await open(client, { ...HIGH_LIMITS, max_buffer: 3 })
-  const prompt = await open(client, { ...HIGH_LIMITS, mode: 'final', max_delay: 2 })
-  for (const samples of speech) short.sendAudio(samples)
+  const maxBufferSender = await open(client, { ...HIGH_LIMITS, max_buffer: 3 })
+  const maxDelaySender = await open(client, { ...HIGH_LIMITS, mode: 'final', max_delay: 2 })
+  for (const samples of speech) maxBufferSender.sendAudio(samples)
   // This part is shorter than the window of the model (10 s), because a full window forces finals too.
   const part = speech.slice(0, 3)
   const partSeconds = part.reduce((sum, { length }) => sum + length, 0) / 16000
   t.true(partSeconds < 9)
-  for (const samples of part) prompt.sendAudio(samples)
-  await short.frame(({ final, end }) => final === true && Number(end) > seconds - 3.5)
-  for (const { start, end } of finals(short))
+  for (const samples of part) maxDelaySender.sendAudio(samples)
+  await maxBufferSender.frame(({ final, end }) => final === true && Number(end) > seconds - 3.5)
+  for (const { start, end } of finals(maxBufferSender))
     t.true(Number(end) - Number(start) <= 3.5, `${String(start)} to ${String(end)}`)
-  await prompt.frame(({ final, end }) => final === true && Number(end) > partSeconds - 3)
-  for (const sender of [short, prompt]) sender.terminate()
+  await maxDelaySender.frame(({ final, end }) => final === true && Number(end) > partSeconds - 3)
+  for (const sender of [maxBufferSender, maxDelaySender]) sender.terminate()
 })
 
 test.serial('a pass waits for min_buffer seconds of audio [D17]', async (t) => {
@@ -86,7 +86,7 @@ test.serial('a pass waits for min_buffer seconds of audio [D17]', async (t) => {
     for (const sender of [patient, eager]) sender.sendAudio(speech.slice(n * piece, (n + 1) * piece))
     await eventually(
       () => {
-        if (transcriptions(eager).length === passes) throw new Error(`${n + 1} pieces of speech and nothing new`)
+        if (transcriptions(eager).length === passes) throw new Error(`no new text after ${n + 1} pieces of speech`)
       },
       { timeoutMs: 60_000 },
     )

@@ -30,25 +30,25 @@ test.serial(
       t.is(frame['language'], 'en')
       t.true(String(frame['text']).length > 0)
     }
-    t.true(frames.some(({ final }) => final === false), 'partials come in between')
+    t.true(frames.some(({ final }) => final === false), 'some frames are partials')
     const last = new Map(frames.map((frame) => [frame['segment'], frame['final']]))
     t.deepEqual([...new Set(last.values())], [true], 'the last frame of each segment is final')
-    const ends = finals(sender)
-    t.deepEqual(ends.map(({ segment }) => segment), ends.map((_, index) => index + 1))
-    for (const [index, { start }] of ends.entries())
-      t.true(index === 0 || Number(start) >= Number(ends[index - 1]?.['end']))
+    const finalFrames = finals(sender)
+    t.deepEqual(finalFrames.map(({ segment }) => segment), finalFrames.map((_, index) => index + 1))
+    for (const [index, { start }] of finalFrames.entries())
+      t.true(index === 0 || Number(start) >= Number(finalFrames[index - 1]?.['end']))
 
     let sentenceStart = 3
     for (const [index, { samples }] of sentences.entries()) {
       // Each sentence begins and ends with about 0.2 s of quiet.
       const spoken = { start: sentenceStart + 0.2, end: sentenceStart + samples.length / 16000 - 0.2 }
       t.true(
-        Math.abs(Number(ends[index]?.['start']) - spoken.start) <= 1,
-        `${JSON.stringify(ends[index])} is spoken from ${spoken.start}`,
+        Math.abs(Number(finalFrames[index]?.['start']) - spoken.start) <= 1,
+        `${JSON.stringify(finalFrames[index])} is spoken from ${spoken.start}`,
       )
       t.true(
-        Math.abs(Number(ends[index]?.['end']) - spoken.end) <= 1,
-        `${JSON.stringify(ends[index])} is spoken until ${spoken.end}`,
+        Math.abs(Number(finalFrames[index]?.['end']) - spoken.end) <= 1,
+        `${JSON.stringify(finalFrames[index])} is spoken until ${spoken.end}`,
       )
       sentenceStart = spoken.end + 0.2 + 2
     }
@@ -153,7 +153,7 @@ test.serial(
     const sentFinals = texts.filter((text) => text.includes('"final":true'))
     t.true(
       sentFinals.length > 1 && sentFinals.some((text) => text.includes('\\n')),
-      'several finals, one with several lines',
+      'there are several finals, and one has several lines',
     )
     await service.kill()
     await service.start()

@@ -131,7 +131,7 @@ test('a listener may join a pending session, and its departure changes nothing [
   sender.send({ type: 'config' })
   await staying.frame(({ status }) => status === 'started')
   t.is(await statusOf(client, live.id), 'pending')
-  t.deepEqual(staying.texts.slice(1), ['{"status":"started"}'], 'only the sender gets the first status')
+  t.deepEqual(staying.texts.slice(1), ['{"status":"started"}'], 'a listener does not get "ASR process started"')
   sender.close()
   t.deepEqual(await staying.closed, { code: 1000, reason: '' })
 })

@@ -24,7 +24,7 @@ const startSender = async (client: Client, live: LiveJson): Promise<TestSocket> 
 }
 
 test(
-  'a config is answered in order, may be repeated until audio, and does not start the session [R99 R137 R138 D40]',
+  'configs are answered in order, may repeat until the first audio, and do not start the session [R99 R137 R138 D40]',
   async (t) => {
     const client = await service.user('configuring')
     const live = await client.createLive()

@@ -65,7 +65,7 @@ const VIOLATIONS: ReadonlyArray<readonly [string, Buffer, number]> = [
   ['reserved bits', Buffer.from([0xf1, 0x80, ...MASK]), 1002],
   ['an unknown opcode', Buffer.from([0x83, 0x80, ...MASK]), 1002],
   ['a ping of 126 bytes', Buffer.from([0x89, 0xfe, 0, 126, ...MASK]), 1002],
-  ['a continuation of nothing', Buffer.from([0x80, 0x80, ...MASK]), 1002],
+  ['a continuation without a first fragment', Buffer.from([0x80, 0x80, ...MASK]), 1002],
   [
     'a huge length',
     Buffer.from([0x82, 0xff, 0x7f, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, ...MASK]),
@@ -103,7 +103,7 @@ test('a violation of the WebSocket protocol closes only that socket and ends onl
   const { socket, read } = await raw(other, 'listener')
   socket.write(Buffer.from([0x82, 0xfe, 0x10, 0x01, ...MASK]))
   await eventually(() => {
-    if (closeCode(read()) !== 1009) throw new Error('a listener may send 4 KiB')
+    if (closeCode(read()) !== 1009) throw new Error('the frame of 4 KiB + 1 byte is not refused yet')
   })
   socket.destroy()
   bystander.send({ type: 'ping' })
@@ -119,7 +119,7 @@ test('2,000 fuzzed frames cause only documented frames and closes, and no error 
 })
 
 test(
-  'a sender that reconnects at once is refused or finds the session ended, and two senders never send [S33]',
+  'a sender that reconnects at once is refused or finds the session ended, so two senders never send at once [S33]',
   async (t) => {
     const client = await service.user('hurrying')
     const live = await client.createLive()

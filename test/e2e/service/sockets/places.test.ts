@@ -6,10 +6,10 @@ import { programPath, testWith } from '../../../support/running/skip-unless.ts'
 import { ADMIN } from '../../../support/service/service.ts'
 import { temporaryDirectory } from '../../../support/tools/temporary-directory.ts'
 
-/** File descriptors of the process. One quarter is for WebSockets, and one eighth of these is kept for senders. */
+/** File descriptors of the process. One quarter is for WebSockets; one eighth of this quarter is for senders only. */
 const DESCRIPTORS = 256
 
-testWith(programPath('prlimit'))('listeners cannot take the places that are kept for senders', async (t) => {
+testWith(programPath('prlimit'))('listeners cannot use the connections that are reserved for senders', async (t) => {
   const directory = await temporaryDirectory()
   const service = launch(
     t,
@@ -25,8 +25,8 @@ testWith(programPath('prlimit'))('listeners cannot take the places that are kept
   const client = await logIn(url, ADMIN.username, ADMIN.password)
   const crowded = await client.createLive()
   const socketUrl = `${url.replace('http', 'ws')}${crowded.relative_path}?token=`
-  const places = DESCRIPTORS / 4
-  const listeners = places - places / 8
+  const maxSockets = DESCRIPTORS / 4
+  const listeners = maxSockets - maxSockets / 8
   for (let n = 0; n < listeners; n += 1) await client.socket(crowded, 'listener')
   const refused = await handshake(socketUrl + crowded.listener_token)
   t.is(refused.status, 429)
