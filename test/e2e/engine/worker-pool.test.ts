@@ -8,7 +8,7 @@ import { eventually } from '../../support/tools/eventually.ts'
 const WORKER = new URL('./held-worker.ts', import.meta.url)
 const FOREVER = { further: 1e9, only: 1e9 }
 
-/** `keep`: milliseconds until an unused copy is unloaded, `further` for additional copies and `only` for the last copy. */
+/** `keep`: milliseconds until an unused copy is unloaded: `further` for an additional copy, `only` for the last one. */
 const poolOf = (t: ExecutionContext, keep: { readonly further: number; readonly only: number }) => {
   // The threads of a pool do not keep the test process alive.
   const timer = setInterval(() => undefined, 60_000)

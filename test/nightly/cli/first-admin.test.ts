@@ -70,7 +70,7 @@ test.serial('the printed setup link creates one administrator, once, and is neve
   t.is((await signedIn.post('/users/', { username: 'somebody', password: 'long enough' })).status, 200)
   t.is((await signedIn.get('/users/')).status, 200)
   t.is(await stop(service), 0)
-  t.is(service.stdout().split(token).length, 2, 'printed once')
+  t.is(service.stdout().split(token).length, 2, 'the token is printed once')
   t.true(service.stderr().includes('"/setup"'), 'the log names the requests')
   t.false(service.stderr().includes(token))
 

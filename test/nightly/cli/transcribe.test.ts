@@ -7,13 +7,13 @@ import { temporaryDirectory } from '../../support/tools/temporary-directory.ts'
 import { wavOf } from '../../support/audio/wav.ts'
 
 const folder = await temporaryDirectory()
-const at = (name: string): string => join(folder.path, name)
+const pathOf = (name: string): string => join(folder.path, name)
 const [sentence] = await sampleSentences()
-await writeFile(at('talk.wav'), wavOf(sentence?.samples ?? new Int16Array(), 16_000))
+await writeFile(pathOf('talk.wav'), wavOf(sentence?.samples ?? new Int16Array(), 16_000))
 test.after.always(folder.remove)
 
 const transcribe = (args: ReadonlyArray<string>, settings: Readonly<Record<string, string>> = {}) =>
-  stenolog(at('unused'), ['transcribe', at('talk.wav'), '--speed', 'max', ...args], settings)
+  stenolog(pathOf('unused'), ['transcribe', pathOf('talk.wav'), '--speed', 'max', ...args], settings)
 
 const FORMS = {
   vtt: /^WEBVTT\n\n00:00:0\d\.\d{3} --> 00:00:0\d\.\d{3}\n[^<]*meeting/,
@@ -22,7 +22,7 @@ const FORMS = {
 
 for (const [ending, form] of Object.entries(FORMS))
   test(`--output writes the transcript as ${ending} when the file name ends in .${ending}`, async (t) => {
-    const file = at(`talk.${ending}`)
+    const file = pathOf(`talk.${ending}`)
     const { code, stdout, stderr } = await transcribe(['--output', file])
     t.is(code, 0, stderr)
     t.regex(await readFile(file, 'utf8'), form)
@@ -30,9 +30,9 @@ for (const [ending, form] of Object.entries(FORMS))
   })
 
 test('--output with a .json file writes the same JSON that --json prints', async (t) => {
-  const { code, stdout, stderr } = await transcribe(['--json', '--output', at('talk.JSON')])
+  const { code, stdout, stderr } = await transcribe(['--json', '--output', pathOf('talk.JSON')])
   t.is(code, 0, stderr)
-  t.deepEqual(JSON.parse(await readFile(at('talk.JSON'), 'utf8')), JSON.parse(stdout))
+  t.deepEqual(JSON.parse(await readFile(pathOf('talk.JSON'), 'utf8')), JSON.parse(stdout))
 })
 
 test('an unknown model prints the command that installs it', async (t) => {

@@ -14,14 +14,14 @@ test.after.always(() => service.dispose())
 
 const MAIN = join(import.meta.dirname, '..', '..', '..', 'interfaces', 'cli', 'main.ts')
 
-interface Ended {
+interface CommandResult {
   readonly code: number | null
   readonly stdout: string
   readonly stderr: string
 }
 
 /** Runs the command line in a separate process on the data directory of the service. */
-const stenolog = async (args: ReadonlyArray<string>, input = ''): Promise<Ended> => {
+const stenolog = async (args: ReadonlyArray<string>, input = ''): Promise<CommandResult> => {
   const env = { ...CHILD_ENVIRONMENT, STENOLOG_DATA_DIR: service.dataDirectory }
   const child = spawn(process.execPath, [MAIN, ...args], { env, stdio: ['pipe', 'pipe', 'pipe'] })
   child.stdin.end(input)
@@ -45,7 +45,8 @@ test.serial(
     )
     t.like(created, { username: 'zoë', max_sessions: 2, max_translations: 5, is_active: true })
     const first = await logIn(service.url(), 'zoë', 'a first password')
-    t.deepEqual((await first.get<Single<Json>>('/users/me')).body.data, created, 'equal to the answer of REST')
+    const { data } = (await first.get<Single<Json>>('/users/me')).body
+    t.deepEqual(data, created, 'the command prints the same data as REST')
 
     t.like(await json(['users', 'change', 'zoe\u0308', '--max-translations', '0', '--no-permissions']), {
       max_translations: 0,
@@ -100,7 +101,7 @@ test.serial('the command line manages API tokens of users while the service runs
   await bystander.post('/tokens/', { name: 'not to be listed' })
   const { code, stdout, stderr } = await stenolog(['tokens', 'create', 'owner', 'ci', '--quiet'])
   t.deepEqual([code, stderr], [0, ''])
-  t.regex(stdout, /^lt_[0-9A-Za-z]{12}_[0-9A-Za-z]{43}\n$/, 'only the secret')
+  t.regex(stdout, /^lt_[0-9A-Za-z]{12}_[0-9A-Za-z]{43}\n$/, 'the output is only the secret')
   const byKey = async (): Promise<number> =>
     (await fetch(`${service.url()}/users/me`, { headers: { 'x-api-key': stdout.trim() } })).status
   t.is(await byKey(), 200)
@@ -116,7 +117,7 @@ test.serial('the command line manages API tokens of users while the service runs
   t.deepEqual(
     (await owner.get<{ readonly data: ReadonlyArray<Json> }>('/tokens/')).body.data,
     listed,
-    'equal to the answer of REST',
+    'the command prints the same data as REST',
   )
   t.false((await stenolog(['tokens', 'list', 'owner'])).stdout.includes(stdout.trim()))
 
@@ -178,7 +179,7 @@ test.serial(
     t.is(await statusOf('/lives/'), 401)
     t.is(await statusOf('/users/me'), 401)
     t.is((await createClient(service.url()).get('/users/')).status, 401, 'the network needs a login')
-    t.is(await statusOf('/tokens/'), 401, 'no user is named')
+    t.is(await statusOf('/tokens/'), 401, 'the request names no user')
     t.is(await statusOf('/tokens/', { 'x-on-behalf-of': '1' }), 200)
     t.is(await statusOf('/tokens/', { 'x-on-behalf-of': '4711' }), 404, 'an unknown user has no tokens')
     t.is(await statusOf('/lives/', { 'x-on-behalf-of': '1' }), 401, 'the socket serves only the tokens of a user')

@@ -21,24 +21,24 @@ test.serial('commands never join a cluster as workers, and leave a rebuild to a 
   const elsewhere = await temporaryDirectory()
   t.teardown(elsewhere.remove)
   // The commands run on the data directory of a worker, on that of an API process, and on an unused folder.
-  const places = [worker.dataDirectory, api.dataDirectory, elsewhere.path]
+  const directories = [worker.dataDirectory, api.dataDirectory, elsewhere.path]
   const sender = sendWords(api.url(), live, WORDS, 4)
 
   const { stores } = cluster
   // The commands have the name of the worker, so a command that joined the cluster would replace the worker.
   const NODE_NAME = worker.name
-  for (const place of places) {
-    const users = await stenolog(place, ['users', 'list', '--json'], { ...stores, NODE_NAME })
+  for (const directory of directories) {
+    const users = await stenolog(directory, ['users', 'list', '--json'], { ...stores, NODE_NAME })
     t.is(users.code, 0, users.stderr)
     t.true(users.stdout.includes('"admin"'), users.stdout)
-    const models = await stenolog(place, ['models', 'list', '--json'], { ...stores, NODE_NAME })
+    const models = await stenolog(directory, ['models', 'list', '--json'], { ...stores, NODE_NAME })
     t.is(models.code, 0, models.stderr)
     t.true(models.stdout.includes('demo-en'), models.stdout)
-    const rebuilt = await stenolog(place, ['rebuild', 'lives', '--json'], { ...stores, NODE_NAME })
+    const rebuilt = await stenolog(directory, ['rebuild', 'lives', '--json'], { ...stores, NODE_NAME })
     t.is(rebuilt.code, 0, rebuilt.stderr)
     t.like(JSON.parse(rebuilt.stdout), { projection: 'lives', corrected: 0 })
   }
-  t.is(lists.log().match(/rebuild finished/g)?.length, places.length)
+  t.is(lists.log().match(/rebuild finished/g)?.length, directories.length)
   t.is(await (await sender).ended, 1000)
 
   const second = await speaker.createLive()

@@ -46,11 +46,11 @@ const eventsAfterTheFence = async (
   let term = 1
   const late: Array<string> = []
   for (const event of await read(stream)) {
-    const own = termIn(event) ?? 1
-    if (event.type === fence) term = own
+    const eventTerm = termIn(event) ?? 1
+    if (event.type === fence) term = eventTerm
     // Ends that no worker requested have no term.
-    else if (own < term && types.includes(event.type))
-      late.push(`${event.type} of term ${own} after the fence of term ${term}`)
+    else if (eventTerm < term && types.includes(event.type))
+      late.push(`${event.type} of term ${eventTerm} after the fence of term ${term}`)
   }
   assert.ok(term > 1, `${stream} has no ${fence}`)
   return late
@@ -73,24 +73,24 @@ test.serial('a frozen worker that wakes drops the sessions that moved, and write
       }
     }))
     /** Waits until each session sends another final segment. */
-    const anotherFinal = async (): Promise<void> => {
+    const untilAnotherFinal = async (): Promise<void> => {
       const before = sessions.map(({ listener }) => listener.finals().length)
       await eventually(
         () => assert.ok(sessions.every(({ listener }, i) => listener.finals().length > (before[i] ?? 0))),
         PATIENT,
       )
     }
-    await anotherFinal()
+    await untilAnotherFinal()
     const frozen = sessions[0]?.worker
     assert.ok(frozen !== undefined)
     const moved = sessions.filter(({ worker }) => worker === frozen)
     // The worker now holds finals that it could store as soon as it wakes.
     frozen.cut('eventstoredb')
-    await anotherFinal()
+    await untilAnotherFinal()
     frozen.freeze()
     frozen.mend('eventstoredb')
     // The length of the freeze matters here, so the test waits for time and not for a condition.
-    await Promise.all([delay(FROZEN_MS), anotherFinal()])
+    await Promise.all([delay(FROZEN_MS), untilAnotherFinal()])
     const woken = Date.now()
     frozen.thaw()
     const slowestDrop = await eventually(

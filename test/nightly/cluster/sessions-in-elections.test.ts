@@ -1,6 +1,6 @@
 /**
  * Sessions of a cluster during elections of MongoDB and EventStoreDB. `STENOLOG_TEST_ELECTIONS=10` runs ten of
- * each kind (1 without it). Elections of EventStoreDB need a real one with three nodes: STENOLOG_TEST_EVENTSTORE_BIN
+ * each kind (1 without it). Elections of EventStoreDB need a real server with three nodes: STENOLOG_TEST_EVENTSTORE_BIN
  * and STENOLOG_TEST_EVENTSTORE_NODES=3.
  */
 import assert from 'node:assert/strict'
@@ -126,7 +126,7 @@ const survivesElection = (isReplicaSet: boolean, run: Election) => async (t: Exe
     const electionStart = performance.now()
     const heal = await run(cluster)
     const lasted = performance.now() - electionStart
-    t.true(listeners.every(({ finals }) => finals().length < WORDS), 'the words were too few for this election')
+    t.true(listeners.every(({ finals }) => finals().length < WORDS), 'the election ends before the last word')
     await heal()
     for (const { live, sender, listeners: sessionListeners } of sessions) {
       t.is(await sender.ended, 1000)

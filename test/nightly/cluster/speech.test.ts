@@ -7,7 +7,7 @@ import { startSplitCluster } from '../../support/cluster/split-cluster.ts'
 import { eventually } from '../../support/tools/eventually.ts'
 import { sampleSentences, silence } from '../../support/audio/speech.ts'
 
-const [SESSIONS, LISTENERS, SPOKEN] = [20, 10, 8]
+const [SESSIONS, LISTENERS, SENTENCES] = [20, 10, 8]
 const PAUSE_SECONDS = 2
 
 const plain = (text: string): string => text.toLowerCase().replaceAll(/[^a-z']+/g, ' ').trim()
@@ -23,7 +23,7 @@ test('real speech: after a killed worker every listener has every sentence once'
   } = await startSplitCluster(t, {}, { isScripted: false })
   const speaker = await speakerAt(one.url())
   const there = createClient(two.url(), speaker.token)
-  const sentences = (await sampleSentences()).slice(0, SPOKEN)
+  const sentences = (await sampleSentences()).slice(0, SENTENCES)
   const audio = Int16Array.from(sentences.flatMap(({ samples }) => [...samples, ...silence(PAUSE_SECONDS)]))
   const expected = plain(sentences.map(({ text }) => text).join(' '))
   const sessions = await Promise.all(

@@ -126,20 +126,20 @@ browserTest('a listener of a pending session receives its captions after a servi
   t.is(await page.getByRole('log').locator('bdi').count(), 1)
 })
 
-const PLACES = ['#/speak', '#/sessions', '#/profiles', '#/tokens', '#/account', '#/about', '#/administration',
+const PAGES = ['#/speak', '#/sessions', '#/profiles', '#/tokens', '#/account', '#/about', '#/administration',
   '#/administration/users', '#/administration/models', '#/administration/jobs']
 
 browserTest('every page fits right-to-left texts that are 50 % longer [B46]', async (t) => {
   const { service, browser } = await start()
   const { token } = await service.admin()
   const page = await openConsole(t, browser, { url: service.url(), token })
-  for (const place of PLACES) {
+  for (const hash of PAGES) {
     // The texts `pseudo` are the English texts, made longer and put between ⟦ and ⟧.
-    await page.goto(`${service.url()}/?texts=pseudo${place}`)
+    await page.goto(`${service.url()}/?texts=pseudo${hash}`)
     await page.getByRole('heading', { level: 1, name: '⟦' }).waitFor()
     await page.waitForLoadState('networkidle')
     t.is(await page.evaluate('document.documentElement.dir'), 'rtl')
-    await checkEveryLook(t, page, place)
+    await checkEveryLook(t, page, hash)
   }
 })
 

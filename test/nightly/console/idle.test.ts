@@ -5,7 +5,7 @@ import { testWith } from '../../support/running/skip-unless.ts'
 
 const { start } = sharedConsole()
 
-const PLACES = ['#/speak', '#/sessions', '#/profiles', '#/tokens', '#/account', '#/administration',
+const PAGES = ['#/speak', '#/sessions', '#/profiles', '#/tokens', '#/account', '#/administration',
   '#/administration/users', '#/administration/sessions', '#/administration/models', '#/administration/jobs']
 const [MINUTE, STEP] = [60_000, 1000]
 
@@ -32,15 +32,15 @@ testWith(CHROMIUM)('an idle tab sends at most one request in 2 s, and a hidden t
     }
     return requests - before
   }
-  for (const place of [...PLACES, `#/sessions/${live.id}`]) {
-    await page.goto(`${service.url()}/${place}`)
+  for (const hash of [...PAGES, `#/sessions/${live.id}`]) {
+    await page.goto(`${service.url()}/${hash}`)
     await page.reload()
     await page.getByRole('heading', { level: 1 }).waitFor()
     await page.waitForLoadState('networkidle')
     const idle = await requestsInAMinute()
-    t.true(idle <= MINUTE / 2000, `${place}: ${idle} requests in a minute`)
+    t.true(idle <= MINUTE / 2000, `${hash}: ${idle} requests in a minute`)
     await page.evaluate(`Object.defineProperty(document, 'visibilityState', { value: 'hidden', configurable: true })`)
-    t.is(await requestsInAMinute(), 0, `${place}, hidden`)
+    t.is(await requestsInAMinute(), 0, `${hash}, hidden`)
   }
   t.true(requests > 0)
 })

@@ -12,8 +12,8 @@ const browserTest = testWith(CHROMIUM)
 browserTest('a session can be watched, shared, inspected, downloaded and deleted [B5 B46]', async (t) => {
   const { service, browser } = await start()
   const client = await service.user('ada', { permissions: ['user_retention'] })
-  const at = (place: string) => openConsole(t, browser, { url: service.url(), token: client.token, at: place })
-  const page = await at('#/sessions')
+  const openAt = (hash: string) => openConsole(t, browser, { url: service.url(), token: client.token, at: hash })
+  const page = await openAt('#/sessions')
   await page.getByText('No sessions yet.').waitFor()
   await checkAccess(t, page, 'sessions, empty')
 
@@ -69,7 +69,7 @@ browserTest('a session can be watched, shared, inspected, downloaded and deleted
   await page.getByText(live.sender_token).waitFor()
   await checkAccess(t, page, 'session, details')
 
-  const again = await at(`#/sessions/${live.id}`)
+  const again = await openAt(`#/sessions/${live.id}`)
   await again.getByRole('log').locator('p[lang=es]').first().waitFor()
   await again.locator('summary', { hasText: 'Download' }).click()
   await again.getByLabel('Format').selectOption('srt')

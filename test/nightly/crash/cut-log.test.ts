@@ -50,8 +50,8 @@ test('a write-ahead file cut at any byte holds exactly the commits before the cu
   for (const suffix of ['', '-wal']) await cp(`${written}${suffix}`, `${copied}${suffix}`)
   await store.close()
   const wal = readFileSync(`${copied}-wal`)
-  const commits = walFrames(wal).flatMap(({ end, commits }) => (commits ? [end] : []))
-  t.true(commits.length >= APPENDS)
+  const commitEnds = walFrames(wal).flatMap(({ end, commits }) => (commits ? [end] : []))
+  t.true(commitEnds.length >= APPENDS)
 
   // The cuts go from the end to the start, because a cut can only shorten the file.
   let cuts = 0
@@ -67,23 +67,23 @@ test('a write-ahead file cut at any byte holds exactly the commits before the cu
   }
   /** Returns the number of events whose commits end within these first bytes of the write-ahead file. */
   const expectedAt = (bytes: number): number => {
-    const missing = commits.filter((end) => end > bytes).length
+    const missing = commitEnds.filter((end) => end > bytes).length
     return Math.max(0, acknowledged.length - missing * BATCH)
   }
   t.is(countAfterCut(wal.length), acknowledged.length)
-  const from = commits.at(-1 - TRANSACTIONS) ?? 0
+  const from = commitEnds.at(-1 - TRANSACTIONS) ?? 0
   for (let bytes = wal.length - 1; bytes >= from; bytes -= 1)
     if (countAfterCut(bytes) !== expectedAt(bytes)) t.fail(`cut at ${bytes} of ${wal.length}`)
   const rest = [
     ...Array.from({ length: 2000 }, () => Math.floor(random() * from)),
-    ...commits.flatMap((end) => [end - 1, end, end + 1]),
+    ...commitEnds.flatMap((end) => [end - 1, end, end + 1]),
   ]
   for (const bytes of rest.filter((at) => at < from).toSorted((a, b) => b - a))
     if (countAfterCut(bytes) !== expectedAt(bytes)) t.fail(`cut at ${bytes} of ${wal.length}`)
   t.log(`${cuts} cuts of ${wal.length} bytes, every byte from ${from} on`)
 
   // After some of the cuts the store opens the log, reads it, verifies it and appends to it.
-  const boundaries = commits.slice(-TRANSACTIONS).flatMap((end) => [end - 1, end, end + 1])
+  const boundaries = commitEnds.slice(-TRANSACTIONS).flatMap((end) => [end - 1, end, end + 1])
   const lengths = [
     0,
     1,
@@ -95,13 +95,13 @@ test('a write-ahead file cut at any byte holds exactly the commits before the cu
     await cp(copied, cutFile)
     rmSync(`${cutFile}-shm`, { force: true })
     await writeFile(`${cutFile}-wal`, wal.subarray(0, bytes))
-    const cut = await openSqliteEventStore({ file: cutFile })
+    const cutStore = await openSqliteEventStore({ file: cutFile })
     const rows = expectedAt(Math.min(bytes, wal.length))
-    const read = (await Promise.all([0, 1, 2, 3].map((n) => right(cut.read(`live-${n}`))))).flat()
+    const read = (await Promise.all([0, 1, 2, 3].map((n) => right(cutStore.read(`live-${n}`))))).flat()
     t.is(read.length, rows, `cut at ${bytes}`)
     t.deepEqual(await verifyChain(cutFile), E.right(rows))
-    await right(cut.append('live-0', 'any', [newEvent()]))
+    await right(cutStore.append('live-0', 'any', [newEvent()]))
     t.deepEqual(await verifyChain(cutFile), E.right(rows + 1))
-    await cut.close()
+    await cutStore.close()
   }
 })

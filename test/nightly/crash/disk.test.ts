@@ -85,7 +85,7 @@ const assertRefusesWritesBetween = async (
   }
   // SQLite files have free pages, so a few writes may still succeed.
   const writes: ReadonlyArray<readonly [string, () => Promise<Answer>]> = [
-    ['create a live', create],
+    ['create a session', create],
     ['create a user', () => admin.post('/users/', { username: `user ${counter++}`, password: 'a long password' })],
     ['create a profile', () => client.post('/user-live-configs/', { name: `profile ${counter++}` })],
     ['issue a token', () => client.post('/tokens/', { name: 'token' })],
@@ -156,7 +156,7 @@ for (const [error, fault] of [
   ['EROFS', 'a read-only disk'],
 ] as const)
   withFailingDisk(
-    `on ${fault} (${error}) writes answer 503, reads work, nothing acknowledged is lost, and it recovers [F8]`,
+    `on ${fault} (${error}) writes answer 503, reads work, nothing acknowledged is lost, the service recovers [F8]`,
     async (t) => {
       t.timeout(600_000)
       const [directory, aside] = [await dataDirectoryFor(t), await dataDirectoryFor(t)]

@@ -30,12 +30,12 @@ import { modelOf } from '../../../projections/projection.ts'
 const counting = (store: EventStore, limit = Infinity, how: 'dropped' | 'ended' = 'dropped') => {
   let folded = 0
   const subscribe: EventStore['subscribe'] = async function* (...args): AsyncGenerator<SubscriptionMessage, void> {
-    let left = limit
+    let remaining = limit
     for await (const message of store.subscribe(...args)) {
       if (message.kind === 'event') folded += 1
       yield message
-      left -= 1
-      if (left > 0) continue
+      remaining -= 1
+      if (remaining > 0) continue
       if (how === 'ended') return
       throw new Error('dropped', { cause: { _tag: 'StoreUnavailable', reason: 'dropped' } })
     }
@@ -46,15 +46,15 @@ const counting = (store: EventStore, limit = Infinity, how: 'dropped' | 'ended' 
 /** Wraps a world so that its rebuilding process dies after some committed steps. Its later requests get no answer. */
 const dyingAfter = (steps: number, { store, documents }: RebuildWorld) => {
   const death = new AbortController()
-  let left = steps
-  const commit: Documents['commit'] = (whose, ...rest) => async () => {
-    if (whose.projection !== stagedOf(lives).name) return await documents.commit(whose, ...rest)()
-    if (left === 0) return await new Promise<never>((_resolve, reject) => {
+  let remaining = steps
+  const commit: Documents['commit'] = (model, ...rest) => async () => {
+    if (model.projection !== stagedOf(lives).name) return await documents.commit(model, ...rest)()
+    if (remaining === 0) return await new Promise<never>((_resolve, reject) => {
       death.abort()
       reject(new Error('killed'))
     })
-    left -= 1
-    return await documents.commit(whose, ...rest)()
+    remaining -= 1
+    return await documents.commit(model, ...rest)()
   }
   const discard: Documents['discard'] = (model) => async () =>
     death.signal.aborted ? await new Promise<never>(() => undefined) : await documents.discard(model)()
@@ -124,14 +124,14 @@ test('a rebuild resumes after the death of its process, but only with equal code
   const world = await createFilledWorld()
   const first = dyingAfter(2, world)
   t.true(E.isLeft(await rebuild(first.world, { signal: first.signal })))
-  const half = { ...world, projection: lives }
-  t.is(await findUnfinishedRebuild({ ...half, code: 'one' }), 'unfinished')
+  const halfBuilt = { ...world, projection: lives }
+  t.is(await findUnfinishedRebuild({ ...halfBuilt, code: 'one' }), 'unfinished')
   await createLive(world.store, EVENTS + 1)
   const second = counting(world.store)
   t.like(right(await rebuild({ ...world, store: second.store })), { resumed: true, events: EVENTS + 1 - 4000 })
   t.is(second.folded(), EVENTS + 1 - 4000)
   await assertRebuilt(t, world)
-  t.is(await findUnfinishedRebuild({ ...half, code: 'one' }), 'none')
+  t.is(await findUnfinishedRebuild({ ...halfBuilt, code: 'one' }), 'none')
 
   const third = dyingAfter(2, world)
   t.true(E.isLeft(await rebuild(third.world, { signal: third.signal })))
@@ -140,9 +140,9 @@ test('a rebuild resumes after the death of its process, but only with equal code
 
   const fourth = dyingAfter(2, world)
   t.true(E.isLeft(await rebuild(fourth.world, { signal: fourth.signal })))
-  t.is(await findUnfinishedRebuild({ ...half, code: 'two' }), 'outdated')
+  t.is(await findUnfinishedRebuild({ ...halfBuilt, code: 'two' }), 'outdated')
   t.is(right(await world.documents.checkpoint(modelOf(stagedOf(lives)))()).position, BEGINNING)
-  t.is(await findUnfinishedRebuild({ ...half, code: 'one' }), 'none')
+  t.is(await findUnfinishedRebuild({ ...halfBuilt, code: 'one' }), 'none')
 })
 
 test('a rebuild does not resume past the end of a shorter log', async (t) => {
@@ -200,7 +200,7 @@ test('a half-built read model of an earlier version is discarded', async (t) => 
   await assertRebuilt(t, world)
 })
 
-// It runs serially, because the other tests of this file block the process for longer than the driver waits.
+// This test runs serially, because the other tests of this file block the process for longer than the driver waits.
 test.serial('a rebuild on MongoDB waits for a killed server and then resumes', async (t) => {
   t.timeout(300_000)
   const double = await startMongoDouble()
@@ -209,20 +209,20 @@ test.serial('a rebuild on MongoDB waits for a killed server and then resumes', a
   t.teardown(connection.close)
   const world = { store: (await createFilledWorld()).store, documents: createMongoDocuments(connection) }
   right(await world.documents.ensure([lives.collection])())
-  let dead: Promise<void> | null = null
+  let killed: Promise<void> | null = null
   let held = 0
   let [before, progress]: [number, number] = [0, 0]
   const rebuilt = await rebuild(world, {
     onProgress: (step) => {
       progress = step.events
-      if (dead === null && step.events > 0) {
+      if (killed === null && step.events > 0) {
         before = step.events
-        dead = double.kill()
+        killed = double.kill()
       }
-      if (step.held === null || dead === null) return
+      if (step.held === null || killed === null) return
       held += 1
       // The server starts again when the rebuild waits for it.
-      if (held === 1) void dead.then(double.start)
+      if (held === 1) void killed.then(double.start)
     },
   })
   t.true(held > 0 && before > 0 && before < EVENTS && progress === EVENTS)
@@ -231,7 +231,7 @@ test.serial('a rebuild on MongoDB waits for a killed server and then resumes', a
   await assertRebuilt(t, world)
 })
 
-test('a log with a damaged row stops a rebuild, because the present read model may know the row', async (t) => {
+test('a damaged row of the log stops a rebuild, and the current read model stays', async (t) => {
   const world = await createFilledWorld()
   const row = { stream: 'live-3', position: right(await world.store.read('live-3')())[0]?.position ?? BEGINNING }
   const subscribe: EventStore['subscribe'] = async function* (...args) {

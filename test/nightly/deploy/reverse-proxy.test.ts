@@ -18,12 +18,12 @@ const HOST = 'captions.example.org'
 const OPENSSL = '/usr/bin/openssl'
 const run = promisify(execFile)
 
-/** The sample configuration in docs/operate/reverse-proxy.md. */
-const sample = async (language: string): Promise<string> => {
-  const found = new RegExp(`\`\`\`${language}\\n([^]*?)\`\`\``).exec(
+/** Returns the sample configuration of a proxy (nginx, caddy) from docs/operate/reverse-proxy.md. */
+const sample = async (proxy: string): Promise<string> => {
+  const found = new RegExp(`\`\`\`${proxy}\\n([^]*?)\`\`\``).exec(
     await readFile('docs/operate/reverse-proxy.md', 'utf8'),
   )?.[1]
-  if (found === undefined) throw new Error(`no sample for ${language}`)
+  if (found === undefined) throw new Error(`no sample for ${proxy}`)
   return found
 }
 
@@ -43,7 +43,7 @@ const freePort = async (): Promise<number> => {
   return port
 }
 
-interface Place {
+interface ProxySettings {
   readonly directory: string
   readonly port: number
   /** Address of the service, `host:port`. */
@@ -55,7 +55,7 @@ interface Place {
 /** Starts a proxy in front of a service and asserts the answers to clients of the proxy. Returns a listener token. */
 const assertProxyWorks = async (
   t: ExecutionContext,
-  start: (place: Place) => Promise<ReadonlyArray<string>>,
+  start: (settings: ProxySettings) => Promise<ReadonlyArray<string>>,
 ): Promise<string> => {
   const { path: directory, remove } = await temporaryDirectory()
   t.teardown(remove)

@@ -20,35 +20,35 @@ const FAILURES = [
 ] as const
 
 for (const { named, mode, device } of FAILURES)
-  test(`no text is lost where a GPU ${named}`, async (t) => {
+  test(`no text is lost when a GPU ${named}`, async (t) => {
     const directory = await temporaryDirectory()
     t.teardown(directory.remove)
     const start = (fixture: ReadonlyArray<string>) => {
       const logger = createRecordingLogger()
       const engine = createSpeechEngine({ models: new Map([['tiny', MODEL]]), workers: 1, logger, execArgv: fixture })
       t.teardown(engine.close)
-      const hear = async () => {
+      const transcribeAll = async () => {
         const outcomes = await Promise.all(
           clips.map(async (samples) => engine.transcribe({ model: 'tiny', language: 'en', samples })()),
         )
         return outcomes.map((outcome) => (E.isRight(outcome) ? outcome.right.segments : outcome.left.reason))
       }
-      return { engine, hear, logger }
+      return { engine, transcribeAll, logger }
     }
     const fixture = new URL(
       `../../support/fixtures/engine/failing-gpu.ts?${mode}=${join(directory.path, 'aborted')}`,
       import.meta.url,
     ).href
     process.env[TEST_PROVIDER] = 'cpu'
-    const sound = start([])
+    const healthy = start([])
     process.env[TEST_PROVIDER] = 'webgpu'
     const failing = start(['--import', fixture])
     t.true(E.isRight(await failing.engine.load('tiny')()))
     t.is(failing.engine.deviceOf('tiny').name, 'gpu')
     const pid = failing.engine.pid()
-    const expected = await sound.hear()
-    t.deepEqual(await failing.hear(), expected)
-    t.deepEqual(await failing.hear(), expected)
+    const expected = await healthy.transcribeAll()
+    t.deepEqual(await failing.transcribeAll(), expected)
+    t.deepEqual(await failing.transcribeAll(), expected)
     t.is(failing.engine.deviceOf('tiny').name, device)
     t.is(failing.engine.pid() === pid, mode !== 'once')
   })

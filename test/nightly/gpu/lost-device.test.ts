@@ -22,15 +22,15 @@ const simon = readWav('test/support/fixtures/engine/simon.wav')
 const driverIn = async (folder: string, flag: string): Promise<string> => {
   const [library, description] = [join(folder, 'lost-device.so'), join(folder, 'icd.json')]
   const original = join(dirname(SWIFTSHADER), 'libvk_swiftshader.so')
-  const given = [`-DSWIFTSHADER="${original}"`, `-DFLAG="${flag}"`, '-o', library]
-  await promisify(execFile)(COMPILER, ['-shared', '-fPIC', ...given, 'test/support/webgpu/lost-device.c', '-ldl'])
+  const options = [`-DSWIFTSHADER="${original}"`, `-DFLAG="${flag}"`, '-o', library]
+  await promisify(execFile)(COMPILER, ['-shared', '-fPIC', ...options, 'test/support/webgpu/lost-device.c', '-ldl'])
   const ICD = { library_path: library, api_version: '1.0.5' }
   await writeFile(description, JSON.stringify({ file_format_version: '1.0.0', ICD }))
   return description
 }
 
 testWith(SWIFTSHADER, COMPILER)(
-  'after the loss of its device WebGPU goes on with a new one, and no text is lost [F12]',
+  'after the loss of its device WebGPU continues with a new device, and no text is lost [F12]',
   async (t) => {
     t.timeout(300_000)
     const directory = await temporaryDirectory()

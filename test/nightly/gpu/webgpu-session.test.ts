@@ -44,12 +44,12 @@ const speak = async (service: TestService) => {
   return sender
 }
 
-const engineOf = (service: TestService): number => {
-  const engine = childrenOf(service.pid()).find((pid) =>
+const enginePidOf = (service: TestService): number => {
+  const found = childrenOf(service.pid()).find((pid) =>
     readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('engine-process.ts\0speech'),
   )
-  if (engine === undefined) throw new Error('no engine runs')
-  return engine
+  if (found === undefined) throw new Error('no engine runs')
+  return found
 }
 
 /** Returns user and system time of a process in hundredths of a second. */
@@ -58,7 +58,7 @@ const ticksOf = (pid: number): number =>
     .replace(/^.*\) /s, '')
     .split(' ')
     .slice(11, 13)
-    .reduce((sum, one) => sum + Number(one), 0)
+    .reduce((sum, ticks) => sum + Number(ticks), 0)
 
 /** Runs a session, calls `disturb` during a pass, and returns the text. */
 const textOf = async (t: ExecutionContext, disturb: (service: TestService) => Promise<void>) => {
@@ -74,7 +74,7 @@ const textOf = async (t: ExecutionContext, disturb: (service: TestService) => Pr
   return { text: finals().map(({ text }) => String(text)), log: service.log() }
 }
 
-onGpu('a session on WebGPU has the text of any other', async (t) => {
+onGpu('a session on WebGPU returns the same text as on the CPU', async (t) => {
   const { text, log } = await textOf(t, async () => undefined)
   t.deepEqual(text, TEXT)
   t.regex(log, /models run on webgpu/)
@@ -85,14 +85,14 @@ for (const [named, signal] of [['is killed', 'SIGKILL'], ['aborts in the provide
   onGpu(`an engine that ${named} in the middle of a pass on WebGPU loses no text`, async (t) => {
     let killed = 0
     const { text } = await textOf(t, async (service) => {
-      killed = engineOf(service)
+      killed = enginePidOf(service)
       const idle = ticksOf(killed)
       await eventually(() => {
-        if (ticksOf(killed) < idle + 100) throw new Error('no pass runs')
+        if (ticksOf(killed) < idle + 100) throw new Error('no pass has begun yet')
       }, LIMIT)
       process.kill(killed, signal)
       await eventually(() => {
-        if (engineOf(service) === killed) throw new Error('the engine has not restarted')
+        if (enginePidOf(service) === killed) throw new Error('the engine has not restarted')
       }, LIMIT)
     })
     t.deepEqual(text, TEXT)

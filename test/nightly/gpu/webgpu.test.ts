@@ -29,7 +29,7 @@ const floatDemo = async (t: ExecutionContext): Promise<string> => {
   return folder
 }
 
-onGpu('ten clips give the tokens of the CPU, and four joined clips those of separate ones', async (t) => {
+onGpu('ten clips give the same tokens as on the CPU, and four clips in one batch the same as alone', async (t) => {
   t.timeout(10 * MINUTES)
   const folder = await floatDemo(t)
   const files = readdirSync(CLIPS).filter((file) => file.startsWith('known-'))
@@ -46,7 +46,7 @@ onGpu('ten clips give the tokens of the CPU, and four joined clips those of sepa
   }
   const { tokens } = await gpu.transcribe(...clips.slice(0, 4))
   t.deepEqual(tokens, alone.slice(0, 4))
-  t.true(tokens.flat().length > 40, 'they are sentences')
+  t.true(tokens.flat().length > 40, 'the clips contain whole sentences')
 })
 
 onGpu('a merged decoder keeps its cache on the device too', async (t) => {
@@ -59,7 +59,7 @@ onGpu('a merged decoder keeps its cache on the device too', async (t) => {
   t.is(tensors.created, tensors.disposed)
 })
 
-/** The nodes of one pass. */
+/** Runs one pass and returns its profile: the nodes that ran, their graphs, and the tensors. */
 const profileOf = async (t: ExecutionContext, settings: TranscriberSettings) => {
   const directory = await temporaryDirectory()
   t.teardown(directory.remove)
@@ -84,17 +84,17 @@ onGpu('no node falls back to the CPU, and all caches stay on the device', async 
   t.deepEqual(
     nodes.filter(({ type }) => type === 'MemcpyToHost'),
     [],
-    'nothing is taken back between nodes',
+    'no tensor is copied to the CPU between nodes',
   )
   t.true(nodes.some(({ provider, type }) => provider === 'WebGpuExecutionProvider' && type === 'MatMul'))
-  // Two layers with a key and a value: of the text at each step, and once of the audio. Two encoder outputs: the pass
-  // and the trial of a short window.
+  // Each of the two layers has a key and a value: 4 tensors for the text in each step, and 4 for the audio. The encoder
+  // has 2 outputs: one of the pass, and one of the trial with a short window.
   t.is(tensors.created, 4 * (steps + 1) + 4 + 2)
 
   const integers = await profileOf(t, { folder: DEMO, provider: 'webgpu' })
   t.true(
     integers.nodes.some((node) => node.provider === 'CPUExecutionProvider' && !isOfShapes(node)),
-    'the control falls back',
+    'the control with 8-bit weights falls back to the CPU',
   )
 })
 
@@ -108,17 +108,17 @@ const manyPasses = async (t: ExecutionContext, disposes: boolean) => {
     last = await transcribe(sheep)
     if (pass === 50) rssAt50 = last.rss
   }
-  return { left: last.tensors.created - last.tensors.disposed, grownBy: (last.rss - rssAt50) / 2 ** 20 }
+  return { undisposed: last.tensors.created - last.tensors.disposed, grownBy: (last.rss - rssAt50) / 2 ** 20 }
 }
 
-onGpu('200 passes and 50 cancelled ones leave nothing on the device and in memory, unlike the control', async (t) => {
+onGpu('200 passes and 50 cancelled ones leave nothing on the device, unlike without disposal', async (t) => {
   t.timeout(60 * MINUTES)
-  const kept = await manyPasses(t, true)
-  t.log(`left ${kept.left}, grown by ${kept.grownBy.toFixed(1)} MB`)
-  t.is(kept.left, 0)
-  t.true(kept.grownBy < 5)
+  const disposing = await manyPasses(t, true)
+  t.log(`${disposing.undisposed} left, grown by ${disposing.grownBy.toFixed(1)} MB`)
+  t.is(disposing.undisposed, 0)
+  t.true(disposing.grownBy < 5)
   const control = await manyPasses(t, false)
-  t.log(`control: left ${control.left}, grown by ${control.grownBy.toFixed(1)} MB`)
-  t.true(control.left > 0)
+  t.log(`control: ${control.undisposed} left, grown by ${control.grownBy.toFixed(1)} MB`)
+  t.true(control.undisposed > 0)
   t.true(control.grownBy > 5)
 })

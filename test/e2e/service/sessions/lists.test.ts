@@ -63,7 +63,7 @@ test.serial(
     const after = (await list(relogged, '?limit=1000')).data
     // The restarted service has another port.
     const base_url = service.url().replace('http', 'ws')
-    t.deepEqual(after, before.map((live) => ({ ...live, base_url })), 'all members survive the restart, also the tokens')
+    t.deepEqual(after, before.map((live) => ({ ...live, base_url })), 'every member survives the restart, tokens too')
     const others = await list(await logIn(service.url(), 'stranger', passwordOf('stranger')), '')
     t.is(others.data.length, 5)
     const openVram = [...after, ...others.data]
