@@ -35,7 +35,7 @@ export const engineProcessMutants: ReadonlyArray<Mutant> = [
     file: 'infrastructure/onnx/process/task-runner.ts',
     before: 'if (reason === KILLED) width.halve()',
     after: 'width.halve()',
-    rows: ['a death by SIGSEGV does not change the number of tasks'], test: TASK_RUNNER,
+    rows: ['a death by SIGSEGV does not change the number of parallel tasks'], test: TASK_RUNNER,
   },
   {
     file: 'infrastructure/onnx/process/task-runner.ts',

@@ -104,9 +104,9 @@ const assertNothingLost = async (
   try {
     for (const { id, isFinished } of sessions) {
       const types = (await right(log.read(`live-${id}`))).map(({ type }) => type)
-      t.is(types.filter((type) => type === 'LiveCreated').length, 1, `the create of session ${id}`)
+      t.is(types.filter((type) => type === 'LiveCreated').length, 1, `session ${id} was created once`)
       if (!isFinished) continue
-      t.is(types.filter((type) => type === 'LiveFinished').length, 1, `the end of session ${id}`)
+      t.is(types.filter((type) => type === 'LiveFinished').length, 1, `session ${id} was finished once`)
       await client.untilStatus({ id } as LiveJson, 'finished')
     }
   } finally {

@@ -20,8 +20,8 @@ test.serial(
     const { own, client } = await startOwnEventStoreDb(t)
     await client.appendToStream('a', factEvent())
     await own.kill()
-    const shared = await t.throwsAsync(client.appendToStream('a', factEvent()))
-    t.like(shared, { code: 14 })
+    const withoutCredentials = await t.throwsAsync(client.appendToStream('a', factEvent()))
+    t.like(withoutCredentials, { code: 14 })
     const withCredentials = await t.throwsAsync(client.appendToStream('a', factEvent(), { credentials: CREDENTIALS }))
     t.true(withCredentials instanceof UnavailableError, withCredentials?.constructor.name)
     await own.start()
@@ -83,7 +83,7 @@ for (const [path, credentials] of [
     )
 
 /** Appends an event with each expected revision. Returns a function that retries them. */
-const retries = async (client: EventStoreDBClient): Promise<() => Promise<ReadonlyArray<bigint>>> => {
+const prepareRetries = async (client: EventStoreDBClient): Promise<() => Promise<ReadonlyArray<bigint>>> => {
   const sent = ([ANY, STREAM_EXISTS, NO_STREAM] as const).map((expectedRevision) => ({
     expectedRevision,
     id: randomUUID(),
@@ -106,7 +106,7 @@ test.serial(
   async (t) => {
     t.timeout(600_000)
     const client = await clientOfEmptyLog(t)
-    const again = await retries(client)
+    const retryAll = await prepareRetries(client)
     // The server remembers the ids and stream names of recent events in 8 MB, so long names fill this memory faster.
     const padding = 'x'.repeat(60)
     const fill = async (count: number): Promise<void> => {
@@ -119,11 +119,11 @@ test.serial(
       })
       await Promise.all(appends)
     }
-    t.deepEqual(await again(), [0n, 1n, 0n])
+    t.deepEqual(await retryAll(), [0n, 1n, 0n])
     await fill(20_000)
-    t.deepEqual(await again(), [0n, 1n, 0n])
+    t.deepEqual(await retryAll(), [0n, 1n, 0n])
     await fill(60_000)
-    t.deepEqual(await again(), [1n, 2n, 0n])
+    t.deepEqual(await retryAll(), [1n, 2n, 0n])
   },
 )
 
@@ -131,12 +131,12 @@ test.serial(
   't10, t11: after a restart the server recognises only retries with an expected revision',
   async (t) => {
     const { own, client } = await startOwnEventStoreDb(t)
-    const again = await retries(client)
-    t.deepEqual(await again(), [0n, 1n, 0n])
+    const retryAll = await prepareRetries(client)
+    t.deepEqual(await retryAll(), [0n, 1n, 0n])
     await own.kill()
     await own.start()
     await eventually(() => client.appendToStream('w', factEvent()))
-    t.deepEqual(await again(), [1n, 2n, 0n])
+    t.deepEqual(await retryAll(), [1n, 2n, 0n])
   },
 )
 

@@ -24,8 +24,8 @@ test.serial(
     const { own, client } = await startOwnEventStoreDb(t)
     for (let n = 0; n < 10; n++) await client.appendToStream('a', factEvent())
     const all = client.subscribeToAll({ filter: streamNameFilter({ prefixes: ['a'] }) })
-    const last: Position[] = []
-    all.on('data', ({ event: found }) => found?.position !== undefined && last.push(found.position))
+    const positions: Position[] = []
+    all.on('data', ({ event: found }) => found?.position !== undefined && positions.push(found.position))
     const both = [all, client.subscribeToStream('a')].map(recordSubscription)
     await until(() =>
       both.every((received) => eventsOf(received).length === 10 && received.messages.includes('caughtUp')))
@@ -39,7 +39,7 @@ test.serial(
     await own.start()
     for (let n = 0; n < 3; n++) await eventually(() => client.appendToStream('a', factEvent()))
     const resumed = recordSubscription(
-      client.subscribeToAll({ fromPosition: last.at(-1) ?? START, filter: streamNameFilter({ prefixes: ['a'] }) }),
+      client.subscribeToAll({ fromPosition: positions.at(-1) ?? START, filter: streamNameFilter({ prefixes: ['a'] }) }),
     )
     await until(() => resumed.messages.includes('caughtUp') && eventsOf(resumed).length >= 3)
     t.deepEqual(eventsOf(resumed), ['a 10', 'a 11', 'a 12'])

@@ -36,7 +36,7 @@ serialTestOnChosenStores(
     await double.start()
     t.is(await eventuallyRight(store.head()), position)
     t.deepEqual(await numbers(store), [0, 1, 2])
-    t.is((await right(store.append('a', 'no-stream', events))).position, position, 'a retry after the crash')
+    t.is((await right(store.append('a', 'no-stream', events))).position, position, 'a retry returns the same position')
   },
 )
 

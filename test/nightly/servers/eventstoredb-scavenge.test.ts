@@ -37,7 +37,7 @@ const ROUNDS = 10
 /** Number of sets of read models that are stopped and started separately. */
 const READERS = 4
 /** Number of positions from which each round resumes a subscription. */
-const PLACES = 40
+const RESUMES_PER_ROUND = 40
 /** Creates read models of all projections. They can be stopped and started again. */
 const createReader = (t: ExecutionContext, store: EventStore) => {
   const documents: Documents = createMemoryDocuments()
@@ -141,7 +141,7 @@ serial('projections that stop and start during scavenges lose no event', async (
       reader.start()
       await afterSomeWrites(random)
     }
-    const places = (await readUntilCaughtUp(store, BEGINNING)).map(positionOf)
+    const resumePoints = (await readUntilCaughtUp(store, BEGINNING)).map(positionOf)
     for (const reader of readers) {
       await afterSomeWrites(random)
       await reader.stop()
@@ -163,15 +163,15 @@ serial('projections that stop and start during scavenges lose no event', async (
     for (const reader of readers) await reader.reached(end)
 
     const whole = eventPositions(await readUntilCaughtUp(store, BEGINNING))
-    for (let n = 0; n < PLACES; n++) {
-      const place = places[Math.floor(pick() * places.length)] ?? BEGINNING
+    for (let n = 0; n < RESUMES_PER_ROUND; n++) {
+      const resumePoint = resumePoints[Math.floor(pick() * resumePoints.length)] ?? BEGINNING
       t.deepEqual(
-        eventPositions(await readUntilCaughtUp(store, place)),
-        whole.filter((position) => position > place),
-        `round ${round}, from ${place}`,
+        eventPositions(await readUntilCaughtUp(store, resumePoint)),
+        whole.filter((position) => position > resumePoint),
+        `round ${round}, from ${resumePoint}`,
       )
       resumed += 1
-      if (!whole.includes(place)) scavenged += 1
+      if (!whole.includes(resumePoint)) scavenged += 1
     }
     for (const reader of readers) t.deepEqual(await differences(store, reader), [], `round ${round}`)
   }

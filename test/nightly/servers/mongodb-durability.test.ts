@@ -17,7 +17,7 @@ import { checkpointAt } from '../../support/read-models/checkpoints.ts'
 
 const LIVES = { name: 'lives', indexes: [['id']] }
 const MODEL = { projection: 'lives', collection: 'lives' }
-const at = (n: number): Position => String(n).padStart(20, '0') as Position
+const positionOf = (n: number): Position => String(n).padStart(20, '0') as Position
 
 /** Returns the number that each kind of read sees in document 1, and then the number of the checkpoint. */
 const numbersSeen = async (documents: Documents): Promise<ReadonlyArray<unknown>> => {
@@ -62,8 +62,8 @@ const openWorld = async (t: ExecutionContext, query = '', limitMs = 500): Promis
     const document = { id: Number(id), n }
     return documents.commit(
       MODEL,
-      [{ kind: 'put', collection: 'lives', id, document, position: at(n) }],
-      checkpointAt(at(n)),
+      [{ kind: 'put', collection: 'lives', id, document, position: positionOf(n) }],
+      checkpointAt(positionOf(n)),
     )()
   }
   await until(() => accepted(put(1)), true)

@@ -76,7 +76,7 @@ keyringContract('mongodb in elections', async () => {
 
 test.serial('acknowledged documents, checkpoints, keys and erasures survive elections', async (t) => {
   t.timeout(20 * 60_000)
-  const until = (disturbances?.turns() ?? 0) + TURNS
+  const lastTurn = (disturbances?.turns() ?? 0) + TURNS
   const database = `stenolog_test_${v7().replaceAll('-', '')}`
   const masterKey = randomBytes(32)
   const lives = [{ name: 'lives', indexes: [['id']] }]
@@ -93,7 +93,7 @@ test.serial('acknowledged documents, checkpoints, keys and erasures survive elec
     const connection = await connected(database)
     const documents = retrying(createMongoDocuments(connection))
     const keyring = retrying(await eventually(() => openMongoKeyring(connection, masterKey), { timeoutMs: 120_000 }))
-    for (let n = 1; (disturbances?.turns() ?? until) < until; n += 1) {
+    for (let n = 1; (disturbances?.turns() ?? lastTurn) < lastTurn; n += 1) {
       // All writers write the same documents, so they overtake each other.
       const [id, v] = [String(n % 7), n * WRITERS + index]
       const put = {

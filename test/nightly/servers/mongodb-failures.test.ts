@@ -19,7 +19,7 @@ import { checkpointAt, duty } from '../../support/read-models/checkpoints.ts'
 
 const LIVES = { name: 'lives', indexes: [['userId', 'id'], ['id']] }
 const MODEL = { projection: 'lives', collection: 'lives' }
-const at = (n: number): Position => String(n).padStart(20, '0') as Position
+const positionOf = (n: number): Position => String(n).padStart(20, '0') as Position
 
 interface World {
   readonly double: MongoDouble
@@ -46,8 +46,14 @@ const openWorld = async (t: ExecutionContext, replicaSet = ''): Promise<World> =
     put: (id, position) =>
       documents.commit(
         MODEL,
-        [{ kind: 'put', collection: 'lives', id, document: { id: Number(id), n: position }, position: at(position) }],
-        checkpointAt(at(position)),
+        [{
+          kind: 'put',
+          collection: 'lives',
+          id,
+          document: { id: Number(id), n: position },
+          position: positionOf(position),
+        }],
+        checkpointAt(positionOf(position)),
       )(),
     positions: async () => {
       const page = documents.page('lives', {
@@ -134,7 +140,7 @@ for (const replicaSet of ['', 'rs0']) {
         await positions(),
         Array.from({ length: position / 2 }, (_, n) => (n + 1) * 2),
       )
-      t.is((await right(documents.checkpoint(MODEL))).position, at(position))
+      t.is((await right(documents.checkpoint(MODEL))).position, positionOf(position))
     },
   )
 }
@@ -155,13 +161,14 @@ test.serial('two writers of the same documents leave the latest version of each 
   t.teardown(second.close)
   const commit = (by: Documents, position: number) =>
     by.commit(duty(`writer ${position}`), ['1', '2', '3'].map((id) => ({
-      kind: 'put' as const, collection: 'lives', id, document: { id: Number(id), n: position }, position: at(position),
-    })), checkpointAt(at(position)))
+      kind: 'put' as const, collection: 'lives', id,
+      document: { id: Number(id), n: position }, position: positionOf(position),
+    })), checkpointAt(positionOf(position)))
   const shuffled = Array.from({ length: 60 }, (_, n) => ((n * 37) % 60) + 1)
   const slow = createMongoDocuments({ ...second, limitMs: 60_000 })
   await Promise.all(shuffled.map((position) => right(commit(position % 2 === 0 ? other : slow, position))))
   t.deepEqual(await positions(), [60, 60, 60])
-  t.is((await right(documents.checkpoint(duty('writer 60')))).position, at(60))
+  t.is((await right(documents.checkpoint(duty('writer 60')))).position, positionOf(60))
 })
 
 test.serial('the pointer of a read model selects its collection, and new collections have all indexes', async (t) => {
@@ -177,7 +184,7 @@ test.serial('the pointer of a read model selects its collection, and new collect
   )
   await database
     .collection<{ _id: string }>('lives_v2')
-    .insertOne({ _id: '2', v: at(2), body: { id: 2, n: 7 } } as never)
+    .insertOne({ _id: '2', v: positionOf(2), body: { id: 2, n: 7 } } as never)
   t.deepEqual(await positions(), [1])
   await database.collection<{ _id: string }>('collections').updateOne({ _id: 'lives' }, { $set: { version: 2 } })
   await until(async () => (await positions())[0] === 7)

@@ -12,7 +12,7 @@ import { startMongoDouble } from '../../support/doubles/mongodb/process.ts'
 import { checkpointAt } from '../../support/read-models/checkpoints.ts'
 
 const MODEL = { projection: 'lives', collection: 'lives' }
-const at = (n: number): Position => String(n).padStart(20, '0') as Position
+const positionOf = (n: number): Position => String(n).padStart(20, '0') as Position
 
 /** Number of unanswered requests: more than the driver has connections. */
 const MANY = 40
@@ -31,8 +31,8 @@ for (const replicaSet of ['', 'rs0'])
         const document = { id, n }
         return documents.commit(
           MODEL,
-          [{ kind: 'put', collection: 'lives', id, document, position: at(n) }],
-          checkpointAt(at(n)),
+          [{ kind: 'put', collection: 'lives', id, document, position: positionOf(n) }],
+          checkpointAt(positionOf(n)),
         )()
       }
       await eventually(async () => {

@@ -113,12 +113,12 @@ test.serial('on both servers a process with a new name joins, and a used name is
       String.raw`Stop that process: with an embedded event log only one process may run\n$`,
     'm',
   )
-  const taken = new RegExp(
+  const nameTaken = new RegExp(
     '^error: Stenolog cannot start: the name of this process is taken by ' +
       String.raw`"alpha" \(process \d+ on \S+, since [^)]+\): stop that process, or set a different NODE_NAME\n$`,
     'm',
   )
-  await assertRefused(t, startIn(t, there, { ...onBoth, NODE_NAME: 'alpha' }), onBoth, taken)
+  await assertRefused(t, startIn(t, there, { ...onBoth, NODE_NAME: 'alpha' }), onBoth, nameTaken)
   await assertRefused(
     t,
     startIn(t, there, { ...onBoth, NODE_NAME: 'beta', LEASE_TTL: '4s' }),

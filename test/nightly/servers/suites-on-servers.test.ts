@@ -4,7 +4,7 @@ import { EVENTSTORE_FOLDER, EVENTSTORE_NODES } from '../../support/stores/chosen
 import { wrongSkips } from '../../support/running/skipped-on-servers.ts'
 import { runAva } from '../../support/running/ava-runner.ts'
 
-/** Suites that another variable enables. With more than one node, also the suite of recordings of one node. */
+/** Suites that another variable enables are excluded; with several nodes also the suite of recordings of one node. */
 const EXCLUDED = [
   'eventstoredb-drills.test.ts',
   'upgrade.test.ts',

@@ -58,7 +58,7 @@ const dyingAfter = (events: number): string => `
 withOlder('sessions of a killed version 1f99de3 continue in embedded stores [D53 R104]', async (t) => {
   t.timeout(600_000)
   const data = { dataDirectory: await emptyFolder(t), stores: {} }
-  const left = await fillAndKill(t, data)
+  const filled = await fillAndKill(t, data)
   const file = join(data.dataDirectory, 'events.sqlite')
   const events = eventsIn(file)
   const code = encodeURIComponent(dyingAfter(events))
@@ -68,7 +68,7 @@ withOlder('sessions of a killed version 1f99de3 continue in embedded stores [D53
   // The format mark was written before the event.
   await assertOlderRefuses(t, await copyOfLog(t, data), 'events.sqlite')
 
-  const { workers, open } = await upgradeAndCheck(t, left)
+  const { workers, open } = await upgradeAndCheck(t, filled)
   for (const { worker } of [...workers, ...open]) t.is(worker, 'local')
   await assertOlderRefuses(t, data, '(documents|events|keyring).sqlite')
 })
@@ -99,10 +99,10 @@ for (const lists of ['embedded', 'in MongoDB'])
     const onMongo: Settings = lists === 'embedded' ? {} : { MONGO_URL: documents.url('stenolog') }
     const stores = { EVENTSTORE_URL: log.url, MASTER_KEY_FILE: keyFile, ...onMongo }
     const data = { dataDirectory: await emptyFolder(t), stores }
-    const left = await fillAndKill(t, data)
+    const filled = await fillAndKill(t, data)
     const before = await logOf(log.url)
 
-    const { workers, open } = await upgradeAndCheck(t, left)
+    const { workers, open } = await upgradeAndCheck(t, filled)
     const after = await logOf(log.url)
     t.deepEqual(after.slice(0, before.length), before)
     t.like(after[before.length], { stream: '$$stenolog', data: { format: FORMAT } })

@@ -17,7 +17,7 @@ import { silentLogger } from '../../support/doubles/loggers.ts'
 const KIB = 1024
 const DAY_MS = 24 * 60 * 60 * 1000
 const DAYS = 3
-const CREATES_A_DAY = 50_000
+const CREATES_PER_DAY = 50_000
 const VRAM = 1400
 const NEEDS = ['whisper-large-v3-turbo', 'opus-mt-en-es', 'opus-mt-en-fr']
 
@@ -33,14 +33,14 @@ const LIMITS: ReadonlyArray<Limit> = [
 ]
 
 /** Returns the load at a time of the day, as a multiple of the average: 2 at noon, 0 at midnight. */
-const shareOfDay = (at: number): number => 1 - Math.cos((2 * Math.PI * (at % DAY_MS)) / DAY_MS)
+const loadAt = (time: number): number => 1 - Math.cos((2 * Math.PI * (time % DAY_MS)) / DAY_MS)
 
 for (const { open, maxAppendBytes } of LIMITS)
   test(`${open} open sessions over three days: appends stay under ${maxAppendBytes / KIB} KiB`, async (t) => {
     t.timeout(1_200_000)
     const random = chanceOf(t).random('creates')
     const memory = createMemoryEventStore()
-    const counted = withLargestAppends(memory)
+    const measured = withLargestAppends(memory)
     const keyring = createMemoryKeyring()
     const midnight = Date.UTC(2026, 10, 21)
     let clock = 0
@@ -65,12 +65,12 @@ for (const { open, maxAppendBytes } of LIMITS)
       return { actor, environment, join }
     }
 
-    let { actor, environment, join } = await start(counted.store)
+    let { actor, environment, join } = await start(measured.store)
     right(await join()())
     let [creates, restarts, refused] = [0, 0, 0]
     while (clock < DAYS * DAY_MS) {
       clock += 10_000
-      const due = (CREATES_A_DAY / (DAY_MS / 10_000)) * shareOfDay(clock) * 2 * random()
+      const due = (CREATES_PER_DAY / (DAY_MS / 10_000)) * loadAt(clock) * 2 * random()
       const atOnce = Math.floor(due) + (random() < due % 1 ? 1 : 0)
       const admitted = await Promise.all(Array.from({ length: atOnce }, () => {
         const [commandId, correlationId] = [environment.newId(), environment.newId()]
@@ -93,7 +93,7 @@ for (const { open, maxAppendBytes } of LIMITS)
       )
       await actor.idle()
       if (random() > 0.0005) continue
-      ;({ actor, environment, join } = await start(counted.store))
+      ;({ actor, environment, join } = await start(measured.store))
       right(await join()())
       restarts += 1
     }
@@ -111,12 +111,12 @@ for (const { open, maxAppendBytes } of LIMITS)
     t.is(reservedVram(cold.actor.state()), cold.actor.state().open.length * VRAM)
     t.true((reads[0] ?? Infinity) < 500, `${reads[0]} events read`)
 
-    const largest = ['admission', 'snapshot-admission'].map((stream) => [stream, counted.largest(stream)] as const)
+    const largest = ['admission', 'snapshot-admission'].map((stream) => [stream, measured.largest(stream)] as const)
     t.log(`${creates} creates, ${refused} refused, ${restarts} restarts, ${actor.state().open.length} open at the end`)
     t.log(
       `a cold load took ${loadMs.toFixed(1)} ms; ` +
         `largest appends: ${largest.map(([stream, bytes]) => `${stream} ${bytes} B`).join(', ')}`,
     )
-    t.true(creates > 0.95 * DAYS * CREATES_A_DAY, `${creates} creates`)
+    t.true(creates > 0.95 * DAYS * CREATES_PER_DAY, `${creates} creates`)
     for (const [stream, bytes] of largest) t.true(bytes > 0 && bytes <= maxAppendBytes, `${bytes} bytes to ${stream}`)
   })

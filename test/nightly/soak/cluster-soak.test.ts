@@ -36,7 +36,7 @@ const linesOf = (log: string, message: string): ReadonlyArray<Readonly<Record<st
 
 interface Soak {
   readonly processes: ReadonlyArray<ClusterProcess>
-  /** One of these is killed each minute, in turn. */
+  /** Each minute one of these workers is killed, in turn. */
   readonly workers: ReadonlyArray<ClusterProcess>
   /** The processes that serve clients. */
   readonly fronts: readonly [ClusterProcess, ClusterProcess]
@@ -104,13 +104,13 @@ const soak = async (t: ExecutionContext, { processes, workers, fronts, mongoUrl 
     const stored = await storedNumbers(reader, live)
     for (const listener of listeners) {
       await listener.ended
-      t.deepEqual(listener.finals(), stored, `session ${live.id}: sent to listeners and stored`)
+      t.deepEqual(listener.finals(), stored, `session ${live.id}: the listener got the stored words`)
     }
     const missing = upTo(sentWords).filter((number) => !stored.includes(number))
     t.deepEqual(
       stored,
       upTo(sentWords).filter((number) => !missing.includes(number)),
-      `session ${live.id}: once each, in order`,
+      `session ${live.id}: each number is stored once, in order`,
     )
     const unexplained = missing.filter(
       (number) => !sender.breaks.some((resumedAt) => number < resumedAt && number >= resumedAt - MAX_LOST_WORDS),
@@ -122,7 +122,7 @@ const soak = async (t: ExecutionContext, { processes, workers, fronts, mongoUrl 
   const suspected = logs
     .flatMap((log) => linesOf(log, 'a member is lost'))
     .filter(({ incarnation }) => !killed.has(String(incarnation)))
-  t.deepEqual(suspected, [], 'healthy members counted as lost')
+  t.deepEqual(suspected, [], 'no healthy member is reported as lost')
   const stalls = logs.flatMap((log) => linesOf(log, 'the event loop was blocked')).map(({ ms }) => Number(ms))
   const busy = 1 - (idleAfter - idleBefore) / (totalAfter - totalBefore)
   t.log(

@@ -47,7 +47,7 @@ const open = async (url: string): Promise<Listener> => {
 /** Retries a handshake that the busy machine did not answer, as clients do. */
 const listen = (url: string): Promise<Listener> => eventually(() => open(url), { timeoutMs: 60_000 })
 
-const listeners = async (count: number, connect: () => Promise<Listener>): Promise<ReadonlyArray<Listener>> => {
+const openListeners = async (count: number, connect: () => Promise<Listener>): Promise<ReadonlyArray<Listener>> => {
   const all: Array<Listener> = []
   while (all.length < count)
     all.push(...(await Promise.all(Array.from({ length: Math.min(AT_ONCE, count - all.length) }, connect))))
@@ -74,7 +74,7 @@ test.serial('all 5,000 listeners of one session get every frame in order [R133]'
   t.timeout(1_200_000)
   const client = await service.user('popular')
   const live = await client.createLive()
-  const all = await listeners(5000, () => listen(urlOf(live, '')))
+  const all = await openListeners(5000, () => listen(urlOf(live, '')))
   const sender = await startSender(client, live)
   await sendSentences(sender)
   sender.send({ type: 'FINISH' })

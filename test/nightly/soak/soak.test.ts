@@ -17,7 +17,7 @@ import { sampleSentences, silence } from '../../support/audio/speech.ts'
 const AUDIO_MINUTES = Number(process.env['STENOLOG_TEST_HEARD_MINUTES'] ?? 60)
 /** Minutes that the second test starts and ends sessions. */
 const CHURN_MINUTES = Number(process.env['STENOLOG_TEST_CHURN_MINUTES'] ?? 30)
-const LIVES_A_MINUTE = 24
+const LIVES_PER_MINUTE = 24
 const LISTENERS = 500
 /** Number of sessions at the same time. They share the listeners. */
 const AT_ONCE = 4
@@ -122,13 +122,13 @@ const inspectAtRest = async (timers = 0): Promise<Inspection> => {
   return found
 }
 
-test.serial(`${LIVES_A_MINUTE} sessions a minute with ${LISTENERS} listeners leak nothing [F21]`, async (t) => {
+test.serial(`${LIVES_PER_MINUTE} sessions a minute with ${LISTENERS} listeners leak nothing [F21]`, async (t) => {
   t.timeout((CHURN_MINUTES + 30) * 60_000)
   const client = await service.user('churn', { max_sessions: 1000 })
-  const every = 60_000 / LIVES_A_MINUTE
+  const intervalMs = 60_000 / LIVES_PER_MINUTE
   const all = await sampleSentences()
   const startSession = (index: number): Promise<SessionResult> =>
-    runSession(client, [all[index % all.length]?.samples ?? silence(1), silence(1.5)], every * AT_ONCE)
+    runSession(client, [all[index % all.length]?.samples ?? silence(1), silence(1.5)], intervalMs * AT_ONCE)
   await startSession(0)
   // The memory of the engine grows with the number of simultaneous jobs, so a burst brings it to its final level.
   const burst = async (): Promise<void> => {
@@ -138,17 +138,17 @@ test.serial(`${LIVES_A_MINUTE} sessions a minute with ${LISTENERS} listeners lea
   const lives: Array<Promise<SessionResult>> = []
   const churn = async (minutes: number): Promise<ReadonlyArray<Footprint>> => {
     const begin = performance.now()
-    const [first, beyond] = [lives.length, lives.length + minutes * LIVES_A_MINUTE]
+    const [first, beyond] = [lives.length, lives.length + minutes * LIVES_PER_MINUTE]
     return sampleFootprints(service.pid(), 1000, async () => {
       for (let index = first; index < beyond; index += 1) {
         lives.push(startSession(index))
-        await delay(Math.max(0, begin + (index - first + 1) * every - performance.now()))
+        await delay(Math.max(0, begin + (index - first + 1) * intervalMs - performance.now()))
       }
       await Promise.all(lives)
     })
   }
   await churn(CHURN_MINUTES * WARM_UP)
-  const [settled, before] = [await inspectAtRest(), footprintOf(service.pid())]
+  const [afterWarmUp, before] = [await inspectAtRest(), footprintOf(service.pid())]
   const samples = await churn(CHURN_MINUTES * (1 - WARM_UP))
   const results = await Promise.all(lives)
   t.deepEqual([...new Set(results.map(({ missing }) => missing))], [0], 'every listener had every final')
@@ -163,19 +163,22 @@ test.serial(`${LIVES_A_MINUTE} sessions a minute with ${LISTENERS} listeners lea
       'medians of the second and last quarter: ' +
       flat.map(([member, quarters]) => `${member} ${describeGrowth(quarters)}`).join(', '),
   )
-  const left = await inspectAtRest(settled.timers)
+  const atEnd = await inspectAtRest(afterWarmUp.timers)
   const rested = footprintOf(service.pid())
   t.log(
-    `after the warm-up and at the end: timers ${settled.timers} → ${left.timers}, ` +
-      `heap ${describeGrowth([settled.heapMb, left.heapMb])} MB, ` +
-      `external ${describeGrowth([settled.externalMb, left.externalMb])} MB, ` +
+    `after the warm-up and at the end: timers ${afterWarmUp.timers} → ${atEnd.timers}, ` +
+      `heap ${describeGrowth([afterWarmUp.heapMb, atEnd.heapMb])} MB, ` +
+      `external ${describeGrowth([afterWarmUp.externalMb, atEnd.externalMb])} MB, ` +
       `descriptors ${before.descriptors} → ${rested.descriptors}, processes ${before.processes} → ${rested.processes}`,
   )
-  t.true(left.timers <= settled.timers, `${settled.timers} → ${left.timers} timers`)
-  t.true(left.heapMb <= settled.heapMb + COMPILED_MB, `heap ${describeGrowth([settled.heapMb, left.heapMb])} MB`)
+  t.true(atEnd.timers <= afterWarmUp.timers, `${afterWarmUp.timers} → ${atEnd.timers} timers`)
   t.true(
-    left.externalMb <= settled.externalMb + COMPILED_MB,
-    `external ${describeGrowth([settled.externalMb, left.externalMb])} MB`,
+    atEnd.heapMb <= afterWarmUp.heapMb + COMPILED_MB,
+    `heap ${describeGrowth([afterWarmUp.heapMb, atEnd.heapMb])} MB`,
+  )
+  t.true(
+    atEnd.externalMb <= afterWarmUp.externalMb + COMPILED_MB,
+    `external ${describeGrowth([afterWarmUp.externalMb, atEnd.externalMb])} MB`,
   )
   // The number of REST connections that are kept open varies.
   t.true(rested.descriptors <= before.descriptors + 8, `${before.descriptors} → ${rested.descriptors} descriptors`)

@@ -127,16 +127,16 @@ onLinux('no hostile playlist causes a contact with a forbidden address [S3 S4 S7
 })
 
 /** Returns spellings of a forbidden address that fit any scheme. */
-const spellings = (at: string, port: number): ReadonlyArray<string> => [
-  at,
+const spellings = (forbiddenAddress: string, port: number): ReadonlyArray<string> => [
+  forbiddenAddress,
   `2130706435:${port}`,
   `0x7f.3:${port}`,
   `0177.0.0.3:${port}`,
   `127.3:${port}`,
   `[::ffff:7f00:3]:${port}`,
   `[::ffff:127.0.0.3]:${port}`,
-  `x@${at}`,
-  `127.0.0.2@${at}`,
+  `x@${forbiddenAddress}`,
+  `127.0.0.2@${forbiddenAddress}`,
   `127.0.0.3.:${port}`,
   `%31%32%37.0.0.3:${port}`,
   `①②⑦.0.0.3:${port}`,
@@ -146,12 +146,12 @@ const spellings = (at: string, port: number): ReadonlyArray<string> => [
 onLinux('no hostile RTMP or RTSP server causes a contact with a forbidden address [S5]', async (t) => {
   t.timeout(600_000)
   const forbidden = await listenForbidden(t, '127.0.0.3')
-  const at = `127.0.0.3:${forbidden.port}`
+  const forbiddenAddress = `127.0.0.3:${forbidden.port}`
   const messages = flvAudio(await readFile(join(await packageSample(t, 'flv', 7), 'audio.flv')))
   const audio = aacAudio(messages)
-  const rtmp = await serveRtmp(t, messages, { host: ALLOWED, elsewhere: `rtmp://${at}/live/x` })
-  const rtsp = await serveRtsp(t, audio, { host: ALLOWED, elsewhere: at })
-  const hosts = spellings(at, forbidden.port)
+  const rtmp = await serveRtmp(t, messages, { host: ALLOWED, elsewhere: `rtmp://${forbiddenAddress}/live/x` })
+  const rtsp = await serveRtsp(t, audio, { host: ALLOWED, elsewhere: forbiddenAddress })
+  const hosts = spellings(forbiddenAddress, forbidden.port)
   const urls = [
     ...HOSTILE_RTMP_PATHS.map(rtmp.url), ...hostileRtspPaths(forbidden).map(rtsp.url),
     ...['rtmp', 'rtmps', 'rtsp', 'rtsps'].flatMap((scheme) => hosts.map((host) => `${scheme}://${host}/live/x`)),
@@ -174,7 +174,7 @@ onLinux('no hostile RTMP or RTSP server causes a contact with a forbidden addres
         ['address_forbidden', 'unresolved', 'unsupported'].includes(codes.get(`${scheme}://${host}/live/x`) ?? ''),
         host,
       )
-  t.is(codes.get(`rtsp://${at}/live/x`), 'address_forbidden')
+  t.is(codes.get(`rtsp://${forbiddenAddress}/live/x`), 'address_forbidden')
   t.is(codes.get(rtsp.url('redirect-describe')), 'address_forbidden')
   for (const url of [rtmp.url('live/ok'), rtsp.url('ok')]) {
     const control = await attempt(url)
@@ -196,30 +196,30 @@ onLinux('no hostile RTMP or RTSP server causes a contact with a forbidden addres
 
 onLinux('only six schemes are pulled, and no forbidden address in any spelling [S1 S5]', async (t) => {
   const forbidden = await listenForbidden(t, '127.0.0.3')
-  const at = `127.0.0.3:${forbidden.port}`
+  const forbiddenAddress = `127.0.0.3:${forbidden.port}`
   const codeOf = async (url: string) => (await attempt(url)).end
   for (const host of [
-    at,
+    forbiddenAddress,
     `2130706435:${forbidden.port}`,
     `0x7f.3:${forbidden.port}`,
     `[::ffff:7f00:3]:${forbidden.port}`,
-    `x@${at}`,
+    `x@${forbiddenAddress}`,
     `127.0.0.3.:${forbidden.port}`,
   ])
     for (const scheme of ['http', 'https']) t.is(await codeOf(`${scheme}://${host}/a.ts`), 'address_forbidden', host)
   for (const url of [
     'file:///etc/passwd',
-    `concat:http://${at}/a`,
+    `concat:http://${forbiddenAddress}/a`,
     'subfile,,start,0,end,0,,:/etc/passwd',
     'data:audio/mpeg;base64,AAAA',
-    `gopher://${at}/x`,
-    `udp://${at}`,
-    `tcp://${at}`,
+    `gopher://${forbiddenAddress}/x`,
+    `udp://${forbiddenAddress}`,
+    `tcp://${forbiddenAddress}`,
     '/etc/passwd',
-    `rtmpt://${at}/live/x`,
-    `rtmpe://${at}/live/x`,
-    `rtspu://${at}/x`,
-    `httpproxy://${at}/x`,
+    `rtmpt://${forbiddenAddress}/live/x`,
+    `rtmpe://${forbiddenAddress}/live/x`,
+    `rtspu://${forbiddenAddress}/x`,
+    `httpproxy://${forbiddenAddress}/x`,
   ])
     t.is(await codeOf(url), 'unsupported', url)
   t.is(

@@ -53,12 +53,12 @@ const createPulled = (client: Client, url: string): Promise<LiveJson> =>
   client.createLive({ audio_format: 'hls', audio_url: url, auto_start: true })
 
 /** Reads a number from the status that the kernel reports for a process or thread. */
-const statusOf = (place: number | string, name: string): string | undefined =>
-  new RegExp(`^${name}:\\s+(\\d+)$`, 'm').exec(readFileSync(`/proc/${place}/status`, 'utf8'))?.[1]
+const statusOf = (processPath: number | string, name: string): string | undefined =>
+  new RegExp(`^${name}:\\s+(\\d+)$`, 'm').exec(readFileSync(`/proc/${processPath}/status`, 'utf8'))?.[1]
 
 /** Counts the seccomp filters of a process (its forbidden system calls), without the filters of this test. */
-const filtersOf = (place: number | string): number =>
-  Number(statusOf(place, 'Seccomp_filters')) - Number(statusOf('self', 'Seccomp_filters'))
+const filtersOf = (processPath: number | string): number =>
+  Number(statusOf(processPath, 'Seccomp_filters')) - Number(statusOf('self', 'Seccomp_filters'))
 
 /** Waits until the decoder of an active session has this many filters. Returns its process id. */
 const decoderOf = (client: Client, live: LiveJson, filters: number): Promise<number> =>
@@ -93,15 +93,15 @@ onLinux('the decoder of a URL source holds only its own pipes', async (t) => {
 
   const descriptors = readdirSync(`/proc/${pid}/fd`).map((fd) => readlinkSync(`/proc/${pid}/fd/${fd}`))
   const harmless = /^(?:pipe|socket):|^anon_inode:\[(?:eventpoll|eventfd)\]$|^\/dev\/null$/
-  const strange = descriptors.filter((place) => !harmless.test(place))
-  t.deepEqual(strange, [], 'an io_uring could open files despite the filter')
-  const sockets = descriptors.filter((place) => place.startsWith('socket:'))
-  t.is(sockets.length, 3, 'only input, output and messages')
+  const strange = descriptors.filter((target) => !harmless.test(target))
+  t.deepEqual(strange, [], 'the decoder has no io_uring, which could open files despite the filter')
+  const sockets = descriptors.filter((target) => target.startsWith('socket:'))
+  t.is(sockets.length, 3, 'the only sockets carry input, output and messages')
   t.is(statusOf(pid, 'NoNewPrivs'), '1')
   t.regex(readFileSync(`/proc/${pid}/limits`, 'utf8'), /^Max data size\s+1073741824 /m)
   const threads = readdirSync(`/proc/${pid}/task`)
   t.true(threads.length > 4)
-  t.deepEqual(threads.filter((thread) => filtersOf(`${pid}/task/${thread}`) !== 2), [], 'all threads')
+  t.deepEqual(threads.filter((thread) => filtersOf(`${pid}/task/${thread}`) !== 2), [], 'all threads have both filters')
 
   t.is(await isolationMetric(client), '1')
   t.false(service.stderr().includes(WARNING))

@@ -8,7 +8,7 @@ import { silence } from '../../support/audio/speech.ts'
 
 const STEM = 'interfaces/cli/streaming/demo/sample'
 const MINUTES = 30
-/** Seconds between repetitions of the sample. It is no multiple of a detector frame or an audio chunk. */
+/** Seconds between repetitions of the sample. It is not a multiple of a detector frame or an audio chunk. */
 const PERIOD = 149.871
 const TOLERANCE_SECONDS = 0.5
 
