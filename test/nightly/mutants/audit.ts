@@ -3,7 +3,7 @@ import type { Mutant } from './mutant.ts'
 const AUDIT_ADMINISTRATORS = 'test/unit/application/audit/audit-administrators.test.ts'
 const AUDIT = 'test/unit/application/audit/audit.test.ts'
 const AUDIT_VIOLATIONS = 'test/unit/application/audit/audit-violations.test.ts'
-const COMPARED = 'test/unit/projections/compare-with-log.test.ts'
+const COMPARE_WITH_LOG = 'test/unit/projections/compare-with-log.test.ts'
 const ERASURE_RULES = 'test/unit/application/audit/erasure-rules.test.ts'
 
 /** `stenolog check` reports every violation of a rule and nothing else. */
@@ -12,20 +12,20 @@ export const auditMutants: ReadonlyArray<Mutant> = [
     file: 'projections/compare-with-log.ts',
     before: 'position === null || position > checkpoint.position',
     after: 'position !== null && position > checkpoint.position',
-    rows: ['a document that a crash left ahead of its checkpoint, or removed, is not reported'], test: COMPARED,
+    rows: ['a document that a crash left ahead of its checkpoint, or removed, is not reported'], test: COMPARE_WITH_LOG,
   },
   {
     file: 'projections/compare-with-log.ts',
     before: 'position === null || position > checkpoint.position',
     after: 'true',
     rows: ['a document at or before its checkpoint must equal the log up to the checkpoint'],
-    test: COMPARED,
+    test: COMPARE_WITH_LOG,
   },
   {
     file: 'projections/compare-with-log.ts',
     before: '!isUndecided(difference)), ...remaining]',
     after: '!isUndecided(difference))]',
-    rows: ['a wrong document ahead of its checkpoint is reported'], test: COMPARED,
+    rows: ['a wrong document ahead of its checkpoint is reported'], test: COMPARE_WITH_LOG,
   },
   {
     file: 'application/audit/order-rules.ts',

@@ -6,7 +6,7 @@ const MALFORMED = 'test/api/http/malformed.test.ts'
 const FILES = 'test/api/http/files.test.ts'
 const CONTENT_TYPES = 'test/api/http/content-types.test.ts'
 const DESCRIPTION = 'test/api/http/description.test.ts'
-const REACHED = 'test/e2e/service/interface/link-hosts.test.ts'
+const LINK_HOSTS = 'test/e2e/service/interface/link-hosts.test.ts'
 
 /** The HTTP server: slow clients, unread answers, malformed and undeclared requests. */
 export const connectionMutants: ReadonlyArray<Mutant> = [
@@ -152,7 +152,7 @@ export const connectionMutants: ReadonlyArray<Mutant> = [
     file: 'interfaces/http/clients/links.ts',
     before: 'UNSPECIFIED.has(host) && isIP',
     after: 'UNSPECIFIED.has(host) || isIP',
-    rows: ['with HOST=0.0.0.0, links use the Host header if it is an IP address or localhost'], test: REACHED,
+    rows: ['with HOST=0.0.0.0, links use the Host header if it is an IP address or localhost'], test: LINK_HOSTS,
   },
   {
     file: 'interfaces/http/clients/links.ts',

@@ -4,7 +4,7 @@ const CAPTIONS = 'test/e2e/service/sockets/captions.test.ts'
 const CAPTION_SETTINGS = 'test/e2e/service/sockets/caption-settings.test.ts'
 const LIMITS = 'application/pipeline/policy/policy-limits.ts'
 
-/** A service that ignores an engine setting or uses another one, noticed in transcripts of real speech. */
+/** Engine settings that are ignored or replaced. Transcripts of real speech show the difference. */
 export const engineSettingMutants: ReadonlyArray<Mutant> = [
   {
     file: 'application/pipeline/live-pipeline.ts',

@@ -2,7 +2,7 @@ import type { Mutant } from './mutant.ts'
 
 const WEBSOCKET_UPGRADE = 'test/e2e/service/sockets/upgrade.test.ts'
 const HANDSHAKE_LIMITS = 'test/api/ws/handshake-limits.test.ts'
-const WEBSOCKET_PLACES = 'test/e2e/service/sockets/places.test.ts'
+const RESERVED_CONNECTIONS = 'test/e2e/service/sockets/places.test.ts'
 
 /** WebSocket handshakes: origins, rates and the number of connections. */
 export const handshakeMutants: ReadonlyArray<Mutant> = [
@@ -99,6 +99,6 @@ export const handshakeMutants: ReadonlyArray<Mutant> = [
     file: 'interfaces/compose/socket-limits.ts',
     before: 'Math.ceil(max / 8)',
     after: '0',
-    rows: ['listeners cannot use the connections that are reserved for senders'], test: WEBSOCKET_PLACES,
+    rows: ['listeners cannot use the connections that are reserved for senders'], test: RESERVED_CONNECTIONS,
   },
 ]

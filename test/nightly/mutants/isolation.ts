@@ -3,7 +3,7 @@ import type { Mutant } from './mutant.ts'
 const ISOLATION = 'test/e2e/sources/isolation.test.ts'
 const SOURCE_ISOLATION = 'test/nightly/sources/source-isolation.test.ts'
 
-/** What an attacker reaches after taking over a decoder. */
+/** Isolation of decoders: limits for an attacker who has taken over a decoder. */
 export const isolationMutants: ReadonlyArray<Mutant> = [
   {
     file: 'infrastructure/sources/isolation/seccomp-filter.ts',

@@ -33,7 +33,7 @@ const BREAKAGES = [
   },
   { effect: 'fails no test of these rows', before: 'count = 1', after: "count = '1'", verdict: 'survived' },
   {
-    effect: 'waits for ever',
+    effect: 'never completes',
     before: '42',
     after: 'new Promise(() => setInterval(() => 0, 10))',
     verdict: 'not judged',
@@ -44,7 +44,7 @@ const BREAKAGES = [
   { effect: 'ends the process', before: '42', after: 'process.exit(1)', verdict: 'not judged' },
 ] as const
 
-test('only a test that completes and fails counts as catching a mutant', async (t) => {
+test('a mutant is caught only by a test that completes and fails', async (t) => {
   const { path, remove } = await temporaryDirectory()
   t.teardown(remove)
   await project(path)

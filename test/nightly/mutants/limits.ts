@@ -1,6 +1,6 @@
 import type { Mutant } from './mutant.ts'
 
-const REQUESTS = 'test/api/http/request-limits.test.ts'
+const REQUEST_LIMITS = 'test/api/http/request-limits.test.ts'
 const THROTTLE = 'test/unit/application/users/login-throttle.test.ts'
 const SERVICE = 'test/e2e/service/operation/limits.test.ts'
 const LIMITS = 'interfaces/http/clients/request-limits.ts'
@@ -12,49 +12,49 @@ export const limitMutants: ReadonlyArray<Mutant> = [
     file: LIMITS,
     before: 'const BURST_SECONDS = 2',
     after: 'const BURST_SECONDS = 3',
-    rows: ['D57'], test: REQUESTS,
+    rows: ['D57'], test: REQUEST_LIMITS,
   },
   {
     file: LIMITS,
     before: 'isOver ? next - step : next)',
     after: 'next)',
-    rows: ['D57'], test: REQUESTS,
+    rows: ['D57'], test: REQUEST_LIMITS,
   },
   {
     file: LIMITS,
     before: '    fullAt.delete(client)\n',
     after: '',
-    rows: ['D57'], test: REQUESTS,
+    rows: ['D57'], test: REQUEST_LIMITS,
   },
   {
     file: LIMITS,
     before: 'Math.max(now, fullAt.get(client) ?? now)',
     after: '(fullAt.get(client) ?? now)',
-    rows: ['D57'], test: REQUESTS,
+    rows: ['D57'], test: REQUEST_LIMITS,
   },
   {
     file: LIMITS,
     before: 'const WRONG_KEYS_PER_MINUTE = 30',
     after: 'const WRONG_KEYS_PER_MINUTE = 31',
-    rows: ['S25'], test: REQUESTS,
+    rows: ['S25'], test: REQUEST_LIMITS,
   },
   {
     file: ACCESS,
     before: 'return E.isLeft(verdict) ? verdict : refusal',
     after: 'return refusal',
-    rows: ['D57'], test: REQUESTS,
+    rows: ['D57'], test: REQUEST_LIMITS,
   },
   {
     file: ACCESS,
     before: '`user ${caller.right.value.userId}`, limiting)',
     after: '`user ${sent.authorization}`, limiting)',
-    rows: ['D57'], test: REQUESTS,
+    rows: ['D57'], test: REQUEST_LIMITS,
   },
   {
     file: 'interfaces/http/clients/failure-limit.ts',
     before: '    failures.clear()\n',
     after: '',
-    rows: ['S25'], test: REQUESTS,
+    rows: ['S25'], test: REQUEST_LIMITS,
   },
   {
     file: 'interfaces/compose/front.ts',

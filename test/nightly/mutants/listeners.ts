@@ -10,8 +10,8 @@ const DROPPED_FINALS = 'test/api/ws/dropped-finals.test.ts'
 const RECENT_FINALS = 'test/unit/application/sessions/recent-finals.test.ts'
 const WRITE_QUEUE = 'test/unit/application/sessions/write-queue.test.ts'
 const EMBED_PAGE = 'test/e2e/service/interface/embed-page.test.ts'
-const PAGE = 'interfaces/console/embed/embed.ts'
-const FRAMES = 'interfaces/client/captions.ts'
+const EMBED_SCRIPT = 'interfaces/console/embed/embed.ts'
+const SHOWN_CAPTIONS = 'interfaces/client/captions.ts'
 const SESSIONS = 'application/sessions/live-sessions.ts'
 
 /** Late, returning and slow listeners, and the page that shows captions. */
@@ -113,31 +113,31 @@ export const listenerMutants: ReadonlyArray<Mutant> = [
     rows: ['S41'], test: 'test/api/http/headers.test.ts',
   },
   {
-    file: PAGE,
+    file: EMBED_SCRIPT,
     before: 'cursor: () => captions.cursor, ',
     after: '',
     rows: ['B8'], test: EMBED,
   },
   {
-    file: PAGE,
+    file: EMBED_SCRIPT,
     before: 'element.textContent = text.slice(-MAX_TEXT_CHARS).toWellFormed()',
     after: 'element.innerHTML = text.slice(-MAX_TEXT_CHARS).toWellFormed()',
     rows: ['S39'], test: EMBED_PAGE,
   },
   {
-    file: FRAMES,
+    file: SHOWN_CAPTIONS,
     before: 'isKnown ? captions.lines : ',
     after: '',
     rows: ['B47'], test: 'test/unit/client/captions.test.ts',
   },
   {
-    file: PAGE,
+    file: EMBED_SCRIPT,
     before: 'next.lines.slice(-MAX_LINES)',
     after: 'next.lines',
     rows: ['S39'], test: EMBED_PAGE,
   },
   {
-    file: FRAMES,
+    file: SHOWN_CAPTIONS,
     before: 'running !== null && frame.start >= running.end ? withLine(captions, running) : captions',
     after: 'captions',
     rows: ['B8'], test: EMBED,

@@ -18,7 +18,7 @@ const templateWordsIn = (source: string): ReadonlyArray<ReadonlyArray<string>> =
     wordsOf(title.replaceAll(/\$\{[^}]*\}/g, ' ')),
   )
 
-/** A test file and its imports from `test/`, because contracts and properties register tests of other files. */
+/** Returns a test file and its imports from `test/`, because a contract or a property may define its tests. */
 const withImports = (file: string, seen: Set<string> = new Set()): ReadonlySet<string> => {
   if (seen.has(file) || !file.startsWith('test/') || !existsSync(file)) return seen
   seen.add(file)
@@ -63,6 +63,6 @@ const misfitOf = ({ file, before, after, rows, test }: Mutant): string | null =>
   return rows.some((row) => isNamedBy(sources, row)) ? null : `${test} has no test for: ${rows.join(', ')}`
 }
 
-/** Names each mutant whose line, names or test title do not exist. Empty when all mutants fit. */
+/** Returns a complaint for each mutant whose line, names or test title do not exist. */
 export const misfits = (mutants: ReadonlyArray<Mutant>): ReadonlyArray<string> =>
   mutants.flatMap((mutant) => misfitOf(mutant) ?? [])

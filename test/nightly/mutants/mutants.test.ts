@@ -14,12 +14,12 @@ const mutants = MUTANTS.filter(({ file, test: tests }) => wanted.test(file) || w
 const copy = await copyWorkingTree()
 test.after.always(() => copy.remove())
 
-const LIMIT = 20 * 60_000
+const LIMIT_MS = 20 * 60_000
 const files = [...new Set(mutants.map((mutant) => mutant.test))].toSorted()
 
 for (const file of files)
   test.serial(`${file} passes without a mutant`, async (t) => {
-    t.timeout(LIMIT)
+    t.timeout(LIMIT_MS)
     const rows = mutants.filter((mutant) => mutant.test === file).flatMap((mutant) => mutant.rows)
     const { results, output } = await copy.run(file, rows)
     t.deepEqual(results.filter(({ outcome }) => outcome !== 'passed'), [], output.join('\n'))
@@ -31,7 +31,7 @@ for (const [index, mutant] of mutants.entries()) {
   const names = rows.map((row) => (typeof row === 'number' ? `R${row}` : `“${row}”`)).join(' or ')
   const change = `${before.trim()} → ${after.trim()}`.replaceAll(/\s+/g, ' ')
   test.serial(`mutant ${index + 1} of ${mutants.length} in ${file} fails ${names}: ${change}`, async (t) => {
-    t.timeout(LIMIT)
+    t.timeout(LIMIT_MS)
     const run = await copy.runBroken(mutant)
     t.is(verdictOf(run), 'caught', run.output.join('\n'))
     for (const { title, outcome } of run.results) if (outcome === 'failed') t.log(`failed: ${title}`)

@@ -5,7 +5,7 @@ const STREAM_DIGEST = 'test/contract/sqlite/stream-digest.test.ts'
 const REBUILD_REQUESTS = 'test/unit/projections/rebuild-requests.test.ts'
 const REBUILD_RESUMED = 'test/nightly/crash/rebuild-resumed.test.ts'
 const REBUILD_INTERRUPTED = 'test/nightly/crash/rebuild-interrupted.test.ts'
-const BACKUP_BESIDE_SERVERS = 'test/nightly/servers/backup-on-servers.test.ts'
+const BACKUP_ON_SERVERS = 'test/nightly/servers/backup-on-servers.test.ts'
 
 /** The log on disk, resumed rebuilds, and backups with servers. */
 export const rebuildMutants: ReadonlyArray<Mutant> = [
@@ -92,6 +92,6 @@ export const rebuildMutants: ReadonlyArray<Mutant> = [
     file: 'interfaces/cli/stores/restore.ts',
     before: '  requireSameServers(settings, manifest)\n',
     after: '',
-    rows: ['with a log on EventStoreDB a backup holds keys and read models'], test: BACKUP_BESIDE_SERVERS,
+    rows: ['with a log on EventStoreDB a backup holds keys and read models'], test: BACKUP_ON_SERVERS,
   },
 ]

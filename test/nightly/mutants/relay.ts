@@ -2,14 +2,14 @@ import type { Mutant } from './mutant.ts'
 
 const PROPERTY = 'test/simulation/relay/relay-property.test.ts'
 const RELAY = 'test/unit/relay/relay.test.ts'
-const LINE = 'test/unit/relay/unavailable-log.test.ts'
-const KEPT_LINK = 'test/unit/relay/reconnecting-link.test.ts'
+const UNAVAILABLE_LOG = 'test/unit/relay/unavailable-log.test.ts'
+const RECONNECTING_LINK = 'test/unit/relay/reconnecting-link.test.ts'
 const SERVE_LINKS = 'test/unit/relay/serve-links.test.ts'
 const UNREACHABLE = 'test/unit/relay/unreachable.test.ts'
 const MOVED_OFF =
   'a session whose sender is local is moved after its worker was unreachable for 8 s'
-const STAYS = 'no move is requested for a session with only listeners, or when its worker is reachable again'
-const HEARD_ONCE = 'each listener receives all finals once and in order'
+const NO_MOVE = 'no move is requested for a session with only listeners, or when its worker is reachable again'
+const RECEIVED_ONCE = 'each listener receives all finals once and in order'
 
 /** Sessions whose sockets and workers are in different processes. */
 export const relayMutants: ReadonlyArray<Mutant> = [
@@ -36,7 +36,7 @@ export const relayMutants: ReadonlyArray<Mutant> = [
     file: 'application/sessions/relay/listener-line.ts',
     before: 'joinedTerm === term && finals.some(sentFinals.isKnown)',
     after: 'true',
-    rows: [HEARD_ONCE], test: PROPERTY,
+    rows: [RECEIVED_ONCE], test: PROPERTY,
   },
   {
     file: 'application/lives/queries/stored-finals.ts',
@@ -49,32 +49,33 @@ export const relayMutants: ReadonlyArray<Mutant> = [
     file: 'application/sessions/relay/listener-line.ts',
     before: 'isReadingPast || held !== null || memory',
     after: 'isReadingPast || memory',
-    rows: ['a listener that joins a silent new worker in a log outage receives everything from then on'], test: LINE,
+    rows: ['a listener that joins a silent new worker in a log outage receives everything from then on'],
+    test: UNAVAILABLE_LOG,
   },
   {
     file: 'application/sessions/relay/listener-line.ts',
     before: '          release()\n          finish(cause)',
     after: '          finish(cause)',
-    rows: ['messages of a worker during a log outage reach a listener before the end'], test: LINE,
+    rows: ['messages of a worker during a log outage reach a listener before the end'], test: UNAVAILABLE_LOG,
   },
   {
     file: 'application/sessions/relay/reconnecting-link.ts',
     before: '    highest = message.term\n',
     after: '    highest = message.term\n    attempt = 0\n',
     rows: ['a worker is dialled more and more rarely while its messages are unreadable, otherwise immediately'],
-    test: KEPT_LINK,
+    test: RECONNECTING_LINK,
   },
   {
     file: 'application/sessions/relay/placements.ts',
     before: '.finally(() => { refreshing = null })',
     after: '.then(() => { refreshing = null })',
-    rows: ['the placement of a session can be queried again after a failed attempt'], test: KEPT_LINK,
+    rows: ['the placement of a session can be queried again after a failed attempt'], test: RECONNECTING_LINK,
   },
   {
     file: 'application/sessions/relay/listener-line.ts',
     before: 'else if (!sentFinals.has(signal)) send(signal)',
     after: 'else send(signal)',
-    rows: [HEARD_ONCE], test: PROPERTY,
+    rows: [RECEIVED_ONCE], test: PROPERTY,
   },
   {
     file: 'application/sessions/relay/serve-links.ts',
@@ -87,7 +88,7 @@ export const relayMutants: ReadonlyArray<Mutant> = [
     file: 'interfaces/ws/listeners/hub.ts',
     before: 'if (final !== null && member.sentAhead?.delete(finalTextKey(final)) === true) continue',
     after: '',
-    rows: [HEARD_ONCE], test: PROPERTY,
+    rows: [RECEIVED_ONCE], test: PROPERTY,
   },
   {
     file: 'application/sessions/relay/listener-line.ts',
@@ -129,12 +130,12 @@ export const relayMutants: ReadonlyArray<Mutant> = [
     file: 'application/sessions/relay/remote-lives.ts',
     before: 'if (used.senders.size > 0) deps.unreachable',
     after: 'deps.unreachable',
-    rows: [STAYS], test: UNREACHABLE,
+    rows: [NO_MOVE], test: UNREACHABLE,
   },
   {
     file: 'application/sessions/relay/remote-lives.ts',
     before: '        stopMissingTimer(used)\n        for',
     after: '        for',
-    rows: [STAYS], test: UNREACHABLE,
+    rows: [NO_MOVE], test: UNREACHABLE,
   },
 ]

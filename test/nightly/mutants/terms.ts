@@ -3,7 +3,7 @@ import type { Mutant } from './mutant.ts'
 const WORKERS = 'test/simulation/workers/workers.test.ts'
 const RUN_LIVES = 'test/unit/application/sessions/run-lives.test.ts'
 const STALLED = 'test/simulation/stores/stalled-store.test.ts'
-const ENDS = 'test/unit/application/sessions/live-sessions-end.test.ts'
+const SESSION_ENDS = 'test/unit/application/sessions/live-sessions-end.test.ts'
 const ONE_WRITER = 'with three failing workers only one worker writes in each term'
 const RESTARTED = 'a restarted process takes its sessions over in the next term'
 const MOVED = 'a worker drops a moved session and does not end it'
@@ -118,7 +118,7 @@ export const termMutants: ReadonlyArray<Mutant> = [
     file: 'application/sessions/end-appender.ts',
     before: "reportAfter(REPORT_UNSTORED_END_MS, () => bus.publish(liveId, { kind: 'ended', cause }))",
     after: '',
-    rows: ['a refused end is retried until it is stored; clients learn of it within 2 s'], test: ENDS,
+    rows: ['a refused end is retried until it is stored; clients learn of it within 2 s'], test: SESSION_ENDS,
   },
   {
     file: 'application/sessions/live-sessions.ts',

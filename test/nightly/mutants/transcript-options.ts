@@ -1,10 +1,10 @@
 import type { Mutant } from './mutant.ts'
 
 const WORDS = 'test/unit/application/sessions/live-sessions-words.test.ts'
-const EXPECTED = 'test/unit/application/sessions/live-sessions-vocabulary.test.ts'
+const SESSION_VOCABULARY = 'test/unit/application/sessions/live-sessions-vocabulary.test.ts'
 const VOCABULARY = 'test/unit/application/lives/vocabulary.test.ts'
 const LANGUAGE = 'test/unit/application/sessions/live-sessions-language.test.ts'
-const CHOICE = 'test/unit/application/lives/choose-models.test.ts'
+const CHOOSE_MODELS = 'test/unit/application/lives/choose-models.test.ts'
 const ANSWERS = 'test/api/http/answers.test.ts'
 
 /** Options of a transcript: word times, vocabulary, languages, translation into English. */
@@ -31,13 +31,13 @@ export const transcriptOptionMutants: ReadonlyArray<Mutant> = [
     file: 'application/sessions/sender-session.ts',
     before: 'const isVocabularyOnly = Object.keys(overrides).length === 0 && ',
     after: 'const isVocabularyOnly = ',
-    rows: ['B44'], test: EXPECTED,
+    rows: ['B44'], test: SESSION_VOCABULARY,
   },
   {
     file: 'application/sessions/record-vocabulary.ts',
     before: 'await pause(timers, SPACING_MS, signal)',
     after: '',
-    rows: ['B44'], test: EXPECTED,
+    rows: ['B44'], test: SESSION_VOCABULARY,
   },
   {
     file: 'domain/live/state.ts',
@@ -79,7 +79,7 @@ export const transcriptOptionMutants: ReadonlyArray<Mutant> = [
     file: 'application/lives/choose-models.ts',
     before: "if (config.task === 'translate' && !model.translates)",
     after: "if (config.task === 'translate' && model.languages.length === 0)",
-    rows: ['B45'], test: CHOICE,
+    rows: ['B45'], test: CHOOSE_MODELS,
   },
   {
     file: 'domain/live/settings.ts',
