@@ -81,7 +81,10 @@ export interface ProfileNotFound { readonly _tag: 'ProfileNotFound' }
 export interface TooManyProfiles { readonly _tag: 'TooManyProfiles'; readonly maximum: number }
 /** Every user must keep at least one profile. */
 export interface LastProfile { readonly _tag: 'LastProfile' }
-/** `min_buffer` would be larger than `max_buffer`. `member`: the member that was sent. */
+/**
+ * `min_buffer` would be larger than `max_buffer`. `member`: `min_buffer` if the request contains it, otherwise
+ * `max_buffer`.
+ */
 export interface BuffersNotOrdered { readonly _tag: 'BuffersNotOrdered'; readonly member: 'min_buffer' | 'max_buffer' }
 export interface ApiTokenNotFound { readonly _tag: 'ApiTokenNotFound' }
 export interface TooManyApiTokens { readonly _tag: 'TooManyApiTokens'; readonly maximum: number }

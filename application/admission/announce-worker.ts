@@ -1,7 +1,10 @@
 import type { Members, Offers } from '../ports/peers/members.ts'
 import type { Timers } from '../ports/timers.ts'
 
-/** A smaller relative change of a model's share is not announced, because each pass changes the share a little. */
+/**
+ * A share is the part of a lane that a session of the model takes. A smaller relative change of it is not announced,
+ * because each pass changes the share a little.
+ */
 const MIN_DRIFT = 0.1
 /** Announcements are published with the beat of the members, once a second. */
 const INTERVAL_MS = 1000

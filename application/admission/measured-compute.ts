@@ -17,7 +17,7 @@ const SECONDS_PER_MEGABYTE = 0.001
 
 /**
  * Returns the part of a lane that a session takes during speech, with the default settings. It uses the processor time
- * of a pass if it is known, because waiting for other programs costs nothing.
+ * of a pass if it is known, because the elapsed time also contains waits for other programs.
  */
 export const shareOf = ({ usual, least, busy = usual }: PassTime): number => {
   // Longer pauses between passes do not help a model that is slower than real time.

@@ -11,7 +11,10 @@ import { shareOf, passTimeOf } from './measured-compute.ts'
 
 export interface OffersDeps {
   readonly engine: Pick<SpeechEngine, 'passTime' | 'deviceOf'>
-  /** The installed models. Switches of administrators do not matter here, because they apply only to new sessions. */
+  /**
+   * All installed models. A model that an administrator has disabled is included, because it still runs the sessions
+   * that already use it. New sessions are checked against the catalogue instead.
+   */
   readonly installed: Pick<Catalogue, 'models' | 'translations'> & { readonly onDisk: Pick<InstalledModels, 'all'> }
   readonly isLoaded: (model: string) => boolean
   /** Undefined: one engine for all sessions. */
@@ -38,7 +41,10 @@ export const offersOf = ({ engine, installed, isLoaded, engines }: OffersDeps): 
   }
 }
 
-/** Returns the names of a worker's models and translators. A model that is not installed is listed as inactive. */
+/**
+ * Returns the names of a worker's installed models and translators. `models` also contains models that are no longer
+ * installed, which are inactive, so they are left out here.
+ */
 const namesOf = ({ models, translations }: Offers): ReadonlySet<string> =>
   new Set([
     ...models.flatMap(({ name, active }) => (active ? [name] : [])),

@@ -7,7 +7,7 @@ import type { EventOf } from '../../domain/shared/event.ts'
 type HasEnded = (liveId: number) => boolean
 
 /** Returns the rule that `vram` more megabytes break on a worker, or null. */
-const brokenByPlacement = (state: AdmissionState, name: string, vram: number): string | null => {
+const placementProblem = (state: AdmissionState, name: string, vram: number): string | null => {
   const worker = state.workers.find((known) => known.worker === name)
   if (worker === undefined) return `worker ${name} got a session before it joined or after it left`
   if (worker.isDraining) return `worker ${name} got a session while it was draining`
@@ -15,7 +15,7 @@ const brokenByPlacement = (state: AdmissionState, name: string, vram: number): s
   return held > worker.vram ? `${held} MB reserved of ${worker.vram} on worker ${name}` : null
 }
 
-const brokenByMove = (
+const moveProblem = (
   { workers, open }: AdmissionState,
   { liveId, worker, term }: EventOf<typeof Moved>['data'],
 ): string | null => {
@@ -23,10 +23,10 @@ const brokenByMove = (
   if (moved === undefined) return `session ${liveId} was moved without a reservation`
   if (term !== moved.term + 1) return `session ${liveId} was moved to term ${term} after term ${moved.term}`
   const others = { ...initialState, workers, open: open.filter((held) => held !== moved) }
-  return brokenByPlacement(others, worker, moved.vram)
+  return placementProblem(others, worker, moved.vram)
 }
 
-const brokenByAdmission = (state: AdmissionState, event: AdmissionEvent, hasEnded: HasEnded): string | null => {
+const admissionProblem = (state: AdmissionState, event: AdmissionEvent, hasEnded: HasEnded): string | null => {
   switch (event.type) {
     case 'CapacitySet':
       return null
@@ -46,10 +46,10 @@ const brokenByAdmission = (state: AdmissionState, event: AdmissionEvent, hasEnde
     case 'Admitted': {
       const { liveId, worker, vram } = event.data
       if (liveId <= state.lastLiveId) return `session ${liveId} was admitted after session ${state.lastLiveId}`
-      return brokenByPlacement(state, worker, vram)
+      return placementProblem(state, worker, vram)
     }
     case 'Moved':
-      return brokenByMove(state, event.data)
+      return moveProblem(state, event.data)
     case 'Released': {
       const { liveId } = event.data
       if (placementOf(state, liveId) === null) return `session ${liveId} was released without a reservation`
@@ -62,11 +62,11 @@ const brokenByAdmission = (state: AdmissionState, event: AdmissionEvent, hasEnde
 export const createAdmissionRules = (hasEnded: HasEnded) => {
   let state = initialState
   return {
-    /** Returns the rule that the next event breaks, or null. */
-    broken: (event: AdmissionEvent): string | null => {
-      const broken = brokenByAdmission(state, event, hasEnded)
+    /** Checks the next event. Returns the rule that it breaks, or null. */
+    check: (event: AdmissionEvent): string | null => {
+      const problem = admissionProblem(state, event, hasEnded)
       state = evolve(state, event)
-      return broken
+      return problem
     },
     open: (): ReadonlyArray<Reservation> => state.open,
     reservationOf: (liveId: number): Reservation | undefined => state.open.find((held) => held.liveId === liveId),

@@ -17,8 +17,8 @@ import type { DamagedRow } from '../log/skip-damaged.ts'
 
 const BATCH_SIZE = 500
 /**
- * Creates, ends and deletions may take this long. An interrupted one is completed by background tasks, which run at
- * least twice a minute.
+ * Creates, ends and deletions may take this long. Background tasks, which run at least twice a minute, complete an
+ * operation that was interrupted.
  */
 const IN_PROGRESS_MS = 70_000
 
@@ -98,7 +98,7 @@ const createChecker = (keyring: Pick<Keyring, 'open'>) => {
   const observe = (event: StoredEvent): void => {
     const { stream, revision, type } = event
     try {
-      rules.broken({ stream, revision, type, data: membersOf(event) })
+      rules.check({ stream, revision, type, data: membersOf(event) })
     } catch {
       // Members that the rules use are missing. The unreadable event is already reported.
     }
@@ -120,7 +120,7 @@ const createChecker = (keyring: Pick<Keyring, 'open'>) => {
       return
     }
     const { stream, revision, type } = event
-    const broken = rules.broken({ stream, revision, type, data: opened.right.data })
+    const broken = rules.check({ stream, revision, type, data: opened.right.data })
     if (broken !== null) problems.push({ check: 'order', where: placeOf(event), problem: broken })
   }
 
@@ -162,8 +162,8 @@ const positionOf = (message: SubscriptionMessage): Position =>
 
 /**
  * Checks the whole log up to its present end: all events must be known and readable, and their order must follow the
- * rules. No reservation or key may remain of a session or user that has ended or was deleted. It reports damaged rows
- * and everything that cannot be checked because of them. Rejects when the log cannot be read.
+ * rules. An ended session must have no reservation, and a deleted session or user must have no key. It reports damaged
+ * rows and everything that cannot be checked because of them. Rejects when the log cannot be read.
  */
 export const checkLog = async ({ store, keyring, keyNames, now }: CheckLogDeps): Promise<CheckedLog> => {
   const head = orThrow(await store.head()())

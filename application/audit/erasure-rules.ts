@@ -45,8 +45,8 @@ export const createErasureRules = (): ErasureRules => {
     }
   }
 
-  /** Returns the owner of the key with this name, and when the owner was deleted. */
-  const deletedOwnerOf = (name: string): { readonly who: string; readonly at: number | undefined } | null => {
+  /** Returns the owner of the key with this name, and when the owner was deleted (undefined: it was not deleted). */
+  const ownerOf = (name: string): { readonly who: string; readonly at: number | undefined } | null => {
     const [, kind, id] = /^(user|live|text)-(\d+)$/.exec(name) ?? []
     if (kind === undefined) return null
     return kind === 'user'
@@ -64,7 +64,7 @@ export const createErasureRules = (): ErasureRules => {
           found.push({ where: `session ${liveId}`, problem: `still exists although user ${userId} was deleted` })
       }
       for await (const name of keyNames) {
-        const owner = deletedOwnerOf(name)
+        const owner = ownerOf(name)
         if (owner?.at !== undefined && owner.at <= until)
           found.push({ where: `key ${name}`, problem: `still exists although ${owner.who} was deleted` })
       }

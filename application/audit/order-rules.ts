@@ -24,8 +24,8 @@ export interface AuditedEvent {
 }
 
 export interface OrderRules {
-  /** Returns the rule that the event breaks, or null. Call it for all events in the order of the log. */
-  readonly broken: (event: AuditedEvent) => string | null
+  /** Checks an event. Returns the rule that it breaks, or null. Call it for all events in the order of the log. */
+  readonly check: (event: AuditedEvent) => string | null
   /** Returns the reservations after the events so far, with the status of their sessions. */
   readonly open: () => ReadonlyArray<{ readonly reservation: Reservation; readonly live: CheckedLive['status'] }>
 }
@@ -44,7 +44,7 @@ const afterEnd = ({ type }: LiveEvent): CheckedLive => (type === 'LiveDeleted' ?
 
 const isOpen = (status: CheckedLive['status']): boolean => status === 'pending' || status === 'active'
 
-const brokenByCreation = (event: LiveEvent, reserved: Reservation | undefined): string | null => {
+const creationProblem = (event: LiveEvent, reserved: Reservation | undefined): string | null => {
   if (event.type === 'LiveAborted') return null
   if (event.type !== 'LiveCreated') return `${event.type} before the session was created`
   if (reserved === undefined) return 'the session was created without a reservation'
@@ -56,7 +56,7 @@ const brokenByCreation = (event: LiveEvent, reserved: Reservation | undefined): 
     : 'the session differs from its reservation'
 }
 
-const brokenByTakeover = (
+const takeoverProblem = (
   live: Live,
   { worker, term }: EventOf<typeof LiveTakenOver>['data'],
   reserved: Reservation | undefined,
@@ -70,10 +70,10 @@ const brokenByTakeover = (
 }
 
 /** An event of a worker must have the present term of the session. `subject` names the event in the message. */
-const brokenByTerm = (live: Live, term: number, subject: string): string | null =>
+const termProblem = (live: Live, term: number, subject: string): string | null =>
   term === live.term ? null : `${subject} has term ${term} instead of term ${live.term}`
 
-const brokenByOpenLive = (live: Live, event: LiveEvent, reserved: Reservation | undefined): string | null => {
+const openLiveProblem = (live: Live, event: LiveEvent, reserved: Reservation | undefined): string | null => {
   switch (event.type) {
     case 'LiveCreated':
     case 'LiveAborted':
@@ -85,14 +85,14 @@ const brokenByOpenLive = (live: Live, event: LiveEvent, reserved: Reservation | 
     case 'SenderAttached': {
       const { epoch } = event.data
       if (epoch !== live.epoch + 1) return `sender ${epoch} connected after sender ${live.epoch}`
-      return brokenByTerm(live, termOf(event), `sender ${epoch}`)
+      return termProblem(live, termOf(event), `sender ${epoch}`)
     }
     case 'SenderDetached':
       return event.data.epoch === live.sender ? null : `sender ${event.data.epoch} left but was not connected`
     case 'LiveTakenOver':
-      return brokenByTakeover(live, event.data, reserved)
+      return takeoverProblem(live, event.data, reserved)
     case 'VocabularyChanged':
-      return brokenByTerm(live, event.data.term, event.type)
+      return termProblem(live, event.data.term, event.type)
     case 'SourceStarted':
     case 'LiveFinished':
     case 'LiveFailed':
@@ -100,13 +100,13 @@ const brokenByOpenLive = (live: Live, event: LiveEvent, reserved: Reservation | 
   }
 }
 
-const brokenByLive = (state: CheckedLive, event: LiveEvent, reserved: Reservation | undefined): string | null => {
+const liveProblem = (state: CheckedLive, event: LiveEvent, reserved: Reservation | undefined): string | null => {
   switch (state.status) {
     case 'none':
-      return brokenByCreation(event, reserved)
+      return creationProblem(event, reserved)
     case 'pending':
     case 'active':
-      return brokenByOpenLive(state, event, reserved)
+      return openLiveProblem(state, event, reserved)
     case 'over':
     case 'finished':
     case 'error':
@@ -117,7 +117,7 @@ const brokenByLive = (state: CheckedLive, event: LiveEvent, reserved: Reservatio
   }
 }
 
-const brokenByUser = (generation: number | null | undefined, event: UserEvent): string | null => {
+const userProblem = (generation: number | null | undefined, event: UserEvent): string | null => {
   if (generation === null) return `${event.type} after the user was deleted`
   if (event.type === 'UserRegistered') return generation === undefined ? null : 'the user was registered twice'
   if (generation === undefined) return `${event.type} before the user was registered`
@@ -134,59 +134,61 @@ const generationAfter = (before: number | undefined, event: UserEvent): number |
 export const createOrderRules = (): OrderRules => {
   const revisions = new Map<string, number>()
   const lives = new Map<number, CheckedLive>()
-  const brokenSegment = createSegmentRules()
+  const checkSegment = createSegmentRules()
   /** Password generations by stream. Null for a deleted user. */
   const generations = new Map<string, number | null>()
   /** By user id: true while the user is in the list of administrators. */
-  const counted = new Map<number, boolean>()
+  const listed = new Map<number, boolean>()
 
   const statusOf = (liveId: number): CheckedLive['status'] => lives.get(liveId)?.status ?? 'none'
   const admissions = createAdmissionRules((liveId) => statusOf(liveId) !== 'none' && !isOpen(statusOf(liveId)))
 
-  const brokenRevision = ({ stream, revision }: AuditedEvent, before: number): string | null => {
+  const checkRevision = ({ stream, revision }: AuditedEvent, before: number): string | null => {
     if (!NEVER_TRUNCATED.test(stream)) return revision > before ? null : `revision ${revision} after revision ${before}`
     return revision === before + 1 ? null : `revision ${revision} instead of ${before + 1}`
   }
 
-  const brokenLive = (stream: string, event: LiveEvent): string | null => {
+  const checkLive = (stream: string, event: LiveEvent): string | null => {
     const { liveId } = event.data
     if (stream !== liveStream(liveId)) return `an event of session ${liveId} in another stream`
     const state = lives.get(liveId) ?? liveDecider.initialState
-    const broken = brokenByLive(state, event, admissions.reservationOf(liveId))
+    const problem = liveProblem(state, event, admissions.reservationOf(liveId))
     const next = state.status === 'over' ? afterEnd(event) : liveDecider.evolve(state, event)
     lives.set(liveId, next.status === 'finished' || next.status === 'error' ? OVER : next)
-    return broken
+    return problem
   }
 
-  const brokenUser = (stream: string, event: UserEvent): string | null => {
+  const checkUser = (stream: string, event: UserEvent): string | null => {
     const generation = generations.get(stream)
     if (generation !== null) generations.set(stream, generationAfter(generation, event))
-    return brokenByUser(generation, event)
+    return userProblem(generation, event)
   }
 
-  const brokenAdministrators = ({ type, data }: AdministratorsEvent): string | null => {
+  const checkAdministrators = ({ type, data }: AdministratorsEvent): string | null => {
     const { userId, revision } = data
-    const known = counted.get(userId)
-    counted.set(userId, type === 'AdministratorAdded')
+    const known = listed.get(userId)
+    listed.set(userId, type === 'AdministratorAdded')
     const newest = revisions.get(userStream(userId)) ?? -1
-    if (revision > newest) return `user ${userId} is counted because of a missing event`
-    return type === 'AdministratorAdded' && known === true ? `user ${userId} is counted twice` : null
+    if (revision > newest)
+      return `the list of administrators refers to an event of user ${userId} that is not in the log`
+    const isRepeated = type === 'AdministratorAdded' && known === true
+    return isRepeated ? `user ${userId} was added twice to the list of administrators` : null
   }
 
   /** The casts are safe, because the events were decoded by the codecs of their types. */
-  const brokenRule = ({ stream, type, data }: AuditedEvent, isGap: boolean): string | null => {
-    if (stream === ADMISSION_STREAM) return admissions.broken({ type, data } as AdmissionEvent)
-    if (stream === ADMINISTRATORS_STREAM) return brokenAdministrators({ type, data } as AdministratorsEvent)
-    if (stream.startsWith('live-')) return brokenLive(stream, { type, data } as LiveEvent)
-    if (stream.startsWith('user-')) return brokenUser(stream, { type, data } as UserEvent)
-    return stream.startsWith('segments-') ? brokenSegment(stream, isGap, { type, data } as TranscriptEvent) : null
+  const checkOrder = ({ stream, type, data }: AuditedEvent, isGap: boolean): string | null => {
+    if (stream === ADMISSION_STREAM) return admissions.check({ type, data } as AdmissionEvent)
+    if (stream === ADMINISTRATORS_STREAM) return checkAdministrators({ type, data } as AdministratorsEvent)
+    if (stream.startsWith('live-')) return checkLive(stream, { type, data } as LiveEvent)
+    if (stream.startsWith('user-')) return checkUser(stream, { type, data } as UserEvent)
+    return stream.startsWith('segments-') ? checkSegment(stream, isGap, { type, data } as TranscriptEvent) : null
   }
 
   return {
-    broken: (event) => {
+    check: (event) => {
       const before = revisions.get(event.stream) ?? -1
       revisions.set(event.stream, event.revision)
-      return brokenRevision(event, before) ?? brokenRule(event, event.revision > before + 1)
+      return checkRevision(event, before) ?? checkOrder(event, event.revision > before + 1)
     },
     open: () => admissions.open().map((reservation) => ({ reservation, live: statusOf(reservation.liveId) })),
   }

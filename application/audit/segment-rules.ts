@@ -14,7 +14,7 @@ interface SegmentsState {
 
 const INITIAL: SegmentsState = { last: 0, term: FIRST_TERM, isGap: false }
 
-const brokenByTerm = ({ term, isGap }: SegmentsState, event: TranscriptEvent): string | null => {
+const termProblem = ({ term, isGap }: SegmentsState, event: TranscriptEvent): string | null => {
   const eventTerm = termOf(event)
   if (event.type === 'SegmentsFenced')
     return eventTerm > term ? null : `a fence of term ${eventTerm} after the fence of term ${term}`
@@ -22,7 +22,7 @@ const brokenByTerm = ({ term, isGap }: SegmentsState, event: TranscriptEvent): s
   return eventTerm === term || isGap ? null : `a segment of term ${eventTerm} without its fence`
 }
 
-const brokenByNumber = ({ last, isGap }: SegmentsState, { segment, kind }: SegmentFinalised['data']): string | null => {
+const numberProblem = ({ last, isGap }: SegmentsState, { segment, kind }: SegmentFinalised['data']): string | null => {
   const isKnown = isGap || segment <= last
   if (kind === 'translation') return isKnown ? null : `a translation of segment ${segment} before that segment`
   return segment > last ? null : `segment ${segment} after segment ${last}`
@@ -46,7 +46,7 @@ export const createSegmentRules = () => {
     const known = states.get(stream) ?? INITIAL
     const before = { ...known, isGap: isGap || known.isGap }
     states.set(stream, stateAfter(before, event))
-    const misnumbered = event.type === 'SegmentFinalised' ? brokenByNumber(before, event.data) : null
-    return brokenByTerm(before, event) ?? misnumbered
+    const problem = event.type === 'SegmentFinalised' ? numberProblem(before, event.data) : null
+    return termProblem(before, event) ?? problem
   }
 }

@@ -12,7 +12,7 @@ import { loadReadable } from '../log/handle-command.ts'
 import type { Handled, WriteDeps } from '../log/handle-command.ts'
 import type { Catalogue, TranslationPair } from '../ports/catalogue.ts'
 
-/** Members that models, languages and translation pairs have in common. */
+/** The properties that models, languages and translation pairs have in common. */
 export interface Row {
   readonly id: number
   readonly active: boolean
@@ -56,8 +56,9 @@ const withPairSwitches = (
 export interface SwitchedCatalogueDeps extends WriteDeps, Pick<FollowDeps, 'logger' | 'signal'> {}
 
 /**
- * Combines the installed models with the switches of administrators. It follows the log for switches in other processes
- * until the signal aborts. An unreadable switch event is ignored here, but commands fail while it exists.
+ * Makes each installed entry inactive that an administrator switched off. It follows the log until the signal aborts, so
+ * it also sees what administrators switch in other processes. An unreadable switch event is ignored here, but commands
+ * fail while it exists.
  */
 export const openSwitchedCatalogue =
   (deps: SwitchedCatalogueDeps, installed: Catalogue): TaskEither<Unavailable, SwitchedCatalogue> =>

@@ -16,7 +16,7 @@ export interface RunningJobs {
   readonly isRunning: (jobId: number) => boolean
   /** Returns the progress of all running jobs. */
   readonly progress: () => ReadonlyArray<PublishedJob>
-  /** Returns the job as ended if its end is not in the log yet, otherwise unchanged. */
+  /** If the job has ended but its end is not in the log yet, returns the ended job. Otherwise returns it unchanged. */
   readonly withEnd: (job: Job) => Job
   /** Cancels a job that runs in this process. It ends as soon as possible. */
   readonly cancel: (jobId: number) => void
@@ -24,7 +24,7 @@ export interface RunningJobs {
   readonly whenEnded: (jobId: number) => Promise<void>
   /** Cancels the jobs that another process has ended in the log, because it considered this process lost. */
   readonly cancelEnded: () => void
-  /** Records the end of a job of another process. */
+  /** Records the end of a job that this process does not run. */
   readonly recordEnd: (jobId: number, how: Pick<Ending, 'status' | 'detail'>) => Promise<void>
   /** Writes each end that is not in the log yet. Until then no other job of the same kind can start. */
   readonly recordEnds: () => Promise<void>

@@ -112,8 +112,8 @@ export const shareJobs = ({ log, running, members, environment, timers, logger }
 
   return {
     publishedProgressOf: ({ id, incarnation }) => {
-      const doing = members.all().find((member) => member.incarnation === incarnation)
-      return doing?.jobs?.doing.find(({ jobId }) => jobId === id)
+      const publisher = members.all().find((member) => member.incarnation === incarnation)
+      return publisher?.jobs?.doing.find(({ jobId }) => jobId === id)
     },
     cancel: async (jobId) => {
       cancelling.add(jobId)

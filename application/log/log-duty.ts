@@ -138,7 +138,7 @@ const runDuty = async (deps: LogDutyDeps, duty: LogDuty, { token, signal }: Held
       deps.logger.warn({ err: error, attempt }, duty.failure)
     }
     if (reached.checkpoint?.position !== before) attempt = 0
-    // Pauses also after a subscription that ended without an error, because a busy loop would follow if it always does.
+    // Pauses also after a subscription that ended without an error, so repeated ends cause no busy loop.
     await pause(deps.timers, retryDelay(RETRY, attempt++, deps.environment.random()), signal)
   }
 }

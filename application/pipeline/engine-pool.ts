@@ -113,9 +113,9 @@ export const createEnginePool = ({ engines, vrams, shareOn }: EnginePoolOptions)
     vram: sum(vrams),
     pin: (session) => {
       const { engine, index } = choose(session)
-      const place: Pinned = { ...session, index }
-      pinned.add(place)
-      return { engine, release: () => void pinned.delete(place) }
+      const added: Pinned = { ...session, index }
+      pinned.add(added)
+      return { engine, release: () => void pinned.delete(added) }
     },
     rooms: () =>
       engines.length === 1

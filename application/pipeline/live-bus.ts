@@ -1,7 +1,10 @@
 import type { Logger } from '../ports/environment.ts'
 import type { LiveBus, LiveSignal } from './signals.ts'
 
-/** Number of ended sessions whose end is kept: far more than the sessions that end while a read model lags behind. */
+/**
+ * Number of ends that are kept for late subscribers. A read model that lags behind still shows them the session as
+ * open. Far fewer sessions end during such a lag.
+ */
 const REMEMBERED_ENDS = 4096
 
 interface Subscription {

@@ -52,7 +52,7 @@ export const createLivePipeline =
     let segmenter = INITIAL_SEGMENTER
     let policy = agreementPolicy(nextSegment)
     const spoken = createSpokenLanguage(language)
-    let words = vocabulary
+    let hints = vocabulary
     const backlog = createBacklog(monotonic)
     /** True when new audio or another change arrived while `drive` was working. */
     let isWoken = false
@@ -67,7 +67,7 @@ export const createLivePipeline =
 
     const stop = (): void => {
       isStopped = true
-      for (const leave of [unfollow, onStop]) leave?.()
+      for (const callback of [unfollow, onStop]) callback?.()
       scheduler.withdraw(liveId)
       cancellation.cancel()
       finished.resolve()
@@ -135,7 +135,7 @@ export const createLivePipeline =
     const transcribe = async (pass: Pass): Promise<void> => {
       const samples = audio.slice(pass.from, pass.to)
       const { beginning, isDraft = false } = pass
-      const options = { ...(task && { task }), ...(words && { vocabulary: words }), ...(beginning && { beginning }) }
+      const options = { ...(task && { task }), ...(hints && { vocabulary: hints }), ...(beginning && { beginning }) }
       const hypothesis = await runJob({ language: spoken.code(), samples, isDraft, ...options })
       if (hypothesis === null) return
       const regions = limits.vad ? regionsBefore(segmenter, pass.to) : soundingRegions(samples, pass.from)
@@ -211,7 +211,7 @@ export const createLivePipeline =
       configure: (next) => {
         if (audio.end() === 0) config = next
       },
-      setVocabulary: (next) => { words = next },
+      setVocabulary: (next) => { hints = next },
       start: () => async () => {
         const loaded = await engine.load(model)()
         if (E.isLeft(loaded)) {

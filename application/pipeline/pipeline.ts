@@ -54,7 +54,7 @@ export interface LivePipeline {
   readonly push: (samples: Int16Array) => void
   /** Seconds of received audio that no pass has processed yet. */
   readonly backlogSeconds: () => number
-  /** Samples from the start whose speech is completely in emitted finals. */
+  /** Number of samples, from the first audio, before which all speech is in emitted finals. */
   readonly settledSamples: () => number
   /**
    * Transcribes the received audio and emits the last finals, within `limitMs` milliseconds. If it is called again, the

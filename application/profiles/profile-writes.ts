@@ -50,7 +50,7 @@ export const sendToProfiles = (deps: ProfileWriteDeps): SendToProfiles => {
   }
 }
 
-/** Returns the refusal for the buffer that the request changes. */
+/** Returns a refusal that names `min_buffer` if the request contains it, and `max_buffer` otherwise. */
 export const buffersNotOrdered = (settings: Partial<EngineSettings>): BuffersNotOrdered => ({
   _tag: 'BuffersNotOrdered',
   member: settings.min_buffer === undefined ? 'max_buffer' : 'min_buffer',

@@ -66,7 +66,7 @@ const MAX_TIMER_MS = 2 ** 31 - 1
 export const createLiveSessions = (options: LiveSessionsOptions): RunningSessions => {
   const { lifecycle, bus, logger, timers, environment } = options
   const lives = new Map<number, Run>()
-  /** The sender that holds the place of a session, by session id. It is set before the log records the sender. */
+  /** By session id: the sender that holds the only sender place of the session. Set before the log records it. */
   const places = new Map<number, object>()
   const recent = createRecentFinals(timers, options.keptFinals)
   /** Sessions that wait for another sender, with the function that stops the wait. */
@@ -205,8 +205,8 @@ export const createLiveSessions = (options: LiveSessionsOptions): RunningSession
       }
       const wait = (ms: number, expired: () => void): void => (leave(), waitFor(liveId, ms, expired))
       const { earlierSamples } = lives.get(liveId) ?? { earlierSamples: point.sampleOffset }
-      const waiting = { detached, wait, grace: options.reconnectGrace }
-      return E.right(createSenderSession({ liveId, live, running, lifecycle, ...waiting, earlierSamples, from }))
+      const departure = { detached, wait, grace: options.reconnectGrace }
+      return E.right(createSenderSession({ liveId, live, running, lifecycle, ...departure, earlierSamples, from }))
     },
     missed: openMissedFinals({ recent, storedFinals: lifecycle.storedFinals }),
     runs,

@@ -17,8 +17,8 @@ const SILENCE_LIMIT_SEGMENTS = 3
 /** Time for the processes to start on a busy machine. */
 const START_LIMIT_MS = 60_000
 /**
- * The failure that owners see. A more exact failure (port open, closed or silent) would let them scan networks through
- * the service. The log messages contain the exact code.
+ * The failure that owners see. A more detailed failure (port open, closed or silent) would let them scan networks
+ * through the service. The log messages contain the exact code.
  */
 const UNAVAILABLE = 'unavailable'
 /** Gaps that are shorter than this are not logged. */
@@ -45,7 +45,8 @@ export interface LiveSourceOptions {
   /** Called when the source has ended regularly. */
   readonly completed: () => void
   /**
-   * Called when all attempts failed. The owner sees `cause`. It is exact only for problems that the owner can solve.
+   * Called when all attempts failed. The owner sees `cause`. It is `unavailable`, except for problems that the owner
+   * can solve.
    */
   readonly failed: (cause: string) => void
 }

@@ -114,11 +114,11 @@ export const openMissedFinals =
     // Reads the first page before the socket opens, so the socket is refused when the store is unavailable.
     const opening = wantedInMemory === null ? await page() : E.right(null)
     if (E.isLeft(opening)) return opening
-    let ahead: typeof opening | null = opening
+    let firstPage: typeof opening | null = opening
     return E.right({
       next: async () => {
-        const read = ahead ?? (await page())
-        ahead = null
+        const read = firstPage ?? (await page())
+        firstPage = null
         return read
       },
       rest: () => {

@@ -55,9 +55,9 @@ export const voiceOfSpeech =
 /** Returns the words of a final, or an empty object for a final without words. */
 const wordsOf = ({ words }: Segment): Pick<TranscriptFrame, 'words'> => (words === undefined ? {} : { words })
 
-export const frameOf = (line: Segment, final: boolean, { kind, language }: Voice): TranscriptFrame => ({
-  kind, segment: line.segment, final, start: line.start, end: line.end, text: line.caption, language,
-  ...(final ? wordsOf(line) : {}),
+export const frameOf = (segment: Segment, final: boolean, { kind, language }: Voice): TranscriptFrame => ({
+  kind, segment: segment.segment, final, start: segment.start, end: segment.end, text: segment.caption, language,
+  ...(final ? wordsOf(segment) : {}),
 })
 
 /** Stores finals, then sends them. */
@@ -86,7 +86,7 @@ export const recordFinals = (options: RecordFinalsOptions) => {
       added.dropped()
       options.dropped({ segment, ...voice })
     })
-    // While an earlier write is still late, it does not wait again.
+    // While an earlier write is still late, a new final does not wait for the store.
     if (!isStoreBusy) {
       await atMost(timers, STORE_WAIT_MS, written)
       isStoreLate = !hasAnswered

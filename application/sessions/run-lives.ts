@@ -32,8 +32,8 @@ export interface RunLivesDeps extends SettleLiveDeps, Pick<Projector, 'whenProje
 export interface RunLives {
   /**
    * Settles the session of every reservation of this worker, then follows the log. To settle a session means to start,
-   * stop or end it here as the log requires (see `settle-live.ts`). The service must not serve requests before. Left: a
-   * store is unavailable, so call it again. Sessions with damaged data stay as they are.
+   * stop or end it here as the log requires (see `settle-live.ts`). The service must not serve requests before it
+   * succeeds. Left: a store is unavailable, so call it again. Sessions with damaged data stay as they are.
    */
   readonly start: TaskEither<Unavailable, void>
   /** Settles a session again, with retries while a store is unavailable. */

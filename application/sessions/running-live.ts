@@ -125,8 +125,8 @@ export const createRunningLive = (options: RunningLiveOptions): RunningLive => {
     deliver: async ({ segment, start, end }, to, translated) => {
       const text = config.punctuation ? translated : withoutPunctuation(translated)
       // Each segment has one frame for each target, even if it is long. The text is wrapped, so no word is lost.
-      const line = { segment, start, end, text, caption: wrapped(text, config.max_chars) }
-      await record(line, { kind: 'translation', language: to }, config.max_chars)
+      const final = { segment, start, end, text, caption: wrapped(text, config.max_chars) }
+      await record(final, { kind: 'translation', language: to }, config.max_chars)
     },
   })
 
@@ -224,7 +224,7 @@ export const createRunningLive = (options: RunningLiveOptions): RunningLive => {
     skip: clock.skip,
     settledSamples: () => {
       const sent = Math.floor(clock.at((pipeline?.settledSamples() ?? 0) / SAMPLE_RATE) * SAMPLE_RATE)
-      // As soon as the audio of a final is settled, the final waits for the log. So `stored` stays until it is stored.
+      // While a final waits for the log, `stored` does not advance.
       if (!options.memory.finals.isWaiting()) stored = sent
       return { sent, stored }
     },

@@ -9,7 +9,7 @@ import type { SourcedLive } from './sourced-live.ts'
 
 /** Longest time to transcribe the received audio after a `finish` message. */
 const FINISH_LIMIT_MS = 30_000
-/** The same after a closed connection. */
+/** Longest time to transcribe the received audio after a closed connection. */
 const CLOSE_LIMIT_MS = 10_000
 
 export type InvalidState = 'config_required' | 'config_too_late' | 'audio_not_expected' | 'over'
@@ -26,7 +26,10 @@ export interface SenderSession {
     expected?: GivenVocabulary,
   ) => 'ok' | 'invalid' | InvalidState
   readonly audio: (samples: Int16Array) => 'ok' | InvalidState
-  /** Samples of the session: received so far, covered by sent finals, and covered by stored finals. */
+  /**
+   * Numbers of samples of the session: received so far, and before which all speech is in sent finals (`sent`) or in
+   * stored finals (`stored`).
+   */
   readonly progress: () => { readonly received: number; readonly sent: number; readonly stored: number }
   readonly backlogSeconds: () => number
   /** Sets a callback for each time the backlog shrinks. */

@@ -89,7 +89,7 @@ export const anyOwnerOf = (
   tokenId: number,
 ): TaskEither<Unavailable, Option<number>> => pipe(byId(tokenId), TE.map(O.map((known: KnownToken) => known.userId)))
 
-/** Returns the user who must own the token: the caller. For the operator it returns the actual owner. */
+/** Returns the user who must own the token. If the caller is the operator, this is its owner, otherwise the caller. */
 export const ownerOf = (
   tokens: Pick<TokenDirectory, 'byId'>,
   { credential, userId }: Caller,

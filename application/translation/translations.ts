@@ -66,7 +66,7 @@ export const createTranslations = ({ engine, monotonic, logger }: Dependencies):
   const waiting = new Set<QueuedSegment>()
 
   /** The queue of one target. */
-  const openLane = ({ liveId, targets, deliver }: LiveTranslationsOptions, to: string) => {
+  const openQueue = ({ liveId, targets, deliver }: LiveTranslationsOptions, to: string) => {
     const translators = targets.filter((target) => target.to === to)
     const queue: Array<QueuedSegment> = []
     let working: Promise<void> | null = null
@@ -147,16 +147,16 @@ export const createTranslations = ({ engine, monotonic, logger }: Dependencies):
 
   return {
     ofLive: (options) => {
-      const lanes = Array.from(new Set(options.targets.map(({ to }) => to)), (to) => openLane(options, to))
+      const queues = Array.from(new Set(options.targets.map(({ to }) => to)), (to) => openQueue(options, to))
       const stopping = Promise.withResolvers<void>()
       return {
-        prepare: () => lanes.forEach((lane) => void lane.prepare()),
-        add: (segment, language) => lanes.forEach((lane) => lane.add(segment, language)),
+        prepare: () => queues.forEach((queue) => void queue.prepare()),
+        add: (segment, language) => queues.forEach((queue) => queue.add(segment, language)),
         settled: async () => {
-          await Promise.race([stopping.promise, Promise.all(lanes.map((lane) => lane.settled()))])
+          await Promise.race([stopping.promise, Promise.all(queues.map((queue) => queue.settled()))])
         },
         stop: () => {
-          lanes.forEach((lane) => lane.stop())
+          queues.forEach((queue) => queue.stop())
           stopping.resolve()
         },
       }

@@ -98,7 +98,7 @@ export const createAdministrators = (deps: WriteDeps): Administrators => {
     return answer
   }
 
-  /** Removes the user from the stream if another administrator remains. Returns whether one remains. */
+  /** Removes the user from the stream if another administrator remains. Returns whether another one remains. */
   const removeAdministrator = async (userId: number, origin: Origin): Promise<Either<Unavailable, boolean>> => {
     const user = await readUser(userId)()
     if (E.isLeft(user)) return user
@@ -129,11 +129,11 @@ export const createAdministrators = (deps: WriteDeps): Administrators => {
         if (E.isLeft(user)) return user
         const { since, revision } = user.right
         const at = deps.environment.now()
-        const command = { type: 'Count', userId, administers: since !== null, revision: since ?? revision, at } as const
-        const counted = await send(command, origin)
-        if (E.isRight(counted)) return E.right(undefined)
-        if (counted.left._tag === 'NoAdministratorRemains') throw unexpected(`count of user ${userId}`, counted.left)
-        return E.left(counted.left)
+        const known = { administers: since !== null, revision: since ?? revision }
+        const reported = await send({ type: 'Report', userId, ...known, at }, origin)
+        if (E.isRight(reported)) return E.right(undefined)
+        if (reported.left._tag === 'NoAdministratorRemains') throw unexpected(`user ${userId}`, reported.left)
+        return E.left(reported.left)
       }),
   }
 }

@@ -3,14 +3,14 @@ import type { Decider } from '../shared/decider.ts'
 import type { AdministratorsEvent } from './events.ts'
 
 interface ListedUser {
-  /** True while the list counts the user as an administrator. */
+  /** True while the list contains the user as an administrator. */
   readonly administers: boolean
   /** Revision of the user's own stream that this entry is based on. */
   readonly revision: number
 }
 
 /**
- * All users who were ever administrators, by user id. The list never counts a user who is not an administrator: an
+ * All users who were ever administrators, by user id. The list never contains a user who is not an administrator: an
  * entry is removed before the event in the user's own stream, and added after it.
  */
 export type Administrators = ReadonlyMap<number, ListedUser>
@@ -21,7 +21,7 @@ export type AdministratorsCommand =
    * event that was read if the user is not an administrator.
    */
   | {
-      readonly type: 'Count'
+      readonly type: 'Report'
       readonly userId: number
       readonly administers: boolean
       readonly revision: number
@@ -44,7 +44,7 @@ export interface NoAdministratorRemains {
   readonly _tag: 'NoAdministratorRemains'
 }
 
-const isCounted = (state: Administrators, userId: number): boolean => state.get(userId)?.administers === true
+const isListed = (state: Administrators, userId: number): boolean => state.get(userId)?.administers === true
 
 /** Keeps the list of administrators. A report of an older revision than the known one changes nothing. */
 export const administratorsDecider: Decider<
@@ -59,7 +59,7 @@ export const administratorsDecider: Decider<
     const removed = (upTo: number): AdministratorsEvent =>
       ({ type: 'AdministratorRemoved', data: { userId, revision: upTo, at } })
     if (command.type === 'Leave') {
-      if (!isCounted(state, command.remaining)) return E.left({ _tag: 'NoAdministratorRemains' })
+      if (!isListed(state, command.remaining)) return E.left({ _tag: 'NoAdministratorRemains' })
       if (!known.administers && revision <= known.revision) return E.right([])
       return E.right([removed(Math.max(revision, known.revision))])
     }

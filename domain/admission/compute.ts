@@ -21,8 +21,11 @@ export interface Compute {
 /** A new session counts as active for this time, because its sender is about to connect. */
 const EXPECTED_SENDER_MS = 60_000
 
-/** The function returns the model of a reservation, or undefined when its session is not active and takes no lanes. */
-const countedModel = (active: ReadonlySet<number>, now: string) => {
+/**
+ * Returns a function that finds the model of a reservation. It returns undefined if the session is not active, because
+ * such a session takes no lanes.
+ */
+const activeModelOf = (active: ReadonlySet<number>, now: string) => {
   // Instants are compared as text: parsing thousands of them with each create would take milliseconds.
   const since = new Date(Date.parse(now) - EXPECTED_SENDER_MS).toISOString()
   return ({ liveId, at, needs }: Reservation): string | undefined =>
@@ -36,10 +39,10 @@ export const takenLanes = (
   { deviceOf, shareOf, active }: Compute,
   now: string,
 ): number => {
-  const counted = countedModel(active, now)
+  const modelOf = activeModelOf(active, now)
   const sessions = new Map<string, number>()
   for (const held of openOf(state, worker)) {
-    const model = counted(held)
+    const model = modelOf(held)
     if (model !== undefined) sessions.set(model, (sessions.get(model) ?? 0) + 1)
   }
   return [...sessions]
@@ -71,7 +74,7 @@ const lanesOnOneEngine = (
   now: string,
 ): number => {
   const { name: device, lanes } = compute.deviceOf(model)
-  const counted = countedModel(compute.active, now)
+  const modelOf = activeModelOf(compute.active, now)
   const shares = new Map<string, number>()
   const shareOn = (name: string): number => {
     const share = shares.get(name) ?? (compute.deviceOf(name).name === device ? compute.shareOf(name) : 0)
@@ -79,7 +82,7 @@ const lanesOnOneEngine = (
     return share
   }
   const lanesOf = (held: Reservation): number => {
-    const name = counted(held)
+    const name = modelOf(held)
     return name === undefined ? 0 : shareOn(name)
   }
   const spaces = spacesOf(state, { worker, rooms: compute.engines, lanes, lanesOf })
@@ -102,10 +105,10 @@ export const lanesFor = (
   const neededLanes = compute.shareOf(model)
   if (lanes === Infinity) return { neededLanes, freeLanes: Infinity }
   const { engines } = compute
-  const left = engines === undefined
+  const remaining = engines === undefined
     ? lanes - takenLanes(state, { worker, device }, compute, now)
     : lanesOnOneEngine(state, candidate, { ...compute, engines }, model, now)
-  return { neededLanes, freeLanes: Math.min(1, Math.max(0, left)) }
+  return { neededLanes, freeLanes: Math.min(1, Math.max(0, remaining)) }
 }
 
 /** Returns the lanes of the worker with the most free lanes. */

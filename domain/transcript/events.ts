@@ -47,7 +47,7 @@ export const SegmentFinalised = definePersonalEvent(
       mediaSequence: boundedInteger(-1, Number.MAX_SAFE_INTEGER),
       /** Leadership term of the worker that wrote the segment. Absent in events of the first versions. */
       term,
-      /** The words, which form `text` when joined. Present if the session requested them and the model times words. */
+      /** The words, which form `text` when joined. Present if they were requested and the model returns word times. */
       words: sealedJson(t.readonlyArray(segmentWord), []),
     },
   ),

@@ -48,7 +48,7 @@ export type UserCommand =
   | ({ readonly type: 'Change'; readonly changes: UserChanges; readonly at: string } & OtherUsers)
   | ({ readonly type: 'Delete'; readonly at: string } & OtherUsers)
 
-/** A fact common other users, which the user's own stream does not contain. */
+/** A fact about other users, which the user's own stream does not contain. */
 interface OtherUsers {
   /** True when no other active user is an administrator. Then this user must stay an administrator. */
   readonly nobodyElseAdministers?: boolean

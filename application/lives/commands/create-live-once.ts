@@ -79,8 +79,8 @@ export const createLiveOnce = (deps: CreateLiveDeps): CreateLiveOnce => {
   }
 
   /**
-   * Returns the sessions of a command from the admissions. Older versions stored no `IdempotencyKeyAdmitted`, so their
-   * logs name the session only there.
+   * Returns the sessions of a command from the admissions. Older versions stored no `IdempotencyKeyAdmitted`, so only
+   * the admissions name the session of their commands.
    */
   const livesAdmittedEarlier = async (commandId: string): Promise<Either<Unavailable, ReadonlyArray<number>>> => {
     const livesOf = (state: AdmissionState) =>

@@ -35,8 +35,8 @@ type Refusal = CreateLiveRefusal | RequestStillRunning
 
 /**
  * Creates a session. A repeated `commandId` returns the session that it created, or completes it. The default is a new
- * id. `recordLive` is called before each session is created, because admissions remember a command only for ten
- * minutes.
+ * id. Admissions remember a command only for ten minutes. `recordLive` is called before each session is created, so a
+ * later repeat can find the session too.
  */
 export type CreateLive = (
   caller: Caller,

@@ -48,7 +48,7 @@ const serviceOrigin = (deps: ReconcileLivesDeps): Origin => originOf(deps, 'serv
 
 /** Measures, with the clock of this process, how long a condition of a session has held. */
 interface Watch {
-  /** Returns the milliseconds after the first call for the session. Call it at each check where the condition holds. */
+  /** Returns the milliseconds since the first call for the session. Call it at each check where the condition holds. */
   readonly since: (liveId: number) => number
   readonly keepOnly: (isKept: (liveId: number) => boolean) => void
   readonly isWatching: () => boolean
@@ -220,10 +220,10 @@ export const reconcileLives = (deps: PeriodicDeps): { readonly stop: () => Promi
     }
   }
 
-  const end = ({ end: expire }: Expiry, liveId: number, live: Live): Promise<void> =>
+  const end = (limits: Expiry, liveId: number, live: Live): Promise<void> =>
     inSlot(async () => {
       const message = 'a session past its time limit could not be ended; trying again'
-      if (!stopped) await attempt(() => expire(liveId, live), message)
+      if (!stopped) await attempt(() => limits.end(liveId, live), message)
     })
 
   const expire = (liveId: number, live: Live): void => {

@@ -76,7 +76,7 @@ const isSenderRecorded = async (
   })(newest)
 }
 
-/** Reads only the ends of streams, so the cost does not grow with the session and pages may poll every second. */
+/** Reads only the ends of streams, so the cost does not grow with the session, and web pages may poll every second. */
 export const getActivity = ({ store, lags, listeners, runs, retentionMax }: GetActivityDeps): GetActivity => {
   const find = findOwnedLive(store)
   return (caller, liveId) => async () => {

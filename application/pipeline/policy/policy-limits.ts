@@ -33,7 +33,10 @@ export interface Limits {
   readonly longestSegment: number
   /** New audio before the next pass. */
   readonly interval: number
-  /** New audio before the next pass while words are open. Shorter without a detector, which would report the end. */
+  /**
+   * New audio before the next pass while words are open. It is shorter without a detector, because then only passes
+   * show that the speech has ended.
+   */
   readonly probe: number
   readonly phraseSilence: number
   /** Age at which a word is committed without confirmation by a second pass. */

@@ -32,12 +32,12 @@ const timeAt = (words: ReadonlyArray<Placed>, at: number, side: 'start' | 'end')
 
 const rounded = (value: number): number => Math.round(value * 1000) / 1000
 
-type Judged = Placed & { readonly confidence: number }
-const isJudged = (word: Placed): word is Judged => word.confidence !== undefined
+type WithConfidence = Placed & { readonly confidence: number }
+const hasConfidence = (word: Placed): word is WithConfidence => word.confidence !== undefined
 
 /** Returns the words in a part of the joined text. A word that a caption breaks is split. */
 const wordsIn = (
-  words: ReadonlyArray<Judged>,
+  words: ReadonlyArray<WithConfidence>,
   text: string,
   { from, to }: Caption,
   span: Pick<Segment, 'start' | 'end'>,
@@ -73,7 +73,7 @@ export const finalSegments = (
     const start = Math.max(earliest, rounded(timeAt(placed, part.from, 'start')))
     const end = Math.max(start, rounded(timeAt(placed, part.to, 'end')))
     earliest = end
-    const timed = placed.every(isJudged) ? { words: wordsIn(placed, all, part, { start, end }) } : {}
+    const timed = placed.every(hasConfidence) ? { words: wordsIn(placed, all, part, { start, end }) } : {}
     return { segment: first + i, start, end, text: part.text, caption: part.caption, ...timed }
   })
 }

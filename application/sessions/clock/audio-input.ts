@@ -8,6 +8,8 @@ export interface AudioInput {
   readonly receivedSamples: () => number
   /** Call this when the next audio begins `samples` samples later. */
   readonly skip: (samples: number) => void
-  /** Samples of the session that sent finals cover, and that stored finals cover. */
+  /**
+   * Number of samples of the session before which all speech is in sent finals (`sent`) or stored finals (`stored`).
+   */
   readonly settledSamples: () => { readonly sent: number; readonly stored: number }
 }

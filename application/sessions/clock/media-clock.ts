@@ -1,6 +1,6 @@
 import type { Continuity } from '../../ports/audio-source.ts'
 
-/** Smaller time differences are not gaps, because timestamps are rounded and encoders are inexact. */
+/** Smaller time differences are not gaps, because timestamps are rounded and encoders are imprecise. */
 export const TOLERANCE_SECONDS = 0.1
 /** Longest repetition of a source. Servers resend buffered audio. A repetition is subtracted from the next gap. */
 export const MAX_REPEATED_SECONDS = 10
@@ -8,7 +8,10 @@ export const MAX_REPEATED_SECONDS = 10
 export const MAX_GAP_SECONDS = 600
 /** Longest sum of all gaps. */
 export const MAX_LOST_SECONDS = 24 * 3600
-/** Minimum audio between two gaps, because a gap does more harm than a little missing audio. An earlier gap waits. */
+/**
+ * Minimum audio between two inserted gaps, because inserted silence does more harm than a little missing audio. A gap
+ * that is due earlier waits.
+ */
 export const MIN_SECONDS_BETWEEN_GAPS = 1
 /** The media clock may show a break that is longer than expected by at most this time. */
 const CLOCK_SLACK_SECONDS = 10

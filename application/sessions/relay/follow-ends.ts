@@ -13,7 +13,7 @@ export interface FollowEndsDeps extends FollowDeps {
   readonly whenProjected: (position: Position) => Promise<void>
 }
 
-const movedOf = eventReader([Moved, WorkerJoined, WorkerLeft])
+const placementEventOf = eventReader([Moved, WorkerJoined, WorkerLeft])
 
 /**
  * Reports sessions that ended or moved according to the log, in a process with sockets but without a worker. Ends are
@@ -38,9 +38,9 @@ export const followEnds = (deps: FollowEndsDeps): Promise<void> => {
       if (event === null) return
       const end = completedBy(event)
       if (end !== undefined) track(whenProjected(end.position).then(() => remote.ended(end.liveId, end.cause)))
-      const moved = movedOf(event)
-      if (moved === undefined) return
-      const { data } = moved
+      const placementEvent = placementEventOf(event)
+      if (placementEvent === undefined) return
+      const { data } = placementEvent
       track(placements.refresh().then(() => remote.placementChanged('liveId' in data ? [data.liveId] : undefined)))
     },
   })

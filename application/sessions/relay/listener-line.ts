@@ -112,7 +112,7 @@ export const createListenerLine = (
     onEnd(cause)
   }
 
-  const pass = (signal: RelayedSignal): void => {
+  const forward = (signal: RelayedSignal): void => {
     if (signal.kind === 'ended') finish(signal.cause)
     else if (signal.kind === 'started' || !signal.final) publish(liveId, signal)
     else if (!sentFinals.has(signal)) send(signal)
@@ -121,7 +121,7 @@ export const createListenerLine = (
   const release = (): void => {
     const waiting = held ?? []
     held = null
-    waiting.forEach(pass)
+    waiting.forEach(forward)
   }
 
   const stop = (): void => {
@@ -212,7 +212,7 @@ export const createListenerLine = (
     },
     receive: (signal) => {
       if (isOver || isEnding) return
-      if (held === null) pass(signal)
+      if (held === null) forward(signal)
       else if (signal.kind === 'started' || signal.kind === 'ended' || signal.final) held.push(signal)
     },
     down: () => {

@@ -67,7 +67,7 @@ interface UsedLive {
   up: AnsweredLink | null
   listeners: number
   stopLingering: () => void
-  /** Null while the link is up. */
+  /** Stops the timer that runs while the link is missing. Null while the link is up. */
   stopMissing: (() => void) | null
 }
 

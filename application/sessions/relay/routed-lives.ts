@@ -93,7 +93,7 @@ export const runsAnywhere = (
   },
 })
 
-/** Also passes the ends that `run-lives.ts` reports to the sockets, in a process with both a worker and sockets. */
+/** For a process with both a worker and sockets: each end that `run-lives.ts` reports also reaches the sockets. */
 export const relayingEnds = (runs: LiveRuns, remote: Pick<RemoteLives, 'ended'>): LiveRuns => ({
   ...runs,
   ended: (liveId, cause) => {

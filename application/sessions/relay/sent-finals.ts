@@ -25,7 +25,8 @@ export interface SentFinals {
     termOf: (frame: F) => number,
   ) => ReadonlyArray<F>
   /**
-   * Returns a segment number. All unsent finals of the log belong to later segments, or are translations of this one.
+   * Returns a segment number. All unsent finals of the log belong to later segments, or are translations of this
+   * segment.
    */
   readonly readFromSegment: () => number
 }

@@ -42,9 +42,9 @@ const ANSWER_MS = 2000
 const POLL_MS = 50
 
 /**
- * Prepares the planned stop of a worker. It takes no further sessions. Each session transcribes its received audio and
- * moves to another worker with enough memory. Sessions that no other worker can take may continue for DRAIN_TIMEOUT.
- * Then the worker leaves. During the drain the sessions must still follow the log.
+ * Prepares the planned stop of a worker. The worker takes no further sessions. Each session transcribes its received
+ * audio and moves to another worker with enough memory. Sessions that no other worker can take may continue for
+ * DRAIN_TIMEOUT. Then the worker leaves. During the drain the sessions must still follow the log.
  */
 export const drainWorker = (deps: DrainWorkerDeps) => async (): Promise<void> => {
   const { admission, environment, members, sessions, timers, logger, drainTimeout } = deps
@@ -108,6 +108,6 @@ export const drainWorker = (deps: DrainWorkerDeps) => async (): Promise<void> =>
   if (deps.rejoining !== null) await atMost(timers, ANSWER_MS, deps.rejoining.stop())
   members.announce({ state: 'draining' })
   if (drainTimeout > 0) await handOverAll()
-  const left = { type: 'Leave', reason: 'stopped', worker, incarnation } as const
-  if (hasOtherWorkers()) await sendCommand({ ...left, at: environment.now() })
+  const leave = { type: 'Leave', reason: 'stopped', worker, incarnation } as const
+  if (hasOtherWorkers()) await sendCommand({ ...leave, at: environment.now() })
 }

@@ -41,8 +41,8 @@ export const changeOwnPassword =
     // Password guesses with a stolen token count like failed logins.
     const { usernameHash, passwordHash, generation } = user.value
     const shown = await throttle(throttledName(usernameHash, generation), address, async () => {
-      const known = hasPassword(user.value) ? O.some(passwordHash) : O.none
-      const verified = await credentials.verifyPassword(current, known)()
+      const knownHash = hasPassword(user.value) ? O.some(passwordHash) : O.none
+      const verified = await credentials.verifyPassword(current, knownHash)()
       return E.map((isRight: boolean) => (isRight ? O.some(generation) : O.none))(verified)
     })
     if (E.isLeft(shown)) return shown

@@ -76,10 +76,10 @@ export const changeUser =
         AlreadyRegistered: null,
       }))
     }
-    const counted = canAddAdministrator(changes)
+    const synchronised = canAddAdministrator(changes)
       ? await administrators.synchronise(userId, origin)()
       : E.right(undefined)
-    if (E.isLeft(counted)) return counted
+    if (E.isLeft(synchronised)) return synchronised
     const user = await userOnceVisible(deps)(sent.right)
     if (user === null) return E.left(notFound)
     // Ends the sessions even if this call changed nothing, because an earlier attempt may have failed before the ends.

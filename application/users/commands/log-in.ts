@@ -35,9 +35,9 @@ export const logIn =
     const found = before.right
     const name = throttledName(hash, O.isSome(found) ? found.value.generation : 0)
     const verifiedUser = await throttle(name, address, async () => {
-      const now = await directory.byUsernameHash(hash)()
-      if (E.isLeft(now)) return now
-      const user = O.filter((known: User) => isActive(known) && hasPassword(known))(now.right)
+      const current = await directory.byUsernameHash(hash)()
+      if (E.isLeft(current)) return current
+      const user = O.filter((known: User) => isActive(known) && hasPassword(known))(current.right)
       // Unknown and disabled users are verified too, so the response time does not reveal them.
       const passwordHash = O.map((known: User) => known.passwordHash)(user)
       const verified = await credentials.verifyPassword(password, passwordHash)()

@@ -76,10 +76,10 @@ export const registerUser =
         LastAdministrator: usernameTaken,
       }))
     }
-    const counted = user.permissions.includes('admin')
+    const synchronised = user.permissions.includes('admin')
       ? await administrators.synchronise(userId.right, origin)()
       : E.right(undefined)
-    if (E.isLeft(counted)) return counted
+    if (E.isLeft(synchronised)) return synchronised
     const profile = await addFirstProfile(deps)(userId.right, origin)()
     if (E.isLeft(profile)) return profile
     const { position, state } = registered.right

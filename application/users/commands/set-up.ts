@@ -39,8 +39,8 @@ export interface SetupLink {
 
 const TOKEN_LIFE_MS = 30 * 60 * 1000
 /**
- * Length of a token, as of all secrets of the service. It consists of 9 digits of the expiry (milliseconds since 1970,
- * base 36) and 204 bits of a signature in base64url.
+ * Length of a token. All secrets of the service have this length. A token consists of 9 digits of the expiry
+ * (milliseconds since 1970, base 36) and 204 bits of a signature in base64url.
  */
 const TOKEN_LENGTH = 43
 const EXPIRY_LENGTH = 9

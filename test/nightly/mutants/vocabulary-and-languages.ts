@@ -27,8 +27,8 @@ export const vocabularyAndLanguageMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: SEGMENTS,
-    before: 'placed.every(isJudged) ? {',
-    after: 'placed.filter(isJudged).length > 0 ? {',
+    before: 'placed.every(hasConfidence) ? {',
+    after: 'placed.filter(hasConfidence).length > 0 ? {',
     rows: ['words with estimated times are not listed'], test: WORDS_TEST,
   },
   {
@@ -76,7 +76,7 @@ export const vocabularyAndLanguageMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'application/pipeline/live-pipeline.ts',
-    before: 'words = next',
+    before: 'hints = next',
     after: 'void next',
     rows: ['every pass gets the vocabulary; a changed vocabulary applies from the next pass'], test: VOCABULARY_TEST,
   },

@@ -17,7 +17,7 @@ const added = (userId: number, revision: number): AdministratorsEvent =>
 const removed = (userId: number, revision: number): AdministratorsEvent =>
   ({ type: 'AdministratorRemoved', data: { userId, revision, at } })
 const count = (userId: number, administering: boolean, revision: number): AdministratorsCommand =>
-  ({ type: 'Count', userId, administers: administering, revision, at })
+  ({ type: 'Report', userId, administers: administering, revision, at })
 const leave = (userId: number, revision: number, remaining: number): AdministratorsCommand =>
   ({ type: 'Leave', userId, revision, remaining, at })
 

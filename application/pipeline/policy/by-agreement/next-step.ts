@@ -39,8 +39,8 @@ const isDue = (words: ReadonlyArray<Word>, clock: number, limits: Limits): boole
 }
 
 /**
- * Returns the last pause in the buffer that is long enough and has enough audio before it. A busy engine then
- * transcribes several pauses in one pass.
+ * Returns the last pause in the buffer that is long enough and has enough audio before it. On a busy engine, one pass
+ * then transcribes the speech before several pauses.
  */
 const pauseIn = (state: PolicyState, phrase: Phrase, clock: number, limits: Limits): number | null => {
   const isPause = ({ end }: Region, i: number): boolean => {

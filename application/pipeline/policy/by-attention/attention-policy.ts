@@ -64,7 +64,7 @@ const isLongPause = ({ clock }: SegmenterState, region: Region, end: number, lim
 const isSpeakingAt = ({ phrases }: SegmenterState, at: number): boolean =>
   phrases.some(({ regions }) => regions.some(({ start, end }) => start < at && (end ?? Infinity) > at))
 
-/** Shows the open segment if its text has changed. An emptied segment is shown empty. */
+/** Shows the open segment if its text has changed. A segment that has lost all its words is shown empty. */
 const show = ({ state, finals }: StateWithFinals, limits: Limits): Outcome & { readonly state: State } => {
   const words = shownWords(state)
   const text = textOf(words)

@@ -80,7 +80,8 @@ export const isQuiet = (state: State, limits: Limits): boolean =>
   !limits.vad && openWords(state).length > 0 && state.transcribedEnd - state.changedAt >= limits.phraseSilence
 
 /**
- * Returns the end of the last closed phrase that fits into the same pass. A busy engine transcribes several at once.
+ * Returns the end of the last closed phrase that fits into one pass with the first. A busy engine thus transcribes
+ * several phrases at once.
  */
 export const endOfClosed = (state: State, { phrases }: SegmenterState, limits: Limits): number =>
   phrases

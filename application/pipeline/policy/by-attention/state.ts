@@ -8,7 +8,7 @@ import type { SpokenWord } from './words.ts'
 
 /** The first pending word with a lower probability, and all words after it, are not shown. */
 const MIN_SHOWN_PROBABILITY = 0.4
-/** The same for a pending word that ends this close to the end of the audio. */
+/** A pending word that ends this close to the end of the audio, and all words after it, are not shown either. */
 const HIDDEN_END_SAMPLES = Math.round(0.15 * SAMPLE_RATE)
 
 /** The state of the policy. Positions are in samples from the first audio. */

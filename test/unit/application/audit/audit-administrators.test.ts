@@ -45,10 +45,11 @@ const validHistory = [registered, listed(0), unlisted(0), disabled, enabled, lis
 
 test("the list of administrators must match the users' streams, as far as these are readable", async (t) => {
   t.deepEqual(await problemsOf(validHistory), [])
-  const missingEvent = ['user 3 is counted because of a missing event']
+  const missingEvent = ['the list of administrators refers to an event of user 3 that is not in the log']
   t.deepEqual(await problemsOf([listed(0), registered]), missingEvent)
   t.deepEqual(await problemsOf([registered, listed(1)]), missingEvent)
   t.deepEqual(await problemsOf([registered, listed(0), unlisted(1)]), missingEvent)
-  t.deepEqual(await problemsOf([registered, listed(0), disabled, listed(1)]), ['user 3 is counted twice'])
+  const addedTwice = ['user 3 was added twice to the list of administrators']
+  t.deepEqual(await problemsOf([registered, listed(0), disabled, listed(1)]), addedTwice)
   t.deepEqual(await problemsOf([registered, disabled, listed(1)], 1), [])
 })
