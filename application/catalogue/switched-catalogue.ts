@@ -56,9 +56,9 @@ const withPairSwitches = (
 export interface SwitchedCatalogueDeps extends WriteDeps, Pick<FollowDeps, 'logger' | 'signal'> {}
 
 /**
- * Makes each installed entry inactive that an administrator switched off. It follows the log until the signal aborts, so
- * it also sees what administrators switch in other processes. An unreadable switch event is ignored here, but commands
- * fail while it exists.
+ * Makes each installed entry inactive that an administrator switched off. It follows the log until the signal aborts,
+ * so it also sees what administrators switch in other processes. An unreadable switch event is ignored here, but
+ * commands fail while it exists.
  */
 export const openSwitchedCatalogue =
   (deps: SwitchedCatalogueDeps, installed: Catalogue): TaskEither<Unavailable, SwitchedCatalogue> =>
