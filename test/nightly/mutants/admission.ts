@@ -94,8 +94,8 @@ export const admissionMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'domain/admission/compute.ts',
-    before: 'Math.min(1, Math.max(0, left))',
-    after: 'Math.max(0, left)',
+    before: 'Math.min(1, Math.max(0, remaining))',
+    after: 'Math.max(0, remaining)',
     rows: ['a model that is too slow for a whole lane is refused, no matter how many lanes are free'], test: COMPUTE,
   },
   {

@@ -16,7 +16,7 @@ export const directoryMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'domain/administrators/decider.ts',
-    before: "      if (!isCounted(state, command.remaining)) return E.left({ _tag: 'NoAdministratorRemains' })\n",
+    before: "      if (!isListed(state, command.remaining)) return E.left({ _tag: 'NoAdministratorRemains' })\n",
     after: '',
     rows: ['despite removals and crashes in two processes, an administrator remains'],
     test: ADMINISTRATORS,

@@ -182,8 +182,8 @@ export const liveMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'application/lives/policies/reconcile-lives.ts',
-    before: 'if (!stopped) await attempt(() => expire',
-    after: 'await attempt(() => expire',
+    before: 'if (!stopped) await attempt(() => limits.end',
+    after: 'await attempt(() => limits.end',
     rows: ['stopping the reconciler waits for the ends that have begun'], test: TIME_LIMITS,
   },
   {
