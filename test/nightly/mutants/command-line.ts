@@ -184,7 +184,8 @@ export const commandLineMutants: ReadonlyArray<Mutant> = [
     file: 'interfaces/cli/streaming/transcript-file.ts',
     before: "case '.vtt':\n      return toWebVtt",
     after: "case '.vtt':\n      return toSubRip",
-    rows: ['transcribe writes SubRip subtitles to an output file named .srt'], test: TRANSCRIBE,
+    rows: ['a transcript file that ends with .VTT has the format of its ending'],
+    test: 'test/unit/cli/transcript-file.test.ts',
   },
   {
     file: 'interfaces/cli/streaming/transcribe.ts',

@@ -140,7 +140,7 @@ export const listenerMutants: ReadonlyArray<Mutant> = [
     file: SHOWN_CAPTIONS,
     before: 'running !== null && frame.start >= running.end ? withLine(captions, running) : captions',
     after: 'captions',
-    rows: ['B8'], test: EMBED,
+    rows: ['a frame replaces the captions that overlap it'], test: EMBED_PAGE,
   },
   {
     file: 'interfaces/client/live-socket.ts',

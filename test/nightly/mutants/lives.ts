@@ -1,5 +1,7 @@
 import type { Mutant } from './mutant.ts'
 
+const ADMISSION_WORKERS = 'test/unit/domain/admission-workers.test.ts'
+const FINISH_LIVES = 'test/unit/application/lives/finish-lives.test.ts'
 const LIVES = 'test/e2e/service/sessions/lives.test.ts'
 const INVALID_LIVES = 'test/e2e/service/sessions/invalid-lives.test.ts'
 const LIMITS = 'test/e2e/service/sessions/lives-limits.test.ts'
@@ -19,16 +21,28 @@ export const liveMutants: ReadonlyArray<Mutant> = [
     rows: [60], test: LIMITS,
   },
   {
+    file: 'domain/admission/decider.ts',
+    before: 'rooms.filter(({ free }) => free >= vram)',
+    after: 'rooms.filter(({ free }) => free > vram)',
+    rows: [57, 59], test: 'test/e2e/service/sessions/races.test.ts',
+  },
+  {
+    file: 'domain/admission/decider.ts',
+    before: 'rooms.filter(({ free }) => free >= vram)',
+    after: 'rooms.filter(({ free }) => free >= vram - 1)',
+    rows: [59], test: LIMITS,
+  },
+  {
     file: 'domain/admission/placement.ts',
     before: '.filter(({ free }) => free >= vram)',
     after: '.filter(({ free }) => free > vram)',
-    rows: [57, 59], test: 'test/e2e/service/sessions/races.test.ts',
+    rows: ['a session moves to the requested worker'], test: ADMISSION_WORKERS,
   },
   {
     file: 'domain/admission/placement.ts',
     before: '.filter(({ free }) => free >= vram)',
     after: '.filter(({ free }) => free >= vram - 1)',
-    rows: [59], test: LIMITS,
+    rows: ['a session moves to the requested worker'], test: ADMISSION_WORKERS,
   },
   {
     file: 'domain/admission/state.ts',
@@ -40,7 +54,7 @@ export const liveMutants: ReadonlyArray<Mutant> = [
     file: 'application/lives/end-and-release.ts',
     before: 'const released = await releaseLive(deps, liveId, origin)()',
     after: 'const released = await (liveId < 0 ? releaseLive(deps, liveId, origin) : async () => E.right(undefined))()',
-    rows: [58, 83], test: LIMITS,
+    rows: ['finish flushes the audio and ends the session'], test: FINISH_LIVES,
   },
   {
     file: 'application/lives/choose-models.ts',

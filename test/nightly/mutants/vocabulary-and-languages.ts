@@ -54,7 +54,7 @@ export const vocabularyAndLanguageMutants: ReadonlyArray<Mutant> = [
     file: SPOKEN,
     before: 'isSettled = isLikely && isEnough',
     after: 'isSettled = isLikely',
-    rows: ['until the model is sure'], test: SPOKEN_TEST,
+    rows: ['a sure result for the first second of speech is used'], test: SPOKEN_TEST,
   },
   {
     file: SPOKEN,
