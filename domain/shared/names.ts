@@ -6,5 +6,5 @@ export const nameProblem = (name: string): string | null => {
   const length = Array.from(name).length
   if (length < 1) return 'should have at least 1 character'
   if (length > 100) return 'should have at most 100 characters'
-  return name.isWellFormed() ? null : 'should be well-formed text'
+  return name.isWellFormed() ? null : 'should contain only valid Unicode characters'
 }

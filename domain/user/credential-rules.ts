@@ -11,7 +11,7 @@ export const usernameProblem = (username: string): string | null => {
 
 /** Valid passwords have 8 to 1024 bytes of UTF-8. */
 export const passwordProblem = (password: string): string | null => {
-  if (!password.isWellFormed()) return 'should be well-formed text'
+  if (!password.isWellFormed()) return 'should contain only valid Unicode characters'
   const { length } = new TextEncoder().encode(password)
   if (length < 8) return 'should have at least 8 bytes'
   return length > 1024 ? 'should have at most 1024 bytes' : null

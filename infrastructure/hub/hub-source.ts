@@ -28,7 +28,7 @@ export const hubSource = (
 ): Either<string, NamedSource> => {
   const known = repositoriesOf(model)
   if (known.length === 0 && !isRepositoryId(model))
-    return E.left(`should be a name (${PULLED_BY_NAME.join(', ')}) or owner/name on the hub`)
+    return E.left(`should be a model name (${PULLED_BY_NAME.join(', ')}) or a repository (owner/name)`)
   const ids = known.length === 0 ? [model] : known
   const name = known.length === 0 ? modelNameOf(model.slice(model.indexOf('/') + 1)) : model
   return E.right({ source: { kind: 'hub', http: createHubHttp(hub, signal), ids, revision }, name })

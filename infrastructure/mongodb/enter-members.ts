@@ -24,7 +24,7 @@ export const noAnswer = (reason: string): string =>
 const refusalOf = (own: Entry, other: Entry): string | null => {
   const process = describeClaim(other)
   if (other.isSole)
-    return `MongoDB is in use by the process ${process} of an older version that cannot share it: stop it first`
+    return `MongoDB is in use by the process ${process} of an older version, which must run alone: stop that process`
   if (other.name === own.name)
     return `the name of this process is taken by ${process}: stop that process, or set a different NODE_NAME`
   if (other.ttl !== own.ttl)

@@ -23,7 +23,7 @@ export type SourceErrorCode =
   | 'not_audio'
   /** An MP4 file has its index after the audio, and the index cannot be fetched separately. */
   | 'no_index'
-  /** SOURCE_ISOLATION is required, and this machine cannot isolate a decoder. */
+  /** SOURCE_ISOLATION has the value `required`, and this machine cannot isolate a decoder. */
   | 'not_isolated'
   | `http_${number}`
   | `rtsp_${number}`

@@ -22,7 +22,7 @@ export const decideIsolation = (setting: IsolationSetting, refusal: string | nul
   if (refusal === null) return { isolate: true, pulls: true, problem: null }
   const cannot = `this machine cannot isolate decoders (${refusal})`
   return setting === 'required'
-    ? { isolate: true, pulls: false, problem: `${cannot}, and STENOLOG_SOURCE_ISOLATION is required: audio URLs fail` }
+    ? { isolate: true, pulls: false, problem: `${cannot}; STENOLOG_SOURCE_ISOLATION=required is set: audio URLs fail` }
     : { isolate: false, pulls: true, problem: `${cannot}: ${RISK}` }
 }
 

@@ -149,8 +149,8 @@ const ANSWERS: { readonly [T in RefusalTag]: Answer<RefusalOf<T>> } = {
     detail: () => [{
       type: 'value_error',
       loc: ['body', 'audio_url'],
-      msg: 'Value error, this server cannot use audio URLs: STENOLOG_SOURCE_ISOLATION is required, but this machine '
-        + 'cannot isolate the decoders; run stenolog doctor',
+      msg: 'Value error, this server cannot use audio URLs: STENOLOG_SOURCE_ISOLATION=required is set, but this '
+        + 'machine cannot isolate the decoders; run stenolog doctor',
     }],
   },
   InvalidRequest: { status: 422, detail: ({ issues }) => issues },
@@ -201,8 +201,9 @@ export const errorResponse = <T extends RefusalTag>(refusal: RefusalOf<T> & { re
 /** Example members of refusals, for OpenAPI. */
 const SAMPLE = {
   maximum: 10, needed: 1400, free: 900, neededLanes: 0.45, freeLanes: 0.2, model: 'demo-en', language: 'fr',
-  from: 'en', to: 'xx', member: 'min_buffer', seconds: 8, kind: 'pull', problem: 'should be a name or owner/name',
-  lives: 2, allow: ['GET', 'HEAD'], issues: [{ type: 'missing', loc: ['body', 'model'], msg: 'Field required' }],
+  from: 'en', to: 'xx', member: 'min_buffer', seconds: 8, kind: 'pull',
+  problem: 'should be a model name (base) or a repository (owner/name)', lives: 2, allow: ['GET', 'HEAD'],
+  issues: [{ type: 'missing', loc: ['body', 'model'], msg: 'Field required' }],
 }
 
 /** Returns an example of the response to a refusal. */

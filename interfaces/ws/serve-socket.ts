@@ -57,7 +57,7 @@ export interface OpenSocket {
 /** Close code of a connection that broke without a close frame. */
 const BROKEN = 1006
 
-const BAD_RESUME_POINT = 'after and replay should be integers, at least 0'
+const BAD_RESUME_POINT = 'The parameters "after" and "replay" should be integers of at least 0'
 
 const bytesOf = (data: RawData): Buffer => {
   if (Array.isArray(data)) return Buffer.concat(data)

@@ -58,12 +58,12 @@ const CAUSES: Readonly<Record<string, readonly [Finding['step'], string]>> = {
   not_audio: ['container', 'the server sends no audio'],
   not_isolated: [
     'check',
-    'STENOLOG_SOURCE_ISOLATION is required, but this machine cannot isolate a decoder. Run stenolog doctor',
+    'STENOLOG_SOURCE_ISOLATION=required is set, but this machine cannot isolate a decoder. Run stenolog doctor',
   ],
   no_index: [
     'container',
     'the index of this MP4 file is after its audio. Either the server does not support range requests '
-      + '(ffmpeg -movflags +faststart writes files that need none), or the recording is incomplete',
+      + '(ffmpeg -movflags +faststart writes files that need no range requests), or the recording is incomplete',
   ],
 }
 

@@ -83,8 +83,9 @@ export const TOKENS = {
   purpose: 'list, create, rename, activate and revoke API tokens of users',
   about: [
     `${DATA_DIRECTORY} Programs send a token as X-API-Key or as bearer token.`,
-    'create shows the secret of the token only once; the service does not store it. revoke cannot be undone. activate '
-      + 'undoes deactivate. Both revoke and deactivate take effect with the next request.',
+    'create shows the secret of the token only once; the service does not store it. A revoked token cannot be '
+      + 'restored. A deactivated token can be activated again. Both revoke and deactivate take effect with the next '
+      + 'request.',
   ],
   forms: [
     { words: 'list USER', options: ['json'] },
@@ -105,7 +106,7 @@ export const TOKENS = {
       rule: { test: (text: string) => toInstant(text) !== null, expected: `a time such as ${EXAMPLE_TIME}` },
     },
     quiet: { meaning: 'prints only the secret' },
-    json: { meaning: 'prints JSON; create adds the secret as "token"' },
+    json: { meaning: 'prints JSON; after create, the member "token" contains the secret' },
   },
   examples: [`tokens create ada ci --expires ${EXAMPLE_TIME}`, 'tokens revoke 3'],
   page: 'docs/guides/api-tokens.md',

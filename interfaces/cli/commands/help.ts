@@ -52,9 +52,9 @@ const usageOf = (command: Command): ReadonlyArray<string> =>
 export const helpOf = (command: Command): string => {
   const { name, purpose, about, arguments: operands, options, examples, page } = command
   const optionRows = Object.entries(options).map(([optionName, option]) => {
-    const oneOf = option.oneOf === undefined ? '' : ` (${option.oneOf.join(', ')})`
+    const oneOf = option.oneOf === undefined ? '' : `one of ${option.oneOf.join(', ')}; `
     const fallback = option.fallback === undefined ? '' : `; default ${option.fallback}`
-    return [optionSyntax(optionName, option), `${option.meaning}${oneOf}${fallback}`] as const
+    return [optionSyntax(optionName, option), `${oneOf}${option.meaning}${fallback}`] as const
   })
   return [
     ...wrapped(`stenolog ${name}: ${purpose}.`, WIDTH),

@@ -14,7 +14,10 @@ export const REPLAY = {
   arguments: SESSION,
   options: {
     at: { value: 'REVISION', meaning: 'stops after the event with this revision', rule: WHOLE_NUMBER },
-    json: { meaning: 'prints {live, revision, events, state, lost} as JSON; lost lists the unreadable revisions' },
+    json: {
+      meaning: 'prints {live, revision, events, state, lost} as JSON; the member "lost" contains the revisions of '
+        + 'events that cannot be read',
+    },
   },
   examples: ['replay 7', 'replay 7 --at 3 --json'],
   page: 'docs/guides/audit-a-session.md',
@@ -24,8 +27,9 @@ export const EXPORT = {
   name: 'export',
   purpose: 'print all stored data of a session, decrypted, as JSON',
   about: [
-    'Prints one object without tokens: {live, events, segments, lost}. segments holds the final segments and their '
-      + 'translations, unless they were erased. lost lists damaged events that cannot be read.',
+    'Prints one object without tokens: {live, events, segments, lost}. The member "segments" contains the final '
+      + 'segments and their translations, unless they were erased. The member "lost" contains the damaged events, '
+      + 'which cannot be read.',
     'Reads only the event log. The service may run or be stopped.',
   ],
   forms: [{ words: 'SESSION', options: ['json'] }],
@@ -49,7 +53,7 @@ export const CHECK = {
     'keys: the master key opens every key.',
     'decoding: this version can read every event.',
     'order: no event violates the rules of its stream.',
-    'reservations: ended sessions hold no memory.',
+    'reservations: no memory is reserved for ended sessions.',
     'erasure: deleted users and sessions have no keys.',
     'read models: every document of the lists (read models) agrees with the log.',
   ],
@@ -68,7 +72,7 @@ export const REBUILD = {
       + 'list is a document. The new documents are built next to the old ones and replace them when they are complete.',
     'If the service runs, it does this work; otherwise this command does it. The next start of the service, or this '
       + 'command, continues an interrupted rebuild.',
-    'The output counts the corrected documents, which did not agree with the log.',
+    'The output shows how many old documents did not agree with the log; the rebuild has corrected them.',
   ],
   forms: [{ words: '[READ_MODEL]', options: ['json'] }],
   arguments: { READ_MODEL: { meaning: 'the name of a read model, such as lives or users; default: all' } },
@@ -104,7 +108,8 @@ export const RESTORE = {
   about: [
     'Stop the service first. restore checks the backup before it changes anything. It refuses a backup that is '
       + 'incomplete, damaged, made by a newer version or made with another master key.',
-    'Keys that were erased after the backup are erased again. The next start deletes their sessions and users again.',
+    'Keys that were erased after the backup are erased again. The next start deletes the sessions and users of '
+      + 'these keys again.',
     'If EventStoreDB or MongoDB holds some of the data, restore that server with its own tools before the service '
       + 'starts.',
   ],
@@ -122,8 +127,8 @@ export const LOG = {
     'An event log in EventStoreDB belongs to one owner: the data directory or the MongoDB that its last service used. '
       + 'A service with another data directory or MongoDB refuses to start, because the last service may still run.',
     'take-over changes the owner of the log at STENOLOG_EVENTSTORE_URL. The new owner is STENOLOG_MONGO_URL, or '
-      + 'STENOLOG_DATA_DIR if STENOLOG_MONGO_URL is not set. Use it only when the former data directory or MongoDB is '
-      + 'lost, and stop its service first.',
+      + 'STENOLOG_DATA_DIR if STENOLOG_MONGO_URL is not set. Use take-over only when the former data directory or '
+      + 'MongoDB is lost, and stop the former service first.',
     'take-over copies no keys. Use the master key (STENOLOG_MASTER_KEY_FILE) and the keyring with which the log was '
       + 'written.',
   ],

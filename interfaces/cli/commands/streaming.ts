@@ -42,10 +42,13 @@ export const TRANSCRIBE = {
   options: {
     model: { value: 'NAME', fallback: 'demo-en', meaning: 'an installed model; stenolog models list shows all' },
     language: { value: 'CODE', fallback: 'en', meaning: 'the spoken language as an ISO 639-1 code, or auto' },
-    speed: { value: 'SPEED', oneOf: ['1', 'max'], fallback: '1', meaning: '1: real time; max: as fast as possible' },
+    speed: {
+      value: 'SPEED', oneOf: ['1', 'max'], fallback: '1',
+      meaning: 'sends the audio in real time (1) or as fast as possible (max)',
+    },
     mode: {
       value: 'MODE', oneOf: ['partial', 'final'], fallback: 'partial',
-      meaning: 'partial: drafts and final segments; final: only final segments',
+      meaning: 'shows drafts and final segments (partial), or only final segments (final)',
     },
     output: {
       value: 'FILE',
@@ -80,7 +83,7 @@ export const DOCTOR = {
         + 'appear in the process list',
     },
     seconds: {
-      value: 'N', fallback: '3', meaning: 'seconds of audio to receive',
+      value: 'N', fallback: '3', meaning: 'with --source: seconds of audio to receive',
       rule: {
         test: (text: string) => Number(text) > 0 && Number(text) <= 600,
         expected: 'a number above 0 and at most 600',
@@ -96,8 +99,8 @@ export const MODELS = {
   name: 'models',
   purpose: 'list, install, verify, enable, disable and remove models',
   about: [
-    'Manages speech models and translators: the bundled ones, and the ones in STENOLOG_MODELS_DIR (default: models in '
-      + 'the data directory). A running service notices installed and removed models immediately.',
+    'Manages speech models and translators: the bundled ones, and the ones in STENOLOG_MODELS_DIR (default: the '
+      + 'folder models in the data directory). A running service notices installed and removed models immediately.',
     'pull continues an interrupted download. It checks the hash of every file, then loads and runs the model once to '
       + 'measure its memory. Only then does the service list the model.',
     'verify reports missing, damaged and changed files. It measures the memory of intact models. Its exit code is 1 '
@@ -125,8 +128,8 @@ export const MODELS = {
     },
     as: {
       value: 'NAME',
-      meaning: 'installs the model under this name; if the files of a translator do not contain its languages, this '
-        + 'name must end with them, such as opus-mt-en-fr',
+      meaning: 'installs the model under this name; if the files of a translator do not say which languages it '
+        + 'translates, NAME must end with the two language codes, such as opus-mt-en-fr',
     },
     revision: { value: 'R', fallback: 'main', meaning: 'branch, tag or commit of the repository' },
     force: { meaning: 'replaces the installed model of this name after the download is complete' },

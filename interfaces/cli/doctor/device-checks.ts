@@ -50,7 +50,7 @@ const measurePass = async (): Promise<Either<string, number>> => {
 }
 
 const deviceOf = ({ choice, gpus, engineGpus }: DeviceFindings): string => {
-  if (engineGpus.length > 0) return `${engineGpus.map(({ name }) => name).join(', ')}; one engine for each`
+  if (engineGpus.length > 0) return `${engineGpus.map(({ name }) => name).join(', ')}; one engine for each GPU`
   if (choice.provider === 'cpu') return `${cpus()[0]?.model ?? 'CPU'}, ${availableParallelism()} threads`
   const names = gpus.map(({ name }) => name).join(', ')
   return gpus.length > 1 ? `one of ${names}; the driver chooses` : names || 'a GPU without a reported name'

@@ -57,7 +57,7 @@ const dataDirectoryCheck = async (directory: string): Promise<Check> => {
   if (found === null) {
     const parent = await existingParentOf(resolve(directory))
     return (await isWritableFolder(parent))
-      ? { name, ok: true, detail: `${directory}, created at the first start` }
+      ? { name, ok: true, detail: `${directory} does not exist; the first start creates it` }
       : { name, ok: false, detail: `${directory} cannot be created in ${parent}` }
   }
   if (!found.isDirectory()) return { name, ok: false, detail: `${directory} is not a directory` }

@@ -32,7 +32,7 @@ test('a start waits for a silent older version and is refused while it sends hea
     first.reason(),
     new RegExp(
       'in use by the process "old" \\(process 9 on there, since long ago\\) ' +
-        'of an older version that cannot share it: stop it first',
+        'of an older version, which must run alone: stop that process',
     ),
   )
   const second = world.start('a')

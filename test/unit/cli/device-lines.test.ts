@@ -29,7 +29,7 @@ test('with several GPUs doctor names each GPU and the memory that sessions can r
   const gpus = [{ ...CARD, id: 'GPU-a1' }, { ...CARD, name: 'Other GPU', id: 'GPU-b2' }]
   t.deepEqual(lines({ choice: CUDA, gpus, engineGpus: gpus, vrams: [7372, 7000] }), [
     'execution provider ok cuda (a test graph takes 0.4 ms, on the CPU 3.0 ms)',
-    'device ok A GPU, Other GPU; one engine for each',
+    'device ok A GPU, Other GPU; one engine for each GPU',
     'memory ok sessions can reserve 7372 MB + 7000 MB; A GPU has 8192 MB, 1000 MB in use; ' +
       'Other GPU has 8192 MB, 1000 MB in use',
     'precision ok 32-bit and 16-bit weights on cuda; 8-bit weights on the CPU',
