@@ -5,7 +5,7 @@ import test from 'ava'
 import { pullerCommand } from '../../../infrastructure/sources/child-commands.ts'
 import { tryDecoder } from '../../../infrastructure/sources/source-isolation.ts'
 import {
-  attemptingCommand, escapesOf, isPermission, KEY_TEXT, runAttempts, startForbiddenPlaces,
+  attemptingCommand, escapesOf, isPermissionFlag, KEY_TEXT, runAttempts, startForbiddenPlaces,
 } from '../../support/isolation/isolation-runs.ts'
 import type { User } from '../../support/isolation/isolation-runs.ts'
 
@@ -47,7 +47,7 @@ test('the process that holds the sockets of a source reads no file of the servic
   const errorOutput = async (args: ReadonlyArray<string>): Promise<string> =>
     text(spawn(command, args, { stdio: ['ignore', 'ignore', 'pipe'], env: {}, cwd: '/' }).stderr)
   t.is(await errorOutput(words), 'ERR_ACCESS_DENIED')
-  t.is(await errorOutput(words.filter((word) => !isPermission(word))), `read ${KEY_TEXT}`)
+  t.is(await errorOutput(words.filter((word) => !isPermissionFlag(word))), `read ${KEY_TEXT}`)
 })
 
 onLinux('a decoder that does not answer its start-up test delays nothing', async (t) => {

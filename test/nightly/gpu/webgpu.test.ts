@@ -8,7 +8,7 @@ import { readWav } from '../../support/audio/wav.ts'
 import { withFloatWeights } from '../../support/webgpu/float-weights.ts'
 import { startTranscriber } from '../../support/webgpu/transcriber.ts'
 import type { TranscriberSettings } from '../../support/webgpu/transcriber.ts'
-import { isOfShapes, readProfiles } from '../../support/webgpu/node-profile.ts'
+import { computesShapes, readProfiles } from '../../support/webgpu/node-profile.ts'
 import { SWIFTSHADER } from '../../support/webgpu/swiftshader.ts'
 
 /** Decoding on WebGPU with SwiftShader, a software GPU: correct, but slow. */
@@ -79,7 +79,7 @@ onGpu('no node falls back to the CPU, and all caches stay on the device', async 
   const folder = await floatDemo(t)
   const { steps, tensors, nodes, graphs } = await profileOf(t, { folder, provider: 'webgpu' })
   t.deepEqual(graphs, ['decoder_model', 'decoder_with_past_model', 'encoder_model'])
-  const fallen = nodes.filter((node) => node.provider !== 'WebGpuExecutionProvider' && !isOfShapes(node))
+  const fallen = nodes.filter((node) => node.provider !== 'WebGpuExecutionProvider' && !computesShapes(node))
   t.deepEqual(fallen, [])
   t.deepEqual(
     nodes.filter(({ type }) => type === 'MemcpyToHost'),
@@ -93,7 +93,7 @@ onGpu('no node falls back to the CPU, and all caches stay on the device', async 
 
   const integers = await profileOf(t, { folder: DEMO, provider: 'webgpu' })
   t.true(
-    integers.nodes.some((node) => node.provider === 'CPUExecutionProvider' && !isOfShapes(node)),
+    integers.nodes.some((node) => node.provider === 'CPUExecutionProvider' && !computesShapes(node)),
     'the control with 8-bit weights falls back to the CPU',
   )
 })

@@ -9,7 +9,7 @@ export const CHROMIUM =
 /** A smaller build of Chromium without windows and devices. STENOLOG_TEST_BROWSER is the name of its executable. */
 const SMALLER = `/usr/bin/${process.env['STENOLOG_TEST_BROWSER'] ?? 'chromium'}`
 
-/** Launches a headless browser without background traffic. With arguments (devices) it is the full build. */
+/** Launches a headless browser without background traffic. With arguments (devices) launches the full build. */
 export const launchBrowser = (...args: ReadonlyArray<string>): Promise<Browser> =>
   chromium.launch({
     executablePath: args.length === 0 && existsSync(SMALLER) ? SMALLER : CHROMIUM,

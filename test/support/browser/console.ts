@@ -84,7 +84,7 @@ const findingsOf = async (page: Page, rules: ReadonlyArray<string>): Promise<Rea
     nodes.map(({ html, failureSummary }) => `${id}: ${html} ${failureSummary ?? ''}`))
 }
 
-/** Evaluates to the elements that are wider than a page that scrolls sideways. */
+/** An expression for the page. If the page scrolls sideways: the elements beyond its right edge; otherwise none. */
 const TOO_WIDE = `document.documentElement.scrollWidth <= innerWidth ? [] :
   Array.from(document.querySelectorAll('body *'))
     .filter((element) => element.getBoundingClientRect().right > innerWidth)

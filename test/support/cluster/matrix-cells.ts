@@ -12,7 +12,7 @@ type Dimensions = typeof DIMENSIONS
 /** One case: a fault of a process with a role, at a moment of a session with a kind of source. */
 export type Cell = { readonly [D in keyof Dimensions]: Dimensions[D][number] }
 
-/** One fault and the cells that it covers at the same time. Their sessions run in parallel. */
+/** One fault and all cells that it tests at the same time. Their sessions run in parallel. */
 export interface Strike extends Pick<Cell, 'process' | 'fault'> {
   readonly isInTakeover: boolean
   readonly cells: ReadonlyArray<Cell>
@@ -45,7 +45,7 @@ export const pairwise = (count: number): ReadonlyArray<Cell> => {
   return chosen
 }
 
-/** Returns the strikes that cover the cells. The seed decides their order; strikes on the role `all` come last. */
+/** Groups cells with the same fault into strikes. The seed decides their order; strikes on the role `all` come last. */
 export const strikesOf = (cells: ReadonlyArray<Cell>, seed: string): ReadonlyArray<Strike> => {
   const random = createRandom(`matrix ${seed}`)
   const isInTakeover = ({ moment }: Cell): boolean => moment === 'in-takeover'

@@ -26,7 +26,7 @@ export interface MatrixSession {
   /** Records that the fault strikes now. */
   readonly recordStrike: () => void
   /** The position of its source when the fault struck, in seconds. */
-  readonly struckAt: () => number
+  readonly strikePosition: () => number
   readonly stop: () => void
 }
 
@@ -76,9 +76,10 @@ export const beginSession = async (
     const sender = source === null ? sendInRealTime(live, front, audio) : null
     const listeners = [listenTo(live, front), listenTo(live, front.toReversed())]
     const stop = (): void => [sender, ...listeners].forEach((client) => client?.stop())
-    let struckAt = Infinity
-    const recordStrike = (): void => void (struckAt = source?.position() ?? Infinity)
-    return { cell, live, words, lead, source, sender, listeners, recordStrike, struckAt: () => struckAt, stop }
+    let strikePosition = Infinity
+    const recordStrike = (): void => void (strikePosition = source?.position() ?? Infinity)
+    const strike = { recordStrike, strikePosition: () => strikePosition }
+    return { cell, live, words, lead, source, sender, listeners, ...strike, stop }
   }
   throw new Error('no session was placed at the right worker')
 }
@@ -102,10 +103,10 @@ const rtmpDoesNotResend: Exception = (session, word) => {
   if (session.cell.source !== 'rtmp') return false
   const [from, to] = spanOf(session, word)
   const pulls = session.source?.pulls() ?? []
-  const struckAt = session.struckAt()
+  const strikePosition = session.strikePosition()
   return pulls.slice(1).some((next, i) => {
     const { from: began = 0, to: ended = 0 } = pulls[i] ?? {}
-    const brokeAt = struckAt < began ? ended : Math.min(struckAt, ended)
+    const brokeAt = strikePosition < began ? ended : Math.min(strikePosition, ended)
     return to > brokeAt - OPEN_SECONDS && from < next.from + 0.2
   })
 }
@@ -137,7 +138,7 @@ const judge = (session: MatrixSession, stored: ReadonlyArray<number>) => {
     const [received, expected] = [listener.finals().join(' '), stored.join(' ')]
     if (received !== expected) wrong.push(`listener ${i + 1} received ${received}, stored is ${expected}`)
     const starts = listener.starts()
-    const isOrdered = starts.every((start, at) => at === 0 || start >= (starts[at - 1] ?? 0))
+    const isOrdered = starts.every((start, n) => n === 0 || start >= (starts[n - 1] ?? 0))
     if (!isOrdered) wrong.push(`the times of listener ${i + 1} decrease: ${starts.join(' ')}`)
   }
   return { wrong, lost: missing.length, exceptions: [...new Set(excused.filter((name) => name !== null))] }
@@ -147,7 +148,7 @@ const hasLastWord = ({ listeners, words }: MatrixSession): boolean =>
   listeners.some((listener) => listener.finals().includes(words))
 
 /** Waits until a session has ended and judges it. A session with an endless source is finished after the last word. */
-export const judged = async (session: MatrixSession, front: Url) => {
+export const judgeAtEnd = async (session: MatrixSession, front: Url) => {
   const limit = { timeoutMs: 180_000 }
   const speaker = (): ReturnType<typeof speakerAt> => untilAnswered(() => speakerAt(front()))
   try {

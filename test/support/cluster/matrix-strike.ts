@@ -4,7 +4,7 @@ import { eventually } from '../tools/eventually.ts'
 import type { Cluster, ClusterProcess, Peer } from './cluster.ts'
 import { nameOf } from './matrix-cells.ts'
 import type { Cell, Strike } from './matrix-cells.ts'
-import { beginSession, judged } from './matrix-session.ts'
+import { beginSession, judgeAtEnd } from './matrix-session.ts'
 import type { MatrixSession } from './matrix-session.ts'
 
 /** The processes of one service by role. */
@@ -129,7 +129,7 @@ const isIdle = ({ moment }: Cell): boolean => moment === 'idle'
 
 /** Waits for the end of a session and describes it. `struckAt`: the time of the fault. */
 const outcomeOf = async (session: MatrixSession, front: () => string, struckAt: number): Promise<Outcome> => {
-  const { wrong, lost, exceptions } = await judged(session, front)
+  const { wrong, lost, exceptions } = await judgeAtEnd(session, front)
   const silences = session.listeners.map(({ times }) => {
     const next = times().find((time) => time > struckAt) ?? NaN
     return Math.round(next - struckAt)
@@ -169,7 +169,7 @@ export const strike = async (
   const sessions = [await begin(first)]
   sessions.push(...(await Promise.all(others.map(begin))))
   const victim = victimOf(world, requested, await workerOf(world, sessions[0]?.live.id ?? 0))
-  const rest = frontsOf(world, victim).at(-1) ?? (() => '')
+  const otherFront = frontsOf(world, victim).at(-1) ?? (() => '')
   const outcomes: Array<Outcome> = []
   try {
     await untilBegun(sessions)
@@ -183,7 +183,7 @@ export const strike = async (
     const fault = causeFault(world, victim, requested)
     if (killed !== null && killed !== victim) await killed.start()
     await fault
-    outcomes.push(...(await Promise.all(sessions.map((session) => outcomeOf(session, rest, struckAt)))))
+    outcomes.push(...(await Promise.all(sessions.map((session) => outcomeOf(session, otherFront, struckAt)))))
     return outcomes
   } finally {
     for (const session of sessions) session.stop()

@@ -2,7 +2,7 @@ import type { LiveCreated } from '../../../domain/live/events.ts'
 import { DEFAULT_ENGINE_SETTINGS } from '../../../domain/live/settings.ts'
 import type { EventOf } from '../../../domain/shared/event.ts'
 
-/** Returns the instant that many milliseconds after 2026-11-21 00:00 UTC, with microseconds. */
+/** Returns the instant `milliseconds` after 2026-11-21 00:00 UTC, in the stored format with microseconds. */
 export const after = (milliseconds: number): string =>
   new Date(Date.UTC(2026, 10, 21) + milliseconds).toISOString().replace('Z', '000+00:00')
 

@@ -4,7 +4,7 @@ import type { Keyring, PlainMember, SealedMember } from '../../../application/po
 import type { Envelope } from '../../../domain/shared/event.ts'
 import { rightOf } from '../tools/right.ts'
 
-/** The place in the log of texts whose place does not matter to the test. */
+/** A stream and a member, for tests in which the place of a text in the log does not matter. */
 export const PLACE = { stream: 'user-1', member: 'UserRegistered.username' }
 
 /** The texts as personal members, for `Keyring.seal`. */

@@ -47,8 +47,8 @@ export const startForbiddenPlaces = async (t: ExecutionContext, user: User) => {
   return { directory, file, contacts: () => contacts, places }
 }
 
-/** Returns whether an argument is a flag of Node's permission model. */
-export const isPermission = (word: string): boolean => /^--(?:permission|allow-)/.test(word)
+/** Returns whether a word is a flag of Node's permission model. */
+export const isPermissionFlag = (word: string): boolean => /^--(?:permission|allow-)/.test(word)
 
 type Places = Readonly<Record<string, string>>
 
@@ -62,7 +62,7 @@ export const attemptingCommand = (isolate: boolean, places: Places): ReadonlyArr
   const { file, args } = decoderCommand(isolate, false)
   const at = args.findIndex((word) => word.endsWith('decoder-process.ts'))
   const words = args.toSpliced(at, 0, `--allow-fs-read=${import.meta.dirname}`, '--import', attempts.href)
-  return [file, ...words.filter((word) => isolate || !isPermission(word))]
+  return [file, ...words.filter((word) => isolate || !isPermissionFlag(word))]
 }
 
 /** Runs the command and returns the outcomes of its attempts. */

@@ -43,8 +43,8 @@ const run = async (order: CrowdOrder): Promise<void> => {
     codes.push(closed.promise)
     await openBare(order.port, order.path, { text: () => undefined, closed: closed.resolve })
   }
-  for (let left = order.count; left > 0; left -= AT_ONCE)
-    await Promise.all(Array.from({ length: Math.min(AT_ONCE, left) }, connect))
+  for (let remaining = order.count; remaining > 0; remaining -= AT_ONCE)
+    await Promise.all(Array.from({ length: Math.min(AT_ONCE, remaining) }, connect))
   send({ kind: 'connected' })
   const returned = await Promise.all(codes.map(async (code, index) => {
     const firstCode = await code

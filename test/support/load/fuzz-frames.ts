@@ -26,9 +26,9 @@ const SETTINGS = [
 ]
 
 const mutated = (text: string): string => {
-  const place = randomInt(text.length + 1)
-  const inserted = pick(['', '"', '{', '\\', '\u0000', 'é', '🎧', '1e999', text.slice(place).repeat(2)])
-  return text.slice(0, place) + inserted + text.slice(place + randomInt(3))
+  const position = randomInt(text.length + 1)
+  const inserted = pick(['', '"', '{', '\\', '\u0000', 'é', '🎧', '1e999', text.slice(position).repeat(2)])
+  return text.slice(0, position) + inserted + text.slice(position + randomInt(3))
 }
 
 const message = (): string => {

@@ -6,7 +6,7 @@ import { join, relative } from 'node:path'
 import type { ExecutionContext } from 'ava'
 import { listen } from '../tools/listen.ts'
 
-/** A fault of the answers of the hub or its storage whose path matches. */
+/** A fault of the hub or its storage. It affects the answers for paths that match. */
 export interface Fault {
   readonly path: RegExp
   /** The number of wrong answers that remain; Infinity: all answers. */

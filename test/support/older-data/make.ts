@@ -113,10 +113,10 @@ const fill = async (url: string): Promise<void> => {
 
   await eventually(() => {
     const log = new DatabaseSync(join(dataDirectory, 'events.sqlite'), { readOnly: true })
-    const left = log.prepare(`SELECT count(DISTINCT sid) AS n FROM events JOIN streams USING (sid)
+    const withText = log.prepare(`SELECT count(DISTINCT sid) AS n FROM events JOIN streams USING (sid)
       WHERE name LIKE 'segments-%' AND data IS NOT NULL`).get()?.['n']
     log.close()
-    assert.equal(left, SESSIONS_WITH_TEXT, 'only text with retention is left')
+    assert.equal(withText, SESSIONS_WITH_TEXT, 'only text with retention is left')
   }, { timeoutMs: FORGOTTEN_WITHIN_MS })
 }
 

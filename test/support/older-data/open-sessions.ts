@@ -75,7 +75,7 @@ const idle: Begin = () => Promise.resolve({})
 
 const connect: Begin = async (client, live) => ({ sender: await client.socket(live, 'sender') })
 
-export const starts = async (client: Client, live: LiveJson): Promise<TestSocket> => {
+export const startSender = async (client: Client, live: LiveJson): Promise<TestSocket> => {
   const sender = await client.socket(live, 'sender')
   sender.send({ type: 'config' })
   await sender.frame(({ status }) => status === 'started')
@@ -98,13 +98,13 @@ export const speak = (sender: TestSocket, speech: Int16Array): void => {
 
 const speakAsSender: Begin = async (client, live, { speech }) => {
   const listener = await client.socket(live, 'listener')
-  const sender = await starts(client, live)
+  const sender = await startSender(client, live)
   speak(sender, speech)
   await untilFinal(listener, live)
   return { sender, listener }
 }
 
-const startOnly: Begin = async (client, live) => ({ sender: await starts(client, live) })
+const startOnly: Begin = async (client, live) => ({ sender: await startSender(client, live) })
 
 const speakAndDisconnect: Begin = async (client, live, sources) => {
   const { sender, listener } = await speakAsSender(client, live, sources)
@@ -119,7 +119,7 @@ const awaitPulledText: Begin = async (client, live) => {
 }
 
 const startPull: Begin = async (client, live) => {
-  const sender = await starts(client, live)
+  const sender = await startSender(client, live)
   await sender.frame(isFinal)
   return { sender }
 }
@@ -217,7 +217,7 @@ export const checkSessionsContinue = async (
       t.not(await pidOf(client, live), pid, name)
     }
     if (statusAfter === 'pending') {
-      const sender = await starts(client, live)
+      const sender = await startSender(client, live)
       if (!('audio_url' in request(sources))) {
         speak(sender, sources.speech)
         await sender.frame(isFinal)

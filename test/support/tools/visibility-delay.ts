@@ -18,6 +18,6 @@ export const visibilityDelay = async (
   return performance.now() - since
 }
 
-/** Returns a percentile. `share` is from 0 to 1: 0.95 returns the value that 95 % of the values do not exceed. */
-export const percentile = (values: ReadonlyArray<number>, share: number): number =>
-  values.toSorted((a, b) => a - b)[Math.max(0, Math.ceil(values.length * share) - 1)] ?? NaN
+/** Returns a percentile. `fraction` is from 0 to 1: 0.95 returns the value that 95 % of the values do not exceed. */
+export const percentile = (values: ReadonlyArray<number>, fraction: number): number =>
+  values.toSorted((a, b) => a - b)[Math.max(0, Math.ceil(values.length * fraction) - 1)] ?? NaN

@@ -47,5 +47,5 @@ export const readProfiles = async (folder: string): Promise<ReadonlyArray<Profil
 }
 
 /** Returns whether a node computes positions or shapes, which onnxruntime always does on the CPU. */
-export const isOfShapes = ({ type, reads }: ProfiledNode): boolean =>
+export const computesShapes = ({ type, reads }: ProfiledNode): boolean =>
   type === 'Shape' || reads.every((read) => !read.startsWith('float'))

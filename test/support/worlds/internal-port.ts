@@ -63,14 +63,14 @@ export const until = (condition: () => boolean): Promise<void> =>
 export const untilClosed = (emitter: EventEmitter): Promise<void> =>
   new Promise((resolve) => void emitter.once('close', () => resolve()))
 
-/** Checks that a member can open a link. */
+/** Checks that a peer with the right key can open a link. */
 export const assertServing = async (t: ExecutionContext, peer: Peer): Promise<void> => {
   const { messages, link } = dialWorker(t, peer)
   await until(() => messages.length === 1)
   link.close()
 }
 
-/** Opens a WebSocket with the key of a member. The test sends arbitrary frames on it. */
+/** Opens a WebSocket with the right key. The test sends arbitrary frames on it. */
 export const openRawLink = async (t: ExecutionContext, port: number, path = PATH): Promise<WebSocket> => {
   const createConnection = () => preSharedKey(KEY).dial('127.0.0.1', port)
   const socket = new WebSocket(`wss://127.0.0.1:${port}${path}`, { createConnection })

@@ -51,7 +51,7 @@ interface Process {
   readonly leases: () => Leases
   /** Requests the lease and works until the lease is lost. */
   readonly requestLease: (lease: string) => void
-  /** The lease as the process believes to hold it. */
+  /** The lease, if the process believes that it holds it. */
   readonly held: (lease: string) => Held | undefined
   /** The incarnations that this process declared lost. */
   readonly lost: ReadonlyArray<string>

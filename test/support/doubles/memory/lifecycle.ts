@@ -46,7 +46,7 @@ export interface MemoryLifecycle extends LiveLifecycle {
   /** The session as a worker finds it when it takes the session over. */
   readonly attached: (liveId: number) => AttachedLive
   readonly pointOf: (liveId: number) => SourcePoint
-  /** Selects the segments that can never be written. By default every segment can. */
+  /** Selects the segments that can never be written. By default all segments can be written. */
   readonly refuseSegments: (isRefused: (segment: Segment) => boolean) => void
   /** Ends the session as another process does. */
   readonly endElsewhere: (liveId: number, cause: EndCause) => void

@@ -148,7 +148,7 @@ export const createMemoryLinks = ({ timers }: { readonly timers: Timers }): Memo
     return link
   }
 
-  const end = (
+  const requestEnd = (
     from: string,
     peer: Peer,
     message: EndMessage,
@@ -202,7 +202,7 @@ export const createMemoryLinks = ({ timers }: { readonly timers: Timers }): Memo
           if (isClosed) link.finish(`${name} stops`)
           return link.near
         },
-        end: (to, message, limitMs) => end(name, to, message, limitMs),
+        end: (to, message, limitMs) => requestEnd(name, to, message, limitMs),
         close: () => {
           isClosed = true
           for (const { from, leave } of linksWith(name)) if (from === name) leave(name)

@@ -10,7 +10,7 @@ import { checkFilter, demanded, matches, projected, sorted } from './match.ts'
 import { checkUpdate, updated } from './update.ts'
 
 interface Command {
-  /** The arguments, except its name and the arguments of every command. */
+  /** The arguments that only this command takes. Its name is not one of them. */
   readonly takes: ReadonlyArray<string>
   /** A command that writes documents is retryable. */
   readonly writes?: 'documents' | 'metadata'

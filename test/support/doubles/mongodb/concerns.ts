@@ -45,5 +45,5 @@ export const viewOf = (command: BSON.Document): View => {
 }
 
 /** Returns whether a secondary may answer. */
-export const maySecondary = (command: BSON.Document): boolean =>
+export const maySecondaryAnswer = (command: BSON.Document): boolean =>
   !['primary', undefined].includes(command['$readPreference']?.mode as string | undefined)

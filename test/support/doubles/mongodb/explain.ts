@@ -36,7 +36,7 @@ const conditionsOn = (filter: BSON.Document, path: string): BSON.Document | null
  * Returns whether the index alone can decide the conditions. An index stores a missing member as null, so a comparison
  * with null needs the document.
  */
-const isExact = (conditions: BSON.Document): boolean =>
+const isDecidedByIndex = (conditions: BSON.Document): boolean =>
   !('$eq' in conditions && conditions['$eq'] === null) &&
   !(Array.isArray(conditions['$in']) && conditions['$in'].includes(null))
 
@@ -98,7 +98,7 @@ const byIndex = (documents: ReadonlyArray<BSON.Document>, index: Index, query: Q
 
   const bounds = Object.fromEntries(Object.entries(query.filter).filter(([path]) => paths.includes(path)))
   const isDecided = Object.keys(query.filter).every(
-    (path) => path in bounds && isExact(conditionsOn(query.filter, path) ?? {}),
+    (path) => path in bounds && isDecidedByIndex(conditionsOn(query.filter, path) ?? {}),
   )
   const entries = sorted(documents, index.key)
   const directed = order === 'backward' ? entries.toReversed() : entries

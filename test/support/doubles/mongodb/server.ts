@@ -1,6 +1,6 @@
 import type { BSON } from 'mongodb'
 import { COMMANDS, COMMON } from './commands.ts'
-import { maySecondary, refusalOf, viewOf, waitsForMajority, weaknessOf } from './concerns.ts'
+import { maySecondaryAnswer, refusalOf, viewOf, waitsForMajority, weaknessOf } from './concerns.ts'
 import { failure, ServerError } from './errors.ts'
 import type { WeakWrite } from './faults.ts'
 import { topologyVersionOf } from './greeting.ts'
@@ -68,7 +68,7 @@ export const createServer = ({ isReplicaSet, isLenient, note }: ServerOptions): 
 
   const viewAt = (name: string, command: BSON.Document, { leads }: Seat): View => {
     if (leads !== null) return viewOf(command)
-    if (!ANYWHERE.includes(name) && !maySecondary(command))
+    if (!ANYWHERE.includes(name) && !maySecondaryAnswer(command))
       throw new ServerError(13435, 'NotPrimaryNoSecondaryOk', 'not primary and secondaryOk=false')
     return 'secondary'
   }

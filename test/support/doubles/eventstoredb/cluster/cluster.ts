@@ -92,14 +92,14 @@ export const createCluster = ({ file, ports, delays, onEnd }: ClusterParts): Clu
     waiting: [],
   }))
   let lastLeader = 0
-  let change: NodeJS.Timeout | undefined
-  const others = new Set<NodeJS.Timeout>()
+  let nextChange: NodeJS.Timeout | undefined
+  const otherTimers = new Set<NodeJS.Timeout>()
   const later = (ms: number, act: () => void): void => {
     const timer = setTimeout(() => {
-      others.delete(timer)
+      otherTimers.delete(timer)
       act()
     }, ms)
-    others.add(timer)
+    otherTimers.add(timer)
   }
 
   const voters = (): ReadonlyArray<NodeRecord> =>
@@ -153,9 +153,9 @@ export const createCluster = ({ file, ports, delays, onEnd }: ClusterParts): Clu
   }
   /** Schedules the next change after an event: an election, the loss of the quorum, or the waiting writes. */
   const plan = (toElection: number, toRefusal: number): void => {
-    clearTimeout(change)
-    if (!hasQuorum()) change = setTimeout(loseQuorum, toRefusal)
-    else if (leading() === undefined) change = setTimeout(elect, toElection)
+    clearTimeout(nextChange)
+    if (!hasQuorum()) nextChange = setTimeout(loseQuorum, toRefusal)
+    else if (leading() === undefined) nextChange = setTimeout(elect, toElection)
     else takeWaiting()
   }
 
@@ -242,8 +242,8 @@ export const createCluster = ({ file, ports, delays, onEnd }: ClusterParts): Clu
     leave: (index, absence) => leave(nodeAt(index), absence),
     comeBack: (index) => comeBack(nodeAt(index)),
     dispose: () => {
-      clearTimeout(change)
-      for (const timer of others) clearTimeout(timer)
+      clearTimeout(nextChange)
+      for (const timer of otherTimers) clearTimeout(timer)
     },
   }
 }

@@ -45,7 +45,7 @@ const judgeByRevision = (
     const revision = expected + 1n + BigInt(index)
     const remembered = log.remembered(id)
     const isRemembered = remembered?.stream === stream && remembered.revision === revision
-    if (log.at(stream, revision)?.id === id || isRemembered) continue
+    if (log.recordAt(stream, revision)?.id === id || isRemembered) continue
     return index === 0 && expected === -1n && log.isDeleted(stream) ? { kind: 'write' } : { kind: 'refused' }
   }
   return events.length === 0 ? { kind: 'write' } : { kind: 'stored', last: expected + BigInt(events.length) }
@@ -98,7 +98,7 @@ export const append = (
       return {
         kind: 'done',
         revision: verdict.last,
-        position: log.isDeleted(stream) ? null : (log.at(stream, verdict.last)?.position ?? null),
+        position: log.isDeleted(stream) ? null : (log.recordAt(stream, verdict.last)?.position ?? null),
       }
     case 'write':
       return { kind: 'done', ...writeAndUndelete(log, stream, events) }

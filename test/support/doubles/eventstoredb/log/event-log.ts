@@ -37,7 +37,7 @@ export interface LogView {
   readonly indexAt: (position: number) => number
   /** The last revision of a stream; -1n: unknown stream. */
   readonly last: (stream: string) => bigint
-  readonly at: (stream: string, revision: bigint) => LogRecord | undefined
+  readonly recordAt: (stream: string, revision: bigint) => LogRecord | undefined
   /** The record of a recently written event id. */
   readonly remembered: (id: string) => Pick<LogRecord, 'stream' | 'revision'> | undefined
   readonly isTombstoned: (stream: string) => boolean
@@ -122,15 +122,15 @@ export const createReplica = (): Replica => {
     const stays = new Set<LogRecord>()
     for (const [stream, all] of streams) {
       const isWithin = isWithinLimits(stream, now)
-      const left = all.filter(
+      const kept = all.filter(
         (record, index) =>
           record.position >= to || (!isTombstoned(stream) && (isWithin(record) || index === all.length - 1)),
       )
-      streams.set(stream, left)
-      for (const record of left) stays.add(record)
+      streams.set(stream, kept)
+      for (const record of kept) stays.add(record)
     }
-    const left = records.filter((record) => stays.has(record) || record.revision === LAST_REVISION)
-    records.splice(0, records.length, ...left)
+    const kept = records.filter((record) => stays.has(record) || record.revision === LAST_REVISION)
+    records.splice(0, records.length, ...kept)
     scavengedTo = to
   }
 
@@ -166,7 +166,7 @@ export const createReplica = (): Replica => {
       return low
     },
     last,
-    at: (stream, revision) => {
+    recordAt: (stream, revision) => {
       const all = recordsOf(stream)
       const likely = all[Number(revision - (all[0]?.revision ?? 0n))]
       return likely?.revision === revision ? likely : all.find((record) => record.revision === revision)
