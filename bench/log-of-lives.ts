@@ -3,7 +3,7 @@ import type { EventStore } from '../application/ports/event-store.ts'
 import { DEFAULT_ENGINE_SETTINGS } from '../domain/live/settings.ts'
 import { orThrow } from '../domain/shared/or-throw.ts'
 
-export const EVENTS_A_LIVE = 4
+export const EVENTS_PER_LIVE = 4
 const LIVES_AT_ONCE = 500
 
 /** The time of all events in the log. */

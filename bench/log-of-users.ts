@@ -4,7 +4,7 @@ import { DEFAULT_ENGINE_SETTINGS } from '../domain/live/settings.ts'
 import { orThrow } from '../domain/shared/or-throw.ts'
 import { EVENT_TIME } from './log-of-lives.ts'
 
-export const EVENTS_A_USER = 4
+export const EVENTS_PER_USER = 4
 const USERS_AT_ONCE = 250
 
 const metadata = { correlationId: v7(), causationId: v7(), actor: 'user:1', recordedAt: EVENT_TIME }

@@ -15,7 +15,7 @@ import { lives } from '../projections/lives/projection.ts'
 import { rebuildReadModel } from '../projections/rebuild/rebuild.ts'
 import { timed } from './cpu-time.ts'
 import type { Benchmark } from './harness.ts'
-import { EVENT_TIME, EVENTS_A_LIVE, fillWithLives, historyOf, ownerOf } from './log-of-lives.ts'
+import { EVENT_TIME, EVENTS_PER_LIVE, fillWithLives, historyOf, ownerOf } from './log-of-lives.ts'
 import { NO_CHECKPOINT } from '../application/ports/documents.ts'
 
 /** Events per batch of the rebuild. The peer uses transactions of the same size. */
@@ -73,7 +73,7 @@ const rebuildOf = (name: string, events: number, rounds: number): Benchmark => (
     const store = await openSqliteEventStore({ file: join(directory, 'events.sqlite') })
     const documents = await openSqliteDocuments({ file: join(directory, 'documents.sqlite') })
     const { signal } = new AbortController()
-    await fillWithLives(store, events / EVENTS_A_LIVE)
+    await fillWithLives(store, events / EVENTS_PER_LIVE)
     const head = orThrow(await store.head()())
     orThrow(await documents.ensure([lives.collection])())
     await foldLog({ store, documents }, lives, { from: NO_CHECKPOINT, to: head, signal })

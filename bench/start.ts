@@ -11,8 +11,8 @@ import { startServiceProcess } from '../interfaces/cli/service-process.ts'
 import { DUTIES } from '../interfaces/compose/duties.ts'
 import { timed } from './cpu-time.ts'
 import type { Benchmark } from './harness.ts'
-import { EVENTS_A_LIVE, fillWithLives } from './log-of-lives.ts'
-import { EVENTS_A_USER, fillWithUsers } from './log-of-users.ts'
+import { EVENTS_PER_LIVE, fillWithLives } from './log-of-lives.ts'
+import { EVENTS_PER_USER, fillWithUsers } from './log-of-users.ts'
 
 const EVENTS = 1_000_000
 const USERS = 50_000
@@ -47,12 +47,12 @@ const fill = async (directory: string): Promise<void> => {
   await startAndStop(directory, () => undefined)
   const store = await openSqliteEventStore({ file: join(directory, 'events.sqlite') })
   await fillWithUsers(store, USERS, FIRST_ID)
-  await fillWithLives(store, (EVENTS - USERS * EVENTS_A_USER) / EVENTS_A_LIVE, FIRST_ID)
+  await fillWithLives(store, (EVENTS - USERS * EVENTS_PER_USER) / EVENTS_PER_LIVE, FIRST_ID)
   const position = orThrow(await store.head()())
   await store.close()
   const documents = await openSqliteDocuments({ file: join(directory, 'documents.sqlite') })
-  for (const projection of DUTIES)
-    orThrow(await documents.commit({ projection, collection: null }, [], { position, last: null })())
+  for (const duty of DUTIES)
+    orThrow(await documents.commit({ projection: duty, collection: null }, [], { position, last: null })())
   await documents.close()
   await startAndStop(directory, () => undefined)
 }
@@ -60,8 +60,8 @@ const fill = async (directory: string): Promise<void> => {
 export const starts: ReadonlyArray<Benchmark> = [
   {
     name: 'start-million',
-    meaning: `starts the service until it is ready; its log has ${EVENTS} events, the first of them of ${USERS} users `
-      + `and ${USERS} API tokens; its read models exist`,
+    meaning: `starts the service until it is ready; its read models exist; its log has ${EVENTS} events: first the `
+      + `events of ${USERS} users with an API token each, then the events of sessions`,
     peer: 'plain node:sqlite in this process: reads every row of the same log once, in order',
     unit: 'events',
     basis: 'wall',

@@ -29,7 +29,7 @@ export interface SpeechTimes {
   readonly language: string
 }
 
-/** Silence that begins within this time after a last word belongs to it, because both times are inexact. */
+/** A silence that begins within this time after a last word counts as its pause, because both times are inexact. */
 const TOLERANCE_SECONDS = 0.5
 
 /** Returns for each final the end of its last word and the start of the next word. Null when the last word is wrong. */
@@ -55,8 +55,8 @@ const endsFromFinals = (finals: ReadonlyArray<Final>, quiets: ReadonlyArray<Quie
   })
 
 /**
- * Returns the lag of each final after its last word, for last words that are right. The speech detector finds the
- * pauses, because inexact word times can cover a pause.
+ * Returns the lag of each final after its last word, if that word is right. Takes the pauses from `quiets`, which the
+ * speech detector found, because a word with an inexact time may span a pause.
  */
 export const finalLags = (
   finals: ReadonlyArray<Final>,
@@ -66,10 +66,11 @@ export const finalLags = (
   const { spoken, quiets } = times
   const pauses = quiets.filter(({ start, end }) => end - start >= pauseSeconds)
   const ends = spoken.length > 0 ? lastWords(finals, times) : endsFromFinals(finals, quiets)
+  const middles = pauses.map(({ start, end }) => (start + end) / 2)
   return finals.flatMap(({ at }, segment) => {
     const last = ends[segment] ?? null
     if (last === null) return []
-    const isPause = pauses.map(({ start, end }) => (start + end) / 2).some((at) => at > last.end && at < last.next)
+    const isPause = middles.some((middle) => middle > last.end && middle < last.next)
     const end = isPause ? 'pause' : last.next === Infinity ? 'audio' : 'running'
     return [{ lag: at - last.end, end, at }]
   })

@@ -72,7 +72,7 @@ export interface InstalledCatalogue extends Catalogue {
   readonly folderOf: (name: string) => string | undefined
 }
 
-/** Renames a folder to a hidden name, which no model has. First deletes a folder of this name that a kill left. */
+/** Renames a folder to a hidden name, which no model has. First deletes a leftover of a killed process at this name. */
 const hide = async (folder: string): Promise<HiddenModel> => {
   const hidden = join(dirname(folder), `.removing-${basename(folder)}`)
   await rm(hidden, { recursive: true, force: true })

@@ -87,7 +87,7 @@ const trySpeech = async (
   } = model.right
   const engine = createSpeechEngine({ models: new Map([[NAME, folder]]), workers: 1, logger: SILENT, execArgv })
   try {
-    // A speech detection and the load of a missing model allocate the memory that all models share.
+    // Detecting speech and loading an unknown model allocate the memory that all models share, before the measurement.
     const detected = await engine.detectSpeech(new Int16Array(VAD_FRAME), null)()
     if (E.isLeft(detected)) return E.left(detected.left.reason)
     await engine.load('none')()

@@ -10,7 +10,7 @@ export interface Address {
 
 export interface Connection {
   readonly hosts: ReadonlyArray<Address>
-  /** `+discover`: the first host is a DNS name, and each of its IP addresses is a node. */
+  /** True for `+discover`: the first host is a DNS name, and each of its IP addresses is a node. */
   readonly discovers: boolean
   /** Paths of certificate files; null for a server without TLS. */
   readonly tls: { readonly ca?: string; readonly cert?: string; readonly key?: string } | null

@@ -12,7 +12,7 @@ import { createDiscovery } from './nodes/discovery.ts'
 import { createQueryNode } from './nodes/gossip.ts'
 import { reasonOf } from './failures.ts'
 import { followLeader, type Leader } from './leader.ts'
-import { agreeOnMark } from './mark/log-format.ts'
+import { checkAndWriteMark } from './mark/log-format.ts'
 import { MARKED_STREAM, watchOwner } from './mark/log-owner.ts'
 import type { Ownership } from './mark/log-owner.ts'
 import { createCallTimeouts, LIMITS, type Limits, type CallTimeouts } from './call-timeouts.ts'
@@ -30,7 +30,7 @@ interface Options {
   /** Connection string in the form of the setting EVENTSTORE_URL. */
   readonly url: string
   readonly logger?: Logger
-  /** For a process that appends: writes the storage format and its name into the log. Null: opens without writing. */
+  /** Null: opens the log without writing. Otherwise writes the storage format and this owner into the mark of the log. */
   readonly ownership?: Ownership | null
   /** STREAM_PREFIX, for several services on the same servers. */
   readonly prefix?: string | null
@@ -87,17 +87,17 @@ export const openEventStoreDb = async (options: Options): Promise<EventStoreDb> 
     throw new Error(reason)
   }
   const starting = AbortSignal.timeout(START_MS)
-  const tryAgreement = async () => {
+  const checkMark = async () => {
     await leader.untilKnown(starting)
-    return await agreeOnMark({ calls, marked, ownership })
+    return await checkAndWriteMark({ calls, marked, ownership })
   }
-  let agreed = await tryAgreement()
-  while (E.isLeft(agreed)) {
-    if (starting.aborted) return refuse(`cannot connect to the event store: ${agreed.left.reason}`)
+  let checked = await checkMark()
+  while (E.isLeft(checked)) {
+    if (starting.aborted) return refuse(`cannot connect to the event store: ${checked.left.reason}`)
     await setTimeout(START_RETRY_MS)
-    agreed = await tryAgreement()
+    checked = await checkMark()
   }
-  const { refusal, revision } = agreed.right
+  const { refusal, revision } = checked.right
   if (refusal !== null) return refuse(refusal)
 
   const closing = new AbortController()
@@ -108,7 +108,8 @@ export const openEventStoreDb = async (options: Options): Promise<EventStoreDb> 
     ...reads,
     append: createAppends(parts),
     ...createStreamLimits(parts),
-    // Without a leader, a subscription waits for the election, so it starts earlier than after the next retry.
+    // Without a leader, a subscription waits for the election and then starts at once. A failed subscription would start
+    // only after the pause of its consumer.
     subscribe: async function* (from, prefixes, signal) {
       await leader.untilKnown(signal)
       yield* subscribe(from, prefixes, signal)

@@ -52,7 +52,7 @@ interface Leadership extends Candidate {
   readonly lost: AbortController
 }
 
-/** Whether another node leads in a later epoch. The channel to a node that was elected again stays in use. */
+/** Whether another node leads in a later epoch. False for the same node: after a new election it keeps its channel. */
 const isLater = (candidate: Candidate, present: Candidate): boolean =>
   textOf(candidate.address) !== textOf(present.address) && (candidate.epoch ?? -1) > (present.epoch ?? Infinity)
 

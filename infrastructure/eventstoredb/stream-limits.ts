@@ -8,7 +8,7 @@ import { reasonOf, unavailable } from './failures.ts'
 const ATTEMPTS = 3
 interface Metadata {
   readonly revision: bigint | 'no_stream'
-  /** The stored members, with `$` in the server's names. */
+  /** The stored members. The names of the server's own members begin with `$`. */
   readonly members: Readonly<Record<string, unknown>>
 }
 

@@ -177,8 +177,8 @@ export const createSubscriptions = ({ connected, timeouts, head }: SubscriptionP
         position = received
         return { kind: 'checkpoint', position }
       }
-      const place = received.event?.position
-      if (place !== undefined && toPosition(place) <= position) return null
+      const eventPosition = received.event?.position
+      if (eventPosition !== undefined && toPosition(eventPosition) <= position) return null
       const stored = toStoredEvent(received.event)
       if (E.isLeft(stored)) throw failure(stored.left)
       position = stored.right.position

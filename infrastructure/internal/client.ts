@@ -6,8 +6,8 @@ import type { Timers } from '../../application/ports/timers.ts'
 import { afterTimeout } from '../../application/waiting.ts'
 import { messageOf } from '../../domain/shared/message-of.ts'
 import { parseAddress } from './address.ts'
-import { describeRefusal, requestEnd } from './end-request.ts'
-import { createLinkEnd, SOCKET_OPTIONS } from './link-end.ts'
+import { describeRefusal, requestSessionEnd } from './session-end-request.ts'
+import { createLinkEndpoint, SOCKET_OPTIONS } from './link-endpoint.ts'
 import { decodeFromWorker } from './messages.ts'
 import { pathOf } from './paths.ts'
 import { preSharedKey } from './pre-shared-key.ts'
@@ -30,7 +30,7 @@ export const createLiveLinks = ({ masterKey, logger, timers }: LiveLinksOptions)
   /** Resolves the promise of `close`; null until `close` is called. */
   let allClosed: (() => void) | null = null
 
-  /** A link that reports its end without dialling. */
+  /** Returns a link that does not dial and reports that it is closed. */
   const failedLink = ({ closed }: LinkEvents, why: string): LiveLink => {
     setImmediate(closed, why)
     return { send: () => undefined, buffered: () => 0, close: () => undefined }
@@ -53,7 +53,7 @@ export const createLiveLinks = ({ masterKey, logger, timers }: LiveLinksOptions)
       link.cut(describeRefusal(statusCode ?? 0, to))
       request.destroy()
     })
-    const link = createLinkEnd({
+    const link = createLinkEndpoint({
       socket,
       peer: to.name,
       decode: decodeFromWorker,
@@ -78,7 +78,7 @@ export const createLiveLinks = ({ masterKey, logger, timers }: LiveLinksOptions)
       const unreachable = (reason: string) => E.left({ _tag: 'Unreachable', reason } as const)
       if (address === null) return unreachable(`${to.name} has no valid address: "${to.address}"`)
       try {
-        return E.right(await requestEnd(key.dial(address.host, address.port), to, message, limitMs, timers))
+        return E.right(await requestSessionEnd(key.dial(address.host, address.port), to, message, limitMs, timers))
       } catch (error) {
         return unreachable(messageOf(error))
       }

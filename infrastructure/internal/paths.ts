@@ -1,8 +1,9 @@
-/** The target of a request to the internal port: a link to a session, or its end, in one run of a process. */
+/** The target of a request to the internal port: a session in one run of a process, and the action for this session. */
 export interface Target {
   /** Id of the run of the process, so a restarted process refuses requests for its predecessor. */
   readonly incarnation: string
   readonly liveId: number
+  /** `link` opens a link to the session, `end` ends the session. */
   readonly action: 'link' | 'end'
 }
 

@@ -13,8 +13,8 @@ import type { Timers } from '../../application/ports/timers.ts'
 import { atMost } from '../../application/waiting.ts'
 import { messageOf } from '../../domain/shared/message-of.ts'
 import { advertisedAddress } from './address.ts'
-import { endRequest, endResponse, readJson } from './end-request.ts'
-import { createLinkEnd, SOCKET_OPTIONS } from './link-end.ts'
+import { endRequest, endResponse, readJson } from './session-end-request.ts'
+import { createLinkEndpoint, SOCKET_OPTIONS } from './link-endpoint.ts'
 import { decodeToWorker } from './messages.ts'
 import { parsePath } from './paths.ts'
 import type { Target } from './paths.ts'
@@ -67,13 +67,13 @@ export const openInternalServer = async (options: InternalServerOptions): Promis
   const upgrader = new WebSocketServer({ ...SOCKET_OPTIONS, noServer: true, clientTracking: false })
 
   const openLink = (socket: WebSocket, liveId: number, from: string): void => {
-    const end = createLinkEnd({
+    const endpoint = createLinkEndpoint({
       socket,
       peer: from,
       decode: decodeToWorker,
       message: (message) => guarded(() => session.message(message)),
       closed: (why) => {
-        links.delete(end)
+        links.delete(endpoint)
         logger.info({ liveId, from, why }, 'a link ended')
         guarded(() => session.closed())
       },
@@ -86,14 +86,14 @@ export const openInternalServer = async (options: InternalServerOptions): Promis
         task()
       } catch (error) {
         logger.error({ liveId, error: messageOf(error) }, 'a link failed')
-        end.cut('an error occurred in this process')
+        endpoint.cut('an error occurred in this process')
       }
     }
     let session: ReturnType<LinkHandler['open']> = { message: () => undefined, closed: () => undefined }
-    links.add(end)
+    links.add(endpoint)
     guarded(() => {
-      const send = (message: FromWorker): void => end.send(message)
-      session = handler.open(liveId, { send, buffered: end.buffered, close: end.close })
+      const send = (message: FromWorker): void => endpoint.send(message)
+      session = handler.open(liveId, { send, buffered: endpoint.buffered, close: endpoint.close })
     })
   }
 

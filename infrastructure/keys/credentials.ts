@@ -25,13 +25,13 @@ const PARAMETERS = { algorithm: ARGON2ID, memoryCost: 19_456, timeCost: 2, paral
 const isOurEncoding = (token: string, payload: unknown): boolean =>
   Buffer.from(token.split('.')[1] ?? '', 'base64url').toString() === JSON.stringify(payload)
 
-/** Creates a queue that runs at most `size` tasks at once. Up to `places` tasks wait; further tasks are refused. */
-const createQueue = (size: number, places: number) => {
+/** Creates a queue that runs up to `maxRunning` tasks at once. Up to `maxWaiting` tasks wait; it refuses further tasks. */
+const createQueue = (maxRunning: number, maxWaiting: number) => {
   const waiting: Array<() => void> = []
   let running = 0
   return <A>(task: () => Promise<A>): TaskEither<TooBusy, A> => async () => {
-    if (running >= size && waiting.length >= places) return E.left({ _tag: 'TooBusy' })
-    if (running >= size) await new Promise<void>((resolve) => waiting.push(resolve))
+    if (running >= maxRunning && waiting.length >= maxWaiting) return E.left({ _tag: 'TooBusy' })
+    if (running >= maxRunning) await new Promise<void>((resolve) => waiting.push(resolve))
     else running += 1
     try {
       return E.right(await task())

@@ -104,7 +104,7 @@ export const createCollections = ({ readModels, maintenance, limitMs }: Collecti
     return (await maintained.findOne({ _id: { $ne: name }, base, version })) !== null
   }
 
-  /** Assigns the next version to the name. Its collection is unused or was dropped long ago. */
+  /** Assigns the next version to the name. No name uses the collection of that version. */
   const useNextVersion = (name: string, { version }: Pointer): Promise<void> =>
     write(name, { version: version + 1, base: name })
 

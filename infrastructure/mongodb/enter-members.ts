@@ -50,9 +50,10 @@ const conflictOf = (own: Entry, { entry, hasBeaten, isLost }: ObservedMember): C
 
 /**
  * Enters `own` into the register and returns the members. Throws an Error with a message for users when a running
- * process conflicts with `own`. The entry counts when a read shows it without a conflict. Unanswered reads do not
- * count, so no member becomes lost during an election in MongoDB. Removing or replacing an entry is a majority write.
- * It expects the beat (number of heartbeats) that was read, so outdated answers of a deposed primary do no harm.
+ * process conflicts with `own`. This process has entered when a read shows its entry without a conflict. An unanswered
+ * read makes no member silent, so no member becomes lost during an election in MongoDB. Removing or replacing an entry
+ * is a majority write. It expects the beat (number of heartbeats) that was read, so outdated answers of a deposed
+ * primary do no harm.
  */
 export const enterMembers = async (
   { register, timers, logger, observe }: Entering,
@@ -72,7 +73,7 @@ export const enterMembers = async (
       logger.warn({ member: name, host, ttl }, 'waiting to see whether another process that uses MongoDB is running')
     warned.add(incarnation)
   }
-  /** Returns true after a change, so the register must be read again. */
+  /** Returns true if it has changed the register, which must then be read again at once. */
   const resolve = async (conflict: Conflict | null, isIn: boolean): Promise<boolean> => {
     if (conflict === null) return answer(await register.enter(own)) === true
     if (conflict.act === 'refuse') throw new Error(conflict.why)

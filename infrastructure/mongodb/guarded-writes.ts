@@ -32,7 +32,10 @@ export const checkUpserted = (
 export const isDuplicate = (error: unknown): boolean =>
   error instanceof MongoServerError && error.code === DUPLICATE_KEY
 
-/** Runs an upsert. Keeps an existing document that the filter of the upsert does not match. */
+/**
+ * Runs an upsert. If a document with this key exists but does not match the filter, the upsert fails with a duplicate
+ * key. The document then stays unchanged, and the error is ignored.
+ */
 export const ignoreDuplicate = async (upsert: () => Promise<void>): Promise<void> => {
   try {
     await upsert()

@@ -33,7 +33,7 @@ export interface MemberRegister {
   readonly leave: (own: Entry) => Promise<Either<string, void>>
 }
 
-/** Members that only versions with shared stores write. */
+/** Fields that only versions with shared stores write. */
 type Shared = Profile & Announced
 
 interface MemberDocument extends Omit<Claim, 'name'>, Partial<Shared> {

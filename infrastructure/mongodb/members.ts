@@ -37,7 +37,7 @@ export interface Verdicts {
   readonly stays: (name: string, incarnation: string) => boolean
 }
 
-/** Members whose reads other adapters join. */
+/** The members, for other adapters that join their own reads to the reads of the members. */
 export interface SharedMembers extends Members {
   /**
    * Runs `read` right before each read of the members. So if `read` finds a process, the members contain it, unless it

@@ -52,9 +52,9 @@ export interface Limit {
 export const outcomeOf = async <A>(
   limitMs: number, requests: (limit: Limit) => Promise<A>,
 ): Promise<Either<string, A>> => {
-  const end = performance.now() + limitMs
+  const deadline = performance.now() + limitMs
   const check = (): void => {
-    if (performance.now() > end) throw new Error(`the limit of ${limitMs} ms is reached`)
+    if (performance.now() > deadline) throw new Error(`the limit of ${limitMs} ms is reached`)
   }
   try {
     const outcome = await withLimit(limitMs, requests({ maxTimeMS: limitMs, check }))

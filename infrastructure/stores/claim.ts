@@ -2,7 +2,7 @@ import { hostname } from 'node:os'
 import * as t from 'io-ts'
 import type { Self } from '../../application/ports/peers/members.ts'
 
-/** The entry that a process writes into a store to claim a place that only one process may hold. */
+/** An entry in a store with which one process claims its name, or the event log, for itself. */
 export const claim = t.readonly(t.type({
   name: t.string,
   incarnation: t.string,

@@ -15,7 +15,7 @@ interface Parts {
   readonly ownership: Ownership | null
 }
 
-interface Agreement {
+interface CheckedMark {
   /** Why this process must not use the log, as a message for users; null: it may use the log. */
   readonly refusal: string | null
   /** Revision of the metadata that holds the mark. */
@@ -32,27 +32,27 @@ const isCurrent = (members: Readonly<Record<string, unknown>>, release: number):
  * Checks the format and the owner in the mark of the log. For a process that appends, it also writes our format,
  * release and owner into the mark.
  */
-export const agreeOnMark = async (
+export const checkAndWriteMark = async (
   { calls, marked, ownership }: Parts,
-): Promise<E.Either<StoreUnavailable, Agreement>> => {
+): Promise<E.Either<StoreUnavailable, CheckedMark>> => {
   const found = await metadataOf(calls, marked)
   if (E.isLeft(found)) return found
   const { revision, members } = found.right
-  const agreed = (refusal: string | null) => E.right({ refusal, revision: revisionOf(revision) })
+  const unchanged = (refusal: string | null) => E.right({ refusal, revision: revisionOf(revision) })
   const release = Number(members['release'] ?? 0)
   const tooNew = formatProblem('the log of the event store', members['format'], release)
-  if (tooNew !== null || ownership === null) return agreed(tooNew)
+  if (tooNew !== null || ownership === null) return unchanged(tooNew)
   const { owner, takesOver } = ownership
   const storedOwner = ownerIn(members)
   // An earlier attempt of this process wrote the mark, but its answer was lost.
-  if (storedOwner?.incarnation === owner.incarnation) return agreed(null)
+  if (storedOwner?.incarnation === owner.incarnation) return unchanged(null)
   // `ownershipProblem` is called after the mark was read. If another process has already replaced this process, the
   // call returns the reason. If this happens later, the write below fails, because the revision has changed.
   const refusal = (takesOver ? null : ownerProblem(storedOwner, owner)) ?? (await ownership.ownershipProblem())
-  if (refusal !== null) return agreed(refusal)
-  // All members of one MongoDB share the log, so the owner in the mark stays.
+  if (refusal !== null) return unchanged(refusal)
+  // All processes that use the same MongoDB share the log, so a new process does not replace the owner in the mark.
   const isShared = isSibling(storedOwner, owner) && !takesOver
-  if (isShared && isCurrent(members, release)) return agreed(null)
+  if (isShared && isCurrent(members, release)) return unchanged(null)
   try {
     // Expects the revision that was read. If two processes start together, one write fails. The next attempt of that
     // process reads the owner that the other process wrote.

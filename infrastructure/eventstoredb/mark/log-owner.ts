@@ -15,13 +15,13 @@ export const MARKED_STREAM = 'stenolog'
 const logOwner = t.intersection([
   claim,
   t.readonly(t.type({
-    /** Id of the MongoDB whose members share the log; null: the log belongs to one data directory. */
+    /** Id of a MongoDB: all processes that use it share the log. Null: the log belongs to one data directory. */
     cluster: t.union([t.string, t.null]),
   })),
 ])
 export type LogOwner = t.TypeOf<typeof logOwner>
 
-/** Whether both owners are members of one MongoDB and so share the log. */
+/** Whether both owners use the same MongoDB and so share the log. */
 export const isSibling = (owner: LogOwner | null, own: LogOwner): boolean =>
   owner !== null && owner.cluster !== null && owner.cluster === own.cluster
 
@@ -47,8 +47,8 @@ export const ownerIn = (members: Readonly<Record<string, unknown>>): LogOwner | 
 
 /**
  * Returns why `own` must not use the log, as a message for users; null: it may. The lock of the data directory proves
- * that an earlier process of the same directory has ended. Members of one MongoDB share the log. Every other owner may
- * still be running.
+ * that an earlier process of the same directory has ended. Processes that use the same MongoDB share the log. Every
+ * other owner may still be running.
  */
 export const ownerProblem = (owner: LogOwner | null, own: LogOwner): string | null => {
   if (owner === null || isSibling(owner, own)) return null

@@ -100,8 +100,8 @@ export const channelsOver = (connection: Connection, certificates: Certificates)
       client,
       probe: async (limitMs) => {
         try {
-          const end = { direction: 'backwards', fromPosition: 'end', maxCount: 1, requiresLeader: true } as const
-          await collect(client.readAll(end), limitMs)
+          const lastEvent = { direction: 'backwards', fromPosition: 'end', maxCount: 1, requiresLeader: true } as const
+          await collect(client.readAll(lastEvent), limitMs)
           return { kind: 'leads' }
         } catch (error) {
           const reason = reasonOf(error)

@@ -40,7 +40,7 @@ export const startEngineChild = (
     env: engineEnvironment(gpu),
   })
   let hasEnded = false
-  const end = (reason: string): void => {
+  const reportExit = (reason: string): void => {
     if (hasEnded) return
     hasEnded = true
     events.onExit(reason)
@@ -48,10 +48,10 @@ export const startEngineChild = (
   child.on('message', (reply) => {
     if (!hasEnded) events.onReply(reply as Reply)
   })
-  child.on('exit', (code, signal) => end(signal ?? `exit code ${code}`))
+  child.on('exit', (code, signal) => reportExit(signal ?? `exit code ${code}`))
   child.on('error', (error) => {
     // A message to an ending process also fails, but then `exit` follows.
-    if (child.pid === undefined) end(error.message)
+    if (child.pid === undefined) reportExit(error.message)
   })
   if (child.stderr !== null) createInterface({ input: child.stderr }).on('line', events.onErrorLine)
   return {
@@ -64,7 +64,7 @@ export const startEngineChild = (
     },
     abandon: (reason) => {
       child.kill('SIGKILL')
-      end(reason)
+      reportExit(reason)
     },
   }
 }

@@ -150,7 +150,7 @@ export const openSqliteDocumentsReader = ({ file }: { readonly file: string }): 
   const database = openForReading(file)
   const prepare = statementCache(database)
   const parse = (row: { readonly body: string }): Document => JSON.parse(row.body) as Document
-  /** Selects all columns, because a file of an earlier version lacks some. */
+  /** Uses `*`, because a file of an earlier version lacks some columns and naming a missing column is an error. */
   const checkpointRow = (projection: string): CheckpointRow | undefined =>
     prepare('SELECT * FROM checkpoints WHERE projection = ?').get(projection) as unknown as CheckpointRow | undefined
   return {
@@ -207,7 +207,7 @@ export const openSqliteDocuments = async ({ file }: { readonly file: string }): 
   }
   return {
     ...reader,
-    // Only this process can replace a collection, so its place is its name.
+    // The answer is the place of each collection. It is the name, because only this process can replace a collection.
     ensure: (collections) => async () =>
       E.map(() => collections.map(({ name }) => name))(await submit({ kind: 'ensure', collections })),
     commit: ({ projection }, changes, { position, last }, token = 0) => () => {
@@ -224,7 +224,7 @@ export const openSqliteDocuments = async ({ file }: { readonly file: string }): 
     discard: (target) => () => submit({ kind: 'discard', target }),
     promote: (from, to) => () => submit({ kind: 'promote', from, to }),
     close: async () => {
-      // The connection that is closed last merges the write-ahead file. Only the writer can, so it is closed last.
+      // The connection that is closed last merges the write-ahead file. Only the writer can merge it, so it is last.
       await reader.close()
       await writer.close()
     },

@@ -21,7 +21,7 @@ export type EventLogJob =
     }
   | { readonly kind: 'delete'; readonly stream: string }
 
-/** For an append: the place of its last event, or the actual revision when the expected one is wrong. */
+/** For an append: revision and row of its last event, or the actual revision when the expected revision is wrong. */
 export type EventLogAnswer =
   | readonly [revision: Revision, pos: number]
   | { readonly actual: Revision | 'no-stream' }

@@ -59,7 +59,7 @@ export const openSqliteEventStore = async ({ file, logger }: EventStoreOptions):
       }),
     deleteStream: (stream) => () => submit({ kind: 'delete', stream }),
     close: async () => {
-      // The connection that is closed last merges the write-ahead file. Only the writer can, so it is closed last.
+      // The connection that is closed last merges the write-ahead file. Only the writer can merge it, so it is last.
       await closeReader()
       await writer.close()
     },

@@ -38,7 +38,7 @@ const useStreamDigest = (database: DatabaseSync): void =>
   )
 
 /** Whether the streams of this log have digests. */
-const isCovered = (database: DatabaseSync): boolean =>
+const hasDigests = (database: DatabaseSync): boolean =>
   database.prepare("SELECT 1 FROM pragma_table_info('streams') WHERE name = 'digest'").get() !== undefined
 
 /** Creates the tables of the log. Adds digests to streams of versions without digests, so later edits are detected. */
@@ -46,7 +46,7 @@ export const prepareEventLog = (database: DatabaseSync): void => {
   useStreamDigest(database)
   transaction(database, () => {
     database.exec(EVENT_LOG_SCHEMA)
-    if (!isCovered(database))
+    if (!hasDigests(database))
       database.exec(`ALTER TABLE streams ADD COLUMN digest BLOB NOT NULL DEFAULT x''; ${SET_DIGEST}`)
     database.exec(`
       INSERT INTO coverage(since)
@@ -55,20 +55,20 @@ export const prepareEventLog = (database: DatabaseSync): void => {
   })
 }
 
-/** Returns the streams with a damaged row; none if the log has no digests yet. */
+/** Returns the streams whose row in `streams` is damaged. Returns no stream if the log has no digests yet. */
 export const damagedStreams = (database: DatabaseSync): ReadonlyArray<string> => {
-  if (!isCovered(database)) return []
+  if (!hasDigests(database)) return []
   useStreamDigest(database)
   return database.prepare(`SELECT name FROM streams WHERE digest <> ${DIGEST}`).all().map(({ name }) => String(name))
 }
 
-/** Whether the row of this stream is damaged. */
+/** Whether the row of this stream in `streams` is damaged. */
 export const isDamagedStream = (database: DatabaseSync, name: string): boolean => {
-  if (!isCovered(database)) return false
+  if (!hasDigests(database)) return false
   useStreamDigest(database)
   return database.prepare(`SELECT 1 FROM streams WHERE name = ? AND digest <> ${DIGEST}`).get(name) !== undefined
 }
 
 /** Returns the row number after which edits of streams are detected; null: the log has no digests yet. */
-export const coveredSince = (database: DatabaseSync): number | null =>
-  isCovered(database) ? Number(database.prepare('SELECT since FROM coverage').get()?.['since'] ?? 0) : null
+export const digestsSince = (database: DatabaseSync): number | null =>
+  hasDigests(database) ? Number(database.prepare('SELECT since FROM coverage').get()?.['since'] ?? 0) : null

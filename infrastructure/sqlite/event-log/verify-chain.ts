@@ -4,7 +4,7 @@ import * as E from 'fp-ts/lib/Either.js'
 import type { Position } from '../../../application/ports/event-store.ts'
 import { isCorruption, openForReading } from '../database.ts'
 import { EVENT_COLUMNS, GENESIS, isIntact, toPosition, type EventRow } from './event-row.ts'
-import { coveredSince, damagedStreams } from './stream-digest.ts'
+import { digestsSince, damagedStreams } from './stream-digest.ts'
 
 const BATCH = 1000
 
@@ -97,11 +97,11 @@ export const verifyChain = async (
   return E.left(first.value)
 }
 
-/** Returns the row number after which edits of streams are detected; null: detection starts with the next start. */
+/** Returns the row number after which edits of streams are detected. Null: the next start of the service adds digests. */
 export const readCoverage = (file: string): number | null => {
   const database = openForReading(file)
   try {
-    return coveredSince(database)
+    return digestsSince(database)
   } finally {
     database.close()
   }

@@ -59,7 +59,7 @@ export const openSqliteKeyring = async ({ file, masterKey }: KeyringOptions): Pr
     find: reader.find,
     erase: async (names) => E.map(() => undefined)(await writer.submit({ kind: 'erase', names })),
     close: async () => {
-      // The connection that is closed last merges the write-ahead file. Only the writer can, so it is closed last.
+      // The connection that is closed last merges the write-ahead file. Only the writer can merge it, so it is last.
       await reader.close()
       await writer.close()
     },

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setImmediate } from 'node:timers/promises'
 import test from 'ava'
-import { EVENTS_A_LIVE, fillWithLives } from '../../../bench/log-of-lives.ts'
+import { EVENTS_PER_LIVE, fillWithLives } from '../../../bench/log-of-lives.ts'
 import { openSqliteDocuments } from '../../../infrastructure/sqlite/documents/documents.ts'
 import { openSqliteEventStore } from '../../../infrastructure/sqlite/event-log/event-store.ts'
 import { differencesOf, foldLog } from '../../../projections/fold-log.ts'
@@ -28,7 +28,7 @@ test(`the service answers during a rebuild from ${EVENTS} events, and the result
   await service.kill('SIGTERM')
   const log = join(service.dataDirectory, 'events.sqlite')
   const filling = await openSqliteEventStore({ file: log })
-  await fillWithLives(filling, EVENTS / EVENTS_A_LIVE, FIRST_LIVE_ID)
+  await fillWithLives(filling, EVENTS / EVENTS_PER_LIVE, FIRST_LIVE_ID)
   await filling.close()
   await service.start()
   // The port opens before the lists are ready.

@@ -8,9 +8,9 @@ import type { Decoded, Frame } from './messages.ts'
 const PING_EVERY_MS = 2000
 /** A peer that sends nothing for this time after a ping counts as lost. */
 const PING_TIMEOUT_MS = 2000
-/** WebSocket options of both ends. `closeTimeout`: milliseconds for the last frames after a close. */
+/** WebSocket options of both endpoints. `closeTimeout`: milliseconds for the last frames after a close. */
 export const SOCKET_OPTIONS = { perMessageDeflate: false, maxPayload: MAX_MESSAGE_BYTES, closeTimeout: 4000 } as const
-/** When more bytes wait for a slow peer, the next message ends the link. */
+/** When more bytes wait for a slow peer, the next message cuts the link. */
 export const MAX_BUFFERED_BYTES = 8 * 1024 * 1024
 
 const NORMAL_CLOSURE = 1000
@@ -19,16 +19,16 @@ const POLICY_VIOLATION = 1008
 /** Longest reason of a WebSocket close frame. */
 const MAX_REASON_BYTES = 123
 
-/** One end of a link. A link connects the process with the sockets of a session to the worker that runs the session. */
-interface LinkEnd<Out> {
+/** One side of a link. A link connects the process with the sockets of a session to the worker that runs the session. */
+interface LinkEndpoint<Out> {
   readonly send: (message: Out) => void
   readonly buffered: () => number
   readonly close: () => void
-  /** Ends the link at once, without a close frame. */
+  /** Closes the link at once, without a close frame. */
   readonly cut: (why: string) => void
 }
 
-interface LinkEndOptions<In> {
+interface LinkEndpointOptions<In> {
   readonly socket: WebSocket
   /** Name of the other process, for messages. */
   readonly peer: string
@@ -75,12 +75,12 @@ const watch = (socket: WebSocket, timers: Timers, lost: () => void): (() => void
   }
 }
 
-/** Creates an end of a link. Both ends have the same message order, size limits, pings and single close report. */
-export const createLinkEnd = <In, Out extends ToWorker | FromWorker>(options: LinkEndOptions<In>): LinkEnd<Out> => {
+/** Creates one side of a link. Both sides keep the order of messages, limit sizes, send pings and report a close once. */
+export const createLinkEndpoint = <In, Out extends ToWorker | FromWorker>(options: LinkEndpointOptions<In>): LinkEndpoint<Out> => {
   const { socket, peer, decode, timers } = options
   let waiting: Array<Frame> = []
   let waitingBytes = 0
-  /** Why this end closed the link; null while it has not. */
+  /** Why this side closed the link; null while it has not. */
   let why: string | null = null
   let error: string | null = null
   let stopWatching = (): void => undefined
@@ -90,12 +90,12 @@ export const createLinkEnd = <In, Out extends ToWorker | FromWorker>(options: Li
     socket.terminate()
   }
 
-  const endWith = (code: number, reason: string): void => {
+  const closeWith = (code: number, reason: string): void => {
     why ??= reason
-    const end = (): void => socket.close(code, reasonOf(reason))
+    const close = (): void => socket.close(code, reasonOf(reason))
     // A link that is not open yet first sends the waiting messages.
-    if (socket.readyState === socket.CONNECTING) socket.once('open', end)
-    else end()
+    if (socket.readyState === socket.CONNECTING) socket.once('open', close)
+    else close()
   }
 
   const receive = (data: RawData, isBinary: boolean): void => {
@@ -107,7 +107,7 @@ export const createLinkEnd = <In, Out extends ToWorker | FromWorker>(options: Li
       case 'unknown':
         return options.unknown(decoded.kind)
       case 'malformed':
-        return endWith(POLICY_VIOLATION, `${peer} sent ${decoded.why}`)
+        return closeWith(POLICY_VIOLATION, `${peer} sent ${decoded.why}`)
     }
   }
 
@@ -140,14 +140,14 @@ export const createLinkEnd = <In, Out extends ToWorker | FromWorker>(options: Li
       const frame = encode(message)
       const size = sizeOf(frame)
       if (size > MAX_MESSAGE_BYTES)
-        return endWith(POLICY_VIOLATION, `a message of ${size} bytes is too long for a link`)
+        return closeWith(POLICY_VIOLATION, `a message of ${size} bytes is too long for a link`)
       if (socket.readyState !== socket.CONNECTING) return socket.send(frame)
       waiting.push(frame)
       waitingBytes += size
     },
     buffered,
     close: () => {
-      if (why === null) endWith(NORMAL_CLOSURE, 'closed here')
+      if (why === null) closeWith(NORMAL_CLOSURE, 'closed here')
     },
     cut,
   }

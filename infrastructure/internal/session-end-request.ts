@@ -38,7 +38,7 @@ export const describeRefusal = (status: number, { name }: Peer): string => {
 }
 
 /** Asks the worker of a session to end it. Rejects without an answer within `limitMs`. */
-export const requestEnd = (
+export const requestSessionEnd = (
   wire: Duplex,
   peer: Peer,
   { liveId, end }: EndMessage,
