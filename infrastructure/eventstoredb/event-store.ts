@@ -30,7 +30,7 @@ interface Options {
   /** Connection string in the form of the setting EVENTSTORE_URL. */
   readonly url: string
   readonly logger?: Logger
-  /** Null: opens the log without writing. Otherwise writes the storage format and this owner into the mark of the log. */
+  /** Null: opens the log without writing. Otherwise writes the storage format and this owner into the log's mark. */
   readonly ownership?: Ownership | null
   /** STREAM_PREFIX, for several services on the same servers. */
   readonly prefix?: string | null
@@ -108,8 +108,8 @@ export const openEventStoreDb = async (options: Options): Promise<EventStoreDb> 
     ...reads,
     append: createAppends(parts),
     ...createStreamLimits(parts),
-    // Without a leader, a subscription waits for the election and then starts at once. A failed subscription would start
-    // only after the pause of its consumer.
+    // Without a leader, a subscription waits for the election and then starts at once. If it failed instead, its
+    // consumer would pause before the next attempt.
     subscribe: async function* (from, prefixes, signal) {
       await leader.untilKnown(signal)
       yield* subscribe(from, prefixes, signal)

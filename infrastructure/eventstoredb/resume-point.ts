@@ -41,8 +41,8 @@ const readBack = async (
 /**
  * Returns the last record before a position. A subscription that starts there delivers every event after the position.
  * A subscription at the position itself would skip the first record that it finds. If a scavenge (the server's cleanup)
- * has removed the record of the position, the skipped record would be a later event. Left OlderLog: the server reads its
- * head but twice refuses this position.
+ * has removed the record of the position, the skipped record would be a later event. Left OlderLog: the server reads
+ * its head but twice refuses this position.
  */
 export const resumePointOf = async (
   parts: ResumeParts,

@@ -19,7 +19,7 @@ const POLICY_VIOLATION = 1008
 /** Longest reason of a WebSocket close frame. */
 const MAX_REASON_BYTES = 123
 
-/** One side of a link. A link connects the process with the sockets of a session to the worker that runs the session. */
+/** One side of a link, which connects the process with the sockets of a session to the worker that runs the session. */
 interface LinkEndpoint<Out> {
   readonly send: (message: Out) => void
   readonly buffered: () => number
@@ -75,8 +75,10 @@ const watch = (socket: WebSocket, timers: Timers, lost: () => void): (() => void
   }
 }
 
-/** Creates one side of a link. Both sides keep the order of messages, limit sizes, send pings and report a close once. */
-export const createLinkEndpoint = <In, Out extends ToWorker | FromWorker>(options: LinkEndpointOptions<In>): LinkEndpoint<Out> => {
+/** Creates one side of a link. It keeps the order of messages, limits their size, sends pings and reports a close once. */
+export const createLinkEndpoint = <In, Out extends ToWorker | FromWorker>(
+  options: LinkEndpointOptions<In>,
+): LinkEndpoint<Out> => {
   const { socket, peer, decode, timers } = options
   let waiting: Array<Frame> = []
   let waitingBytes = 0

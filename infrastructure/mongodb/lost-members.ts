@@ -4,9 +4,9 @@ import type { Entry } from './member-register.ts'
 export const MAX_SILENT_READS = 10
 
 /**
- * The entry of a member is removed after this many times the silence that makes it lost. Processes that start before the
- * removal detect the loss themselves and can take the member's sessions and leases. A member that was only disconnected
- * can continue when it comes back.
+ * The entry of a member is removed after this many times the silence that makes it lost. Processes that start before
+ * the removal detect the loss themselves and can take the member's sessions and leases. A member that was only
+ * disconnected can continue when it comes back.
  */
 const FORGET_FACTOR = 100
 

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, realpathSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** Limit for heap, stacks and buffers of one child. A malicious source then ends only its own session. */
+/** Limit for heap, stacks and buffers of one child, so a malicious source ends only its own session. */
 const MEMORY_LIMIT_BYTES = 1 << 30
 const HEAP_MB = 96
 

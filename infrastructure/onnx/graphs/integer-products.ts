@@ -65,7 +65,7 @@ export const weightedOf = (operation: Operation, graph: Graph): Weighted | null 
   if (weights === undefined || zeroPoints === undefined || scales?.type !== ELEMENT.FLOAT) return null
   if (!isEightBit(weights) || !isEightBit(zeroPoints)) return null
   // Weights of large models may be in a separate file.
-  if (weights.bytes.length !== weights.dimensions.reduce((product, length) => product * length, 1)) return null
+  if (weights.bytes.length !== weights.dimensions.reduce((total, length) => total * length, 1)) return null
   return {
     operation,
     product,

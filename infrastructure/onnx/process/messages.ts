@@ -39,7 +39,7 @@ export interface Cancel {
 /** The result of a task: null for a loaded translator, a string for a translation. */
 type Result = LoadedModel | Hypothesis | SpeechProbabilities | string | null
 export type Outcome = Either<ModelLoadFailed | JobFailed, Result>
-/** From a worker thread with several tasks: the place of a task in the batch, and its outcome. */
+/** From a worker thread with several tasks: the index of a task in the batch, and its outcome. */
 export type PlacedOutcome = readonly [index: number, outcome: Outcome]
 
 /** To the engine process. `configure` comes first, in answer to `ready`. */

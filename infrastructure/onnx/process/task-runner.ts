@@ -59,7 +59,7 @@ export const createTaskRunner = (options: {
   readonly execArgv: ReadonlyArray<string>
   readonly gpu?: string | undefined
   readonly limits: TaskLimits
-  /** Returns the tasks at a time on the device of `provider`, in addition to the `workers` on the CPU. */
+  /** Returns how many tasks the device of `provider` runs at a time. `workers` is this number for the CPU. */
   readonly widthOn?: (provider: Provider) => number
   /** Returns the device that runs a task. */
   readonly deviceOf?: (task: Task) => Device['name']
@@ -172,7 +172,7 @@ export const createTaskRunner = (options: {
   }
 
   /** Fails or repeats the tasks that were in flight when the process died. */
-  const settle = (caught: ReadonlyArray<Pending>, reason: string): void => {
+  const failOrRepeat = (caught: ReadonlyArray<Pending>, reason: string): void => {
     for (const pending of caught) pending.deaths += 1
     const deadly = caught.filter((pending) => isDetection(pending) && pending.deaths >= DEADLY_DETECTION)
     deadly.forEach((pending) => fail(pending, `two engine processes died while it ran (${reason})`))
@@ -203,7 +203,7 @@ export const createTaskRunner = (options: {
     }
     if (reason === KILLED) width.halve()
     logger.warn({ engine: role, reason, inFlight: caught.length, tasksAtATime: width.now() }, 'engine process died')
-    settle(caught, reason)
+    failOrRepeat(caught, reason)
     failedStarts = ready ? 0 : failedStarts + 1
     ready = false
     if (failedStarts >= MAX_FAILED_STARTS) failWaiting(`the engine process does not start (${reason})`)

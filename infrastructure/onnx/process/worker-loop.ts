@@ -9,27 +9,27 @@ const NEVER = new AbortController().signal
 /** Performs a task. `signal` is aborted when its outcome is not needed any more. */
 type Perform = (task: Task, signal: AbortSignal) => Promise<Outcome>
 
-/** Performs several tasks of one model at once and reports each outcome. The other tasks then run separately. */
+/** Performs several tasks of one model at once and reports outcomes. A task without an outcome then runs separately. */
 export type Together = (
   tasks: ReadonlyArray<Task>,
   onOutcome: (index: number, outcome: Outcome) => void,
   signals: ReadonlyArray<AbortSignal>,
 ) => Promise<void>
 
-interface Abilities {
+interface OptionalTasks {
   readonly together: Together
   readonly unload: (model: string) => Promise<void>
 }
 
 /**
  * Runs the message loop of a worker thread. A single task gets its outcome; several tasks get their outcomes in any
- * order, each with the place of its task. If joined tasks throw, each task without an outcome runs separately.
+ * order, each with the index of its task. If joined tasks throw, each task without an outcome runs separately.
  */
 export const serveTasks = (
   perform: Perform,
-  { together = async () => undefined, unload = async () => undefined }: Partial<Abilities> = {},
+  { together = async () => undefined, unload = async () => undefined }: Partial<OptionalTasks> = {},
 ): void => {
-  /** Cancel the tasks in progress, by place. */
+  /** The controllers that cancel the tasks in progress, by the index of the task. */
   let cancellations: ReadonlyArray<AbortController> = []
 
   const outcomeOf = async (task: Task | Unload, signal: AbortSignal): Promise<Outcome> => {

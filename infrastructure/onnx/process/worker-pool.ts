@@ -60,7 +60,7 @@ interface Keep {
   readonly only: number
 }
 
-/** A session that pauses finds its model loaded, and memory without a reservation is soon free. */
+/** The only copy stays long, for a session that pauses. Further copies go soon: no session reserves their memory. */
 const KEEP: Keep = { further: 60_000, only: 600_000 }
 /** Number of checks for unused copies within the time `keep.further`. */
 const CHECKS_PER_PERIOD = 6

@@ -92,7 +92,7 @@ const createCursor = (body: AsyncIterable<Buffer>) => {
 
 type Cursor = ReturnType<typeof createCursor>
 
-/** Returns the place of the audio if it comes before the index; null: the file can be read in order. */
+/** Returns the offsets of the audio if it comes before the index; null: the file can be read in order. */
 const audioBeforeIndex = async (
   cursor: Cursor,
 ): Promise<{ readonly begin: number; readonly end: number } | null> => {

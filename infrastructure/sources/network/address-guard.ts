@@ -101,7 +101,7 @@ export const createAddressGuard = (
     // A zone (fe80::1%eth0) names a local interface, so the address is not public.
     if (isIP(address) === 0 || address.includes('%')) return false
     if (port === rules.ownPort && isOurs(interfaces, address)) return false
-    // Separate lists, so an allowed IPv4 range does not allow IPv6 addresses that embed its members.
+    // Separate lists, so an allowed IPv4 range does not allow IPv6 addresses that embed an IPv4 address of the range.
     const isAllowed = isIPv4(address) ? allowedV4.check(address, 'ipv4') : allowedV6.check(address, 'ipv6')
     return isAllowed || (isPublic(address) && !isInOwnNetwork(interfaces, address))
   }

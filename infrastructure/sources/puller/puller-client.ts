@@ -40,7 +40,7 @@ export interface PullersOptions {
   readonly isolation: Pick<SourceIsolation, 'isolate' | 'pulls'>
 }
 
-/** Replaces the process when URL sources are disabled. */
+/** Returns a puller without a process, for disabled URL sources: each pull fails at once. */
 const refusing = (events: PullerEvents): Puller => ({
   pid: null,
   pull: () => queueMicrotask(() => events.ended({ kind: 'failed', code: 'not_isolated', retry: false })),

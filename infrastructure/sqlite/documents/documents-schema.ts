@@ -35,8 +35,8 @@ export const ensureCheckpoints = (database: DatabaseSync): void => {
 }
 
 /**
- * Returns the part of an index definition after the table name. A renamed table keeps this part. The index contains only
- * existing documents, so skipping to a page reads only the index.
+ * Returns the part of an index definition after the table name. A renamed table keeps this part. The index contains
+ * only existing documents, so skipping to a page reads only the index.
  */
 const indexedMembers = (members: ReadonlyArray<string>): string =>
   `(${[...members.map(memberOf), 'id'].join(', ')}) WHERE body IS NOT NULL`

@@ -97,7 +97,7 @@ export const verifyChain = async (
   return E.left(first.value)
 }
 
-/** Returns the row number after which edits of streams are detected. Null: the next start of the service adds digests. */
+/** Returns the row number after which edits of streams are detected; null: the service adds digests at its next start. */
 export const readCoverage = (file: string): number | null => {
   const database = openForReading(file)
   try {
