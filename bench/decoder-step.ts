@@ -54,7 +54,7 @@ const contest = async (rows: number): Promise<Contest | Skipped> => {
     timestamps: model.timestampRules,
   }
   return {
-    // The budget counts as our side and the measured time as the peer's. A ratio of 1 or more keeps the budget.
+    // The budget counts as our side and the measured time as the peer's. A ratio of 1 or more is in budget.
     ours: () => Promise.resolve({ work: LIMIT_MS, seconds: 1, cpuSeconds: null }),
     peers: async () => {
       spent.runs = 0

@@ -56,7 +56,7 @@ const measuredLags = (order: Scheduler) => {
   return {
     scheduler,
     count: () => void (counts = true),
-    /** Waits for all open jobs, which would slow down the next trial. */
+    /** Waits for all open jobs, because they would slow down the next trial. */
     settled: async () => void (await Promise.allSettled(answers)),
     /** Returns the 95th percentile. Unanswered passes count with their waiting time. */
     p95: (): number => {
@@ -137,7 +137,7 @@ export const lagOf = async (
 }
 
 /** Returns whether this number of simultaneous sessions stays within max_delay. */
-const isHeld = async (
+const passesTrial = async (
   engine: SpeechEngine,
   order: Order,
   model: string,
@@ -151,17 +151,17 @@ const isHeld = async (
 /** Creates the search for the greatest number of sessions: it grows by half until a trial fails, then bisects. */
 const createSearch = (first: number) => {
   // The largest number of sessions that passed a trial, and the smallest number that failed.
-  let [held, lost] = [0, Infinity]
+  let [passed, failed] = [0, Infinity]
   return {
     next: (): number | null => {
-      if (lost - held <= 1) return null
-      return lost === Infinity ? Math.max(first, Math.ceil(held * 1.5)) : Math.floor((held + lost) / 2)
+      if (failed - passed <= 1) return null
+      return failed === Infinity ? Math.max(first, Math.ceil(passed * 1.5)) : Math.floor((passed + failed) / 2)
     },
-    record: (lives: number, isHeld: boolean): void => {
-      if (isHeld) held = lives
-      else lost = lives
+    record: (lives: number, hasPassed: boolean): void => {
+      if (hasPassed) passed = lives
+      else failed = lives
     },
-    held: () => held,
+    passed: () => passed,
   }
 }
 
@@ -183,7 +183,7 @@ const contest = async (): Promise<Contest | Skipped> => {
         const lives = search.next()
         if (lives === null) continue
         open = true
-        search.record(lives, await isHeld(engine, order, tiny.name, samples, lives))
+        search.record(lives, await passesTrial(engine, order, tiny.name, samples, lives))
       }
     }
   }
@@ -191,7 +191,7 @@ const contest = async (): Promise<Contest | Skipped> => {
   const result = async (side: 0 | 1): Promise<Round> => {
     both ??= searched()
     await both
-    return { work: sides[side].search.held(), seconds: 1, cpuSeconds: null }
+    return { work: sides[side].search.passed(), seconds: 1, cpuSeconds: null }
   }
   return {
     ours: () => result(0),

@@ -63,10 +63,10 @@ export const relay: Benchmark = {
         link.send({ kind: 'text', text })
       })),
       peers: () => sendInTurn('bare TCP', () => new Promise((resolve) => {
-        let left = bytes.byteLength
+        let missingBytes = bytes.byteLength
         const take = (chunk: Buffer): void => {
-          left -= chunk.byteLength
-          if (left > 0) return
+          missingBytes -= chunk.byteLength
+          if (missingBytes > 0) return
           bare.off('data', take)
           resolve()
         }

@@ -13,8 +13,8 @@ let expected = { frames: Infinity, sampled: Infinity }
 /** Milliseconds from the due time to the arrival of captions, at the sockets that are read immediately. */
 let lags: Array<number> = []
 /**
- * Every n-th socket is read immediately. The captions of the other sockets wait in the system until these sockets have
- * all their captions.
+ * Every n-th socket is read immediately. The operating system keeps the captions of the other sockets until the sockets
+ * that are read immediately have all their captions.
  */
 let every = 1
 

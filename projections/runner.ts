@@ -126,7 +126,7 @@ export const createRunner = (deps: RunnerDeps, projection: Projection, report: R
    * Reads the checkpoint again for each subscription, because a rebuild may have moved it. The commit stores our lease
    * token, so an earlier holder of the lease cannot write afterwards.
    */
-  const findPlace = async (): Promise<void> => {
+  const claimCheckpoint = async (): Promise<void> => {
     applied = await readCheckpoint()
     if (token === 0) return
     await untilSuccess(documents.commit(modelOf(projection), [], applied, token))
@@ -135,7 +135,7 @@ export const createRunner = (deps: RunnerDeps, projection: Projection, report: R
 
   /** Runs one subscription from the checkpoint to its end. Calls `onBatch` after every batch. */
   const consume = async (onBatch: () => void): Promise<void> => {
-    await findPlace()
+    await claimCheckpoint()
     unsaved = 0
     report.reached(applied.position)
     await requireSameLog()

@@ -60,8 +60,8 @@ const TENTH_SAMPLES = SAMPLE_RATE / 10
 
 /** Returns the start of the quietest tenth of a second in a range of samples. */
 const quietestTenth = (samples: Int16Array, from: number, to: number): number => {
-  const places = Math.max(1, Math.floor((to - from - TENTH_SAMPLES) / FRAME_SAMPLES) + 1)
-  const starts = Array.from({ length: places }, (_, i) => from + i * FRAME_SAMPLES)
+  const count = Math.max(1, Math.floor((to - from - TENTH_SAMPLES) / FRAME_SAMPLES) + 1)
+  const starts = Array.from({ length: count }, (_, i) => from + i * FRAME_SAMPLES)
   const powers = starts.map((start) => powerOf(samples.subarray(start, start + TENTH_SAMPLES)))
   return starts[powers.indexOf(Math.min(...powers))] ?? from
 }

@@ -54,8 +54,8 @@ export const compareRuns = (before: SpeechRun, after: SpeechRun, name: string): 
     const old = oldFigures.find((other) => other.group === group)
     const [was, is] = [old?.texts[name], texts[name]]
     if (old === undefined || was === undefined || is === undefined) return []
-    const both = (value: (figures: LiveFigures) => number | null): string =>
-      [old.live, live].map((figures) => (figures === null ? '-' : (value(figures) ?? '-'))).join(' → ')
+    const both = (value: (run: LiveFigures) => number | null): string =>
+      [old.live, live].map((run) => (run === null ? '-' : (value(run) ?? '-'))).join(' → ')
     return [
       [
         group,

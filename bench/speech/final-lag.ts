@@ -49,9 +49,9 @@ const lastWords = (finals: ReadonlyArray<Final>, { spoken, quiets, language }: S
 /** Returns the same times for recordings without word times. It takes them from the finals and the silences. */
 const endsFromFinals = (finals: ReadonlyArray<Final>, quiets: ReadonlyArray<Quiet>) =>
   finals.map(({ end: finalEnd }, segment) => {
-    const end = quiets.find(({ start, end }) => start < finalEnd && finalEnd <= end)?.start ?? finalEnd
-    const quiet = quiets.find((quiet) => quiet.start >= end && quiet.start - end < TOLERANCE_SECONDS)
-    return { end, next: segment === finals.length - 1 ? Infinity : (quiet?.end ?? end) }
+    const end = quiets.find((quiet) => quiet.start < finalEnd && finalEnd <= quiet.end)?.start ?? finalEnd
+    const pause = quiets.find(({ start }) => start >= end && start - end < TOLERANCE_SECONDS)
+    return { end, next: segment === finals.length - 1 ? Infinity : (pause?.end ?? end) }
   })
 
 /**

@@ -47,8 +47,8 @@ export const detectQuiets = async (
 }
 
 /**
- * Shortens a word's time to its sounding part. Times from cross-attention can cover a silence. The longer part, before
- * or after the silence, is then the word.
+ * Shortens a word's time to its sounding part. Times from cross-attention may span a silence. The longer part, before
+ * or after the silence, is then taken as the word.
  */
 export const soundingPart = (word: SpokenWord, quiets: ReadonlyArray<Quiet>): SpokenWord =>
   quiets.reduce<SpokenWord>((part, quiet) => {

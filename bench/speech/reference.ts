@@ -75,14 +75,14 @@ export const openOffline = async (folder: string, context: boolean): Promise<Off
   const isTime = (token: number | undefined): boolean => token !== undefined && token >= timestampRules.begin
   /**
    * Returns the number of samples that the text of a window covers: up to its last pair of timestamps, or up to a
-   * single timestamp at its end. `length`: samples in the window. `left`: samples to the end of the audio. After a
+   * single timestamp at its end. `length`: samples in the window. `remaining`: samples to the end of the audio. After a
    * single timestamp Whisper's own loop skips the rest of the window. With 8-bit weights this would lose sentences.
    */
-  const reachOf = (tokens: ReadonlyArray<number>, length: number, left: number): number => {
+  const reachOf = (tokens: ReadonlyArray<number>, length: number, remaining: number): number => {
     const last = tokens.findLastIndex((token, i) => isTime(token) && (isTime(tokens[i - 1]) || i === tokens.length - 1))
     const steps = (tokens[last] ?? timestampRules.begin) - timestampRules.begin
     const reach = Math.round(steps * model.timePrecision * SAMPLE_RATE)
-    return reach >= SAMPLE_RATE && left - reach >= MIN_REMAINING_SAMPLES ? reach : length
+    return reach >= SAMPLE_RATE && remaining - reach >= MIN_REMAINING_SAMPLES ? reach : length
   }
 
   return {

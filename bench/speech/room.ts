@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { shareOf } from '../../application/admission/measured-compute.ts'
 import type { SpeechEngine } from '../../application/ports/engine.ts'
 
-/** The number of sessions that engines can transcribe in time, measured as the service does before it admits one. */
+/** The number of sessions that engines can transcribe in time, by the rule with which the service admits sessions. */
 export interface Room {
   /** Usual duration of a pass in seconds, and its CPU seconds; null when unknown. */
   readonly pass_s: number

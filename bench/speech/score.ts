@@ -57,7 +57,7 @@ const falseEndsIn = (reference: Tokens, hypothesis: Tokens, all: ReadonlyArray<G
   all.reduce((sum, { spoken, heard }) => {
     // An end belongs to the word before it, so each range includes the matched word before the gap.
     const ends = (tokens: ReadonlyArray<Token>, [from, to]: readonly [number, number]): number =>
-      tokens.slice(Math.max(0, from - 1), to).filter(({ ends }) => ends).length
+      tokens.slice(Math.max(0, from - 1), to).filter((token) => token.ends).length
     return sum + Math.max(0, ends(hypothesis, heard) - ends(reference, spoken))
   }, 0)
 

@@ -41,7 +41,7 @@ export interface Screen {
   readonly words: ReadonlyArray<string>
 }
 
-/** Shorter screens do not count, because nobody sees them. For example, a final and the next draft are two frames. */
+/** Shorter screens do not count, because nobody sees them: for example, the next draft follows a final at once. */
 const MIN_SCREEN_SECONDS = 0.05
 
 /** Returns the screen after each frame. */

@@ -75,7 +75,7 @@ const watch = (socket: WebSocket, timers: Timers, lost: () => void): (() => void
   }
 }
 
-/** Creates one side of a link. It keeps the order of messages, limits their size, sends pings and reports a close once. */
+/** Creates one side of a link. It keeps messages in order, limits their size, sends pings and reports a close once. */
 export const createLinkEndpoint = <In, Out extends ToWorker | FromWorker>(
   options: LinkEndpointOptions<In>,
 ): LinkEndpoint<Out> => {

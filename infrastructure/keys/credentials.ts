@@ -25,7 +25,7 @@ const PARAMETERS = { algorithm: ARGON2ID, memoryCost: 19_456, timeCost: 2, paral
 const isOurEncoding = (token: string, payload: unknown): boolean =>
   Buffer.from(token.split('.')[1] ?? '', 'base64url').toString() === JSON.stringify(payload)
 
-/** Creates a queue: up to `maxRunning` tasks run at once, up to `maxWaiting` tasks wait, and it refuses further tasks. */
+/** Creates a queue. Up to `maxRunning` tasks run at once, up to `maxWaiting` tasks wait, further tasks are refused. */
 const createQueue = (maxRunning: number, maxWaiting: number) => {
   const waiting: Array<() => void> = []
   let running = 0

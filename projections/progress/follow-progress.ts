@@ -7,7 +7,7 @@ import type { Progress, Reporter } from './progress.ts'
 
 /** Milliseconds between two reads while a caller waits for progress, and while no caller waits. */
 const POLL_MS = { awaited: 50, idle: 1000 }
-/** If no new beat (numbered update) arrives for this time, no process runs the projection. A takeover is faster. */
+/** If no new beat (numbered update) arrives for this time, no process runs the projection. A takeover is shorter. */
 const SILENCE_TIMEOUT_MS = 10_000
 
 const NOT_RUNNING = 'no process runs this projection'

@@ -11,20 +11,23 @@ import { membersOf } from './schemas.ts'
 
 type Messages = typeof CLIENT_MESSAGES | typeof SERVICE_MESSAGES
 
+const memberText = ({ name, type, required }: ReturnType<typeof membersOf>[number]): string =>
+  `${code(name)}: ${type}${required ? '' : ' (optional)'}`
+
 const rowsOf = (messages: Messages): ReadonlyArray<ReadonlyArray<string>> => {
   const schemas = createSchemas()
   return Object.entries(messages).map(([name, { codec, summary }]) => {
     const members = membersOf(schemas.of(codec), schemas.components())
     const shown = name === 'config'
       ? '`type`: `"config"`; any [session setting](session-settings.md)'
-      : members.map(({ name, type, required }) => `${code(name)}: ${type}${required ? '' : ' (optional)'}`).join('; ')
+      : members.map(memberText).join('; ')
     return [name, shown, summary]
   })
 }
 
 const OPEN_AFTER_ERROR = ['config_required', 'config_too_late', 'audio_not_expected'] as const
 const keepsOpen = (name: ErrorCode): name is (typeof OPEN_AFTER_ERROR)[number] =>
-  OPEN_AFTER_ERROR.some((code) => code === name)
+  OPEN_AFTER_ERROR.some((errorCode) => errorCode === name)
 
 const INVALID_FRAMES: ReadonlySet<ErrorCode> = new Set(['invalid_message', 'invalid_config', 'invalid_audio'])
 

@@ -97,7 +97,7 @@ export const verifyChain = async (
   return E.left(first.value)
 }
 
-/** Returns the row number after which edits of streams are detected; null: the service adds digests at its next start. */
+/** Returns the row after which edits of streams are detected. Null: none are; the service adds digests at its start. */
 export const readCoverage = (file: string): number | null => {
   const database = openForReading(file)
   try {
