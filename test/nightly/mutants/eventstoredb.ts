@@ -121,7 +121,7 @@ export const eventStoreDbMutants: ReadonlyArray<Mutant> = [
   {
     file: 'infrastructure/eventstoredb/subscriptions.ts',
     before: 'toPosition(eventPosition) <= position) return null',
-    after: 'place === null) return null',
+    after: 'eventPosition === null) return null',
     rows: ['a subscription begins after the given position'], test: CONTRACT_EVENTSTOREDB_EVENT_STORE,
   },
   {
