@@ -7,8 +7,8 @@ import { temporaryDirectory } from '../../support/tools/temporary-directory.ts'
 const REPORT = { segments: [{ start: 1, end: 2.5, text: 'Good morning,\neveryone.' }] }
 
 for (const [ending, content] of [
-  ['srt', '1\n00:00:01,000 --> 00:00:02,500\nGood morning, everyone.\n\n'],
-  ['VTT', 'WEBVTT\n\n00:00:01.000 --> 00:00:02.500\nGood morning, everyone.\n\n'],
+  ['srt', '1\n00:00:01,000 --> 00:00:02,500\nGood morning, everyone.\n'],
+  ['VTT', 'WEBVTT\n\n00:00:01.000 --> 00:00:02.500\nGood morning, everyone.\n'],
   ['txt', 'Good morning, everyone.\n'],
   ['json', `${JSON.stringify(REPORT, null, 2)}\n`],
 ] as const)
