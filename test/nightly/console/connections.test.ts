@@ -11,7 +11,7 @@ const { start } = sharedConsole()
 const browserTest = testWith(CHROMIUM)
 
 for (const [grace, outcome] of [['0s', 'ends'], ['20s', 'continues']] as const)
-  browserTest(`a microphone session ${outcome} after a lost connection, RECONNECT_GRACE=${grace} [B5]`, async (t) => {
+  browserTest(`a browser session ${outcome} after a lost connection, RECONNECT_GRACE=${grace} [B5]`, async (t) => {
     const { browser } = await start()
     const service = await startTestService(t, { RECONNECT_GRACE: grace })
     const proxy = await openHttpProxy(service.url())
