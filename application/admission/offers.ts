@@ -30,20 +30,20 @@ export const offersOf = ({ engine, installed, isLoaded, engines }: OffersDeps): 
     share: shareOf(passTime(model.name)),
     isLoaded: isLoaded(model.name),
   }))
-  const rooms = engines?.()
+  const engineRooms = engines?.()
   const devices = new Map(models.map(({ name, device }) => [device, engine.deviceOf(name).lanes]))
   return {
     models,
     translations: installed.translations(),
     devices: [...devices].map(([name, lanes]) => ({ name, lanes })),
     onDisk: installed.onDisk.all(),
-    ...(rooms !== undefined && { engines: rooms.map(({ vram, sessions }) => ({ vram, sessions: [...sessions] })) }),
+    ...(engineRooms !== undefined && { engines: engineRooms.map(({ vram, sessions }) => ({ vram, sessions: [...sessions] })) }),
   }
 }
 
 /**
  * Returns the names of a worker's installed models and translators. `models` also contains models that are no longer
- * installed, which are inactive, so they are left out here.
+ * installed, marked as inactive. They are left out here.
  */
 const namesOf = ({ models, translations }: Offers): ReadonlySet<string> =>
   new Set([

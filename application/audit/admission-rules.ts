@@ -3,10 +3,10 @@ import { evolve, heldVram, initialState, placementOf } from '../../domain/admiss
 import type { AdmissionState, Reservation } from '../../domain/admission/state.ts'
 import type { EventOf } from '../../domain/shared/event.ts'
 
-/** True for a session that was created and has ended, or whose create was fenced. */
+/** True for a session that was created and has ended, or whose creation was aborted. */
 type HasEnded = (liveId: number) => boolean
 
-/** Returns the rule that `vram` more megabytes break on a worker, or null. */
+/** Returns the rule that a reservation of `vram` more megabytes on a worker would break, or null. */
 const placementProblem = (state: AdmissionState, name: string, vram: number): string | null => {
   const worker = state.workers.find((known) => known.worker === name)
   if (worker === undefined) return `worker ${name} got a session before it joined or after it left`

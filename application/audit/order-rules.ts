@@ -50,8 +50,8 @@ const creationProblem = (event: LiveEvent, reserved: Reservation | undefined): s
   if (reserved === undefined) return 'the session was created without a reservation'
   const { userId, vram, worker } = event.data
   // The session may have been moved between its admission and its creation.
-  const isPlaced = reserved.worker === worker || reserved.worker === null || reserved.term > 1
-  return reserved.userId === userId && reserved.vram === vram && isPlaced
+  const hasAssignment = reserved.worker === worker || reserved.worker === null || reserved.term > 1
+  return reserved.userId === userId && reserved.vram === vram && hasAssignment
     ? null
     : 'the session differs from its reservation'
 }
@@ -63,10 +63,10 @@ const takeoverProblem = (
 ): string | null => {
   if (term <= live.term) return `term ${term} after term ${live.term}`
   // The session may have been moved again in the meantime.
-  const isPlaced =
+  const hasAssignment =
     reserved !== undefined &&
     (reserved.term > term || (reserved.term === term && [worker, null].includes(reserved.worker)))
-  return isPlaced ? null : `worker ${worker} took over the session in term ${term} without an assignment`
+  return hasAssignment ? null : `worker ${worker} took over the session in term ${term} without an assignment`
 }
 
 /** An event of a worker must have the present term of the session. `subject` names the event in the message. */

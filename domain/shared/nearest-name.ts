@@ -1,4 +1,7 @@
-/** `steps[row][column]`: number of edits that turn the first `row` letters of one word into `column` of the other. */
+/**
+ * `steps[row][column]`: number of edits that turn the first `row` letters of one word into the first `column` letters of
+ * the other word.
+ */
 type Steps = ReadonlyArray<ReadonlyArray<number>>
 
 const at = (steps: Steps, row: number, column: number): number => steps[row]?.[column] ?? Infinity

@@ -93,8 +93,8 @@ const putBatch = async (
   const ids = documents.map(({ _id }) => _id)
   for (let round = 0; round < MAX_ROUNDS; round++) {
     check()
-    // Reads with majority concern. A position that only this primary has may be rolled back. This read must not find
-    // it, because the write of the document would then be skipped.
+    // Reads with majority concern. Otherwise the read could find a newer version that is rolled back later. The write
+    // would be skipped because of it, and the document would be lost.
     const stored = await collection.find({ _id: { $in: ids } }, { projection: { v: 1 }, maxTimeMS }).toArray()
     check()
     const versions = new Map(stored.map(({ _id, v }) => [_id, v]))

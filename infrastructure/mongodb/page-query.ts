@@ -6,8 +6,8 @@ import { pathOf } from './collections.ts'
 const isList = (wanted: Scalar | ReadonlyArray<Scalar>): wanted is ReadonlyArray<Scalar> => Array.isArray(wanted)
 
 /**
- * Excludes removed documents, which have no body, by requiring the sort member. The index serves this condition. A
- * condition on `body` is in no index, so the server would read every skipped document.
+ * Excludes removed documents: they have no body, so the member that orders the page is missing in them. The condition
+ * uses this member, because it is indexed. `body` is not indexed, so the server would read every skipped document.
  */
 const conditionOf = (filter: Filter, by: string): Readonly<Record<string, unknown>> => {
   const toCondition = ([member, wanted]: readonly [string, Scalar | ReadonlyArray<Scalar>]) =>
@@ -16,7 +16,7 @@ const conditionOf = (filter: Filter, by: string): Readonly<Record<string, unknow
   return { ...conditions, [pathOf(by)]: { ...conditions[pathOf(by)], $ne: null } }
 }
 
-/** Orders equal values by id in the same direction, so pages never overlap and the index serves both. */
+/** Orders equal values by id in the same direction, so pages never overlap and one index serves both directions. */
 const orderOf = ({ by, direction }: PageRequest['sort']): Record<string, 1 | -1> => {
   const order = direction === 'ascending' ? 1 : -1
   return { [pathOf(by)]: order, _id: order }

@@ -4,12 +4,11 @@ import { messageOf } from '../../../domain/shared/message-of.ts'
 import type { ModelsElsewhere, Unavailable } from '../../errors.ts'
 import type { Catalogue, Model } from '../../ports/catalogue.ts'
 
-/** For administrators: reads the installed models again, and returns all models. */
+/** For administrators: reads the installed models again, and returns the models of the catalogue. */
 export type RescanModels = () => TaskEither<ModelsElsewhere | Unavailable, ReadonlyArray<Model>>
 
 export interface RescanModelsDeps {
   readonly rescan: () => Promise<void>
-  /** The models for new sessions. */
   readonly catalogue: Pick<Catalogue, 'models'>
 }
 

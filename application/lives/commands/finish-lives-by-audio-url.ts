@@ -75,11 +75,11 @@ export const finishLivesByAudioUrl =
   async () => {
     const matches = await openWithUrl(deps, caller.userId, deps.credentials.keyedHash('audio-url', audioUrl))
     if (E.isLeft(matches)) return matches
-    // All requests are sent first, so all sessions transcribe their last audio at the same time.
+    // `requestEnd` sends its request at once, so all sessions transcribe their last audio at the same time.
     const requested = matches.right.map((liveId) =>
-      ({ liveId, ended: requestEnd(deps)(liveId, FINISHED_BY_REQUEST, originOf(deps, actorOf(caller))) }))
-    const ends = await traverseConcurrently(MAX_CONCURRENT_ENDS, requested, async ({ liveId, ended }) =>
-      E.map((position: Position | null) => ({ liveId, position }))(await ended()))
+      ({ liveId, waitForEnd: requestEnd(deps)(liveId, FINISHED_BY_REQUEST, originOf(deps, actorOf(caller))) }))
+    const ends = await traverseConcurrently(MAX_CONCURRENT_ENDS, requested, async ({ liveId, waitForEnd }) =>
+      E.map((position: Position | null) => ({ liveId, position }))(await waitForEnd()))
     if (E.isLeft(ends)) return ends
     // Null: another call ended this session, so it is not part of this answer.
     const ended = ends.right.flatMap(({ liveId, position }) => (position === null ? [] : [{ liveId, position }]))

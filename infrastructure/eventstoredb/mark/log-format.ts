@@ -46,8 +46,9 @@ export const checkAndWriteMark = async (
   const storedOwner = ownerIn(members)
   // An earlier attempt of this process wrote the mark, but its answer was lost.
   if (storedOwner?.incarnation === owner.incarnation) return unchanged(null)
-  // `ownershipProblem` is called after the mark was read. If another process has already replaced this process, the
-  // call returns the reason. If this happens later, the write below fails, because the revision has changed.
+  // The order matters: first read the mark, then call `ownershipProblem`. If another process replaced this process
+  // before the call, the call returns a refusal. If it does so after the call, the mark has a new revision, and the
+  // write below fails.
   const refusal = (takesOver ? null : ownerProblem(storedOwner, owner)) ?? (await ownership.ownershipProblem())
   if (refusal !== null) return unchanged(refusal)
   // All processes that use the same MongoDB share the log, so a new process does not replace the owner in the mark.

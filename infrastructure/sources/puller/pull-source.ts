@@ -22,7 +22,7 @@ export interface PullOptions {
   readonly brokeOff?: boolean
 }
 
-/** Whether the source is RTMP or RTSP, for which we make the container ourselves. */
+/** True for RTMP and RTSP, which deliver audio without a file format. */
 export const isStream = (url: string): boolean => /^rt(?:m|s)ps?:/i.test(url)
 
 /** Creates the guard and reports its results. */
@@ -65,7 +65,7 @@ const reconnecting = async (pull: () => Promise<void>, signal: AbortSignal): Pro
   }
 }
 
-/** Pulls a source of any kind once. */
+/** Pulls a source of any kind until it ends. After a break of RTMP or RTSP it first waits until the server is ready. */
 export const pullSource = async (options: PullOptions, sink: SourceSink, signal: AbortSignal): Promise<void> => {
   const { url: text, after, rules, lookup = lookUp, note = () => undefined, brokeOff = false } = options
   const url = URL.parse(text)

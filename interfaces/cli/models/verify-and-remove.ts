@@ -71,7 +71,7 @@ const requireUnused = async (control: Control, name: string): Promise<void> => {
 const requireNoWorker = (): void => {
   const { dataDir } = toolSettings()
   if (isServiceRunning(dataDir))
-    throw new CommandError(`The process with the data directory ${dataDir} may use the model.`, {
+    throw new CommandError(`A process uses the data directory ${dataDir}, and possibly this model.`, {
       hint: 'Stop that process first.',
     })
 }

@@ -53,8 +53,8 @@ export const auditMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'application/audit/order-rules.ts',
-    before: 'reserved.vram === vram && isPlaced',
-    after: 'isPlaced',
+    before: 'reserved.vram === vram && hasAssignment',
+    after: 'hasAssignment',
     rows: ['the session differs from its reservation'], test: AUDIT_VIOLATIONS,
   },
   {

@@ -62,7 +62,7 @@ export const relayMutants: ReadonlyArray<Mutant> = [
     file: 'application/sessions/relay/reconnecting-link.ts',
     before: '    highest = message.term\n',
     after: '    highest = message.term\n    attempt = 0\n',
-    rows: ['a worker is dialled more and more rarely while its messages are unreadable, otherwise immediately'],
+    rows: ['the delay before a new link grows while messages are unreadable; after readable messages'],
     test: RECONNECTING_LINK,
   },
   {

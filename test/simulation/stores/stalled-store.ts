@@ -187,8 +187,8 @@ export const createStalledWorld = async (random: () => number, stores: Stores) =
         continue
       }
       open += 1
-      const isNamed = state.sender !== null
-      assert.equal(isNamed, live.runs.hasSender(id), `the log and the worker differ about the sender of session ${id}`)
+      const isSenderInLog = state.sender !== null
+      assert.equal(isSenderInLog, live.runs.hasSender(id), `the log and the worker differ about the sender of session ${id}`)
       if (sender !== undefined) assert.equal(sender.audio(AUDIO), 'ok', `session ${id} accepts no audio`)
       else right(await live.attachSender(id)())
     }

@@ -55,7 +55,7 @@ const admit: AtTime<'Admit'> = fc.record({
     .map((names) => names.map((worker, index) => ({ worker, rank: index % 2 }))),
 })
 const release: AtTime<'Release'> = fc.record({ type: fc.constant('Release'), liveId })
-/** Which models the workers run, as far as the caller knows: undefined, or known for some workers. */
+/** The models of the workers that the caller knows. Undefined: the caller knows no models. */
 const offerings: fc.Arbitrary<Offering | undefined> = fc.option(
   fc
     .array(

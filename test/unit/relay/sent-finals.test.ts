@@ -13,7 +13,7 @@ const translation = (segment: number): TranscriptFrame => ({
 
 const inTerm = (term: number) => (): number => term
 
-test('without past text in the log, a late translation is due when it follows a new segment', (t) => {
+test('if the log has none of the sent finals, the first new segment and everything after it are due', (t) => {
   const sentFinals = createSentFinals()
   // A worker sent this final but could never store it.
   sentFinals.begin([final(5, 'lost')], 1, true)
@@ -21,7 +21,7 @@ test('without past text in the log, a late translation is due when it follows a 
   t.deepEqual(sentFinals.unsent(stored, inTerm(1)), [final(5, 'again'), translation(4), final(6, 'new')])
 })
 
-test('all finals that a worker of a later term stored are due; finals of an earlier term are past', (t) => {
+test('finals of a later term are due unless the same text was already sent; finals of an earlier term are past', (t) => {
   const sentFinals = createSentFinals()
   sentFinals.begin([final(5, 'lost'), final(6, 'lost')], 2, true)
   const [past, late, again] = [translation(3), translation(4), final(5, 'lost')]

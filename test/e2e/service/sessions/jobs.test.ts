@@ -115,7 +115,7 @@ test.serial('verify, check and rebuild jobs run in parallel [R170]', async (t) =
   const { models } = verified['result'] as { readonly models: ReadonlyArray<Json> }
   t.deepEqual(models.map(({ name, kept }) => `${String(name)} ${String(kept)}`).toSorted(), [
     'base true', 'demo-en false', 'translate-en-es false', 'translate-en-fr false',
-  ], 'bundled models have no stored hashes')
+  ], 'only results of models with stored hashes are kept')
   const checked = await untilJobEnds(admin, check['id'])
   t.like(checked, { status: 'done', unit: 'rows', result: { ok: true } })
   t.true(Number(checked['done']) > 0)
