@@ -37,7 +37,9 @@ export const offersOf = ({ engine, installed, isLoaded, engines }: OffersDeps): 
     translations: installed.translations(),
     devices: [...devices].map(([name, lanes]) => ({ name, lanes })),
     onDisk: installed.onDisk.all(),
-    ...(engineRooms !== undefined && { engines: engineRooms.map(({ vram, sessions }) => ({ vram, sessions: [...sessions] })) }),
+    ...(engineRooms !== undefined && {
+      engines: engineRooms.map(({ vram, sessions }) => ({ vram, sessions: [...sessions] })),
+    }),
   }
 }
 

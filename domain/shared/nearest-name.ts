@@ -1,6 +1,6 @@
 /**
- * `steps[row][column]`: number of edits that turn the first `row` letters of one word into the first `column` letters of
- * the other word.
+ * `steps[row][column]`: number of edits that turn the first `row` letters of one word into the first `column` letters
+ * of the other word.
  */
 type Steps = ReadonlyArray<ReadonlyArray<number>>
 

@@ -35,7 +35,8 @@ export const repeatErasures = async (dataDir: string, deps: RepeatErasuresDeps):
     const done = await (kind === 'user' ? deleteUserAgain : deleteLiveAgain)(Number(id))
     if (E.isRight(done)) continue
     const { left } = done
-    if (!isUnreadable(left)) throw new Error(`${name} was deleted after the backup, but the restored copy could not be deleted: ${left._tag}`)
+    if (!isUnreadable(left))
+      throw new Error(`${name} was deleted after the backup, but its restored copy could not be deleted: ${left._tag}`)
     undeletedNames.push(name)
   }
   if (undeletedNames.length === 0) return await rm(file, { force: true })

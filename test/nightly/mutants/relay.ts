@@ -62,7 +62,7 @@ export const relayMutants: ReadonlyArray<Mutant> = [
     file: 'application/sessions/relay/reconnecting-link.ts',
     before: '    highest = message.term\n',
     after: '    highest = message.term\n    attempt = 0\n',
-    rows: ['the delay before a new link grows while messages are unreadable; after readable messages'],
+    rows: ['the delay before a new link grows while messages are unreadable'],
     test: RECONNECTING_LINK,
   },
   {

@@ -188,7 +188,8 @@ export const createStalledWorld = async (random: () => number, stores: Stores) =
       }
       open += 1
       const isSenderInLog = state.sender !== null
-      assert.equal(isSenderInLog, live.runs.hasSender(id), `the log and the worker differ about the sender of session ${id}`)
+      const difference = `the log and the worker differ about the sender of session ${id}`
+      assert.equal(isSenderInLog, live.runs.hasSender(id), difference)
       if (sender !== undefined) assert.equal(sender.audio(AUDIO), 'ok', `session ${id} accepts no audio`)
       else right(await live.attachSender(id)())
     }

@@ -5,7 +5,7 @@ import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
 import { ERASURES_FILE, repeatErasures } from '../../../interfaces/compose/repeat-erasures.ts'
 
-test('users and sessions in the list are deleted again; a user or session with unreadable data stays in the list', async (t) => {
+test('users and sessions in the list are deleted again; those with unreadable data stay in the list', async (t) => {
   const directory = await mkdtemp(join(tmpdir(), 'stenolog-erase-again-'))
   t.teardown(() => rm(directory, { recursive: true, force: true }))
   const file = join(directory, ERASURES_FILE)

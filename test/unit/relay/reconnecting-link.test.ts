@@ -37,7 +37,7 @@ const startLink = ({ refresh = () => Promise.resolve(), onMessage = () => undefi
 const HERE = { kind: 'here', term: 1, status: 'active' } as const
 const RECENT = { kind: 'recent', finals: [], isWhole: true, dropped: [] } as const
 
-test('the delay before a new link grows while messages are unreadable; after readable messages there is no delay', async (t) => {
+test('the delay before a new link grows while messages are unreadable; readable messages end the delay', async (t) => {
   let isUnreadable = true
   const { timers, dials, link, pass } = startLink({
     onMessage: () => {

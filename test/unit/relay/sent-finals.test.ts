@@ -21,7 +21,7 @@ test('if the log has none of the sent finals, the first new segment and everythi
   t.deepEqual(sentFinals.unsent(stored, inTerm(1)), [final(5, 'again'), translation(4), final(6, 'new')])
 })
 
-test('finals of a later term are due unless the same text was already sent; finals of an earlier term are past', (t) => {
+test('finals of a later term are due unless the same text was sent; finals of an earlier term are past', (t) => {
   const sentFinals = createSentFinals()
   sentFinals.begin([final(5, 'lost'), final(6, 'lost')], 2, true)
   const [past, late, again] = [translation(3), translation(4), final(5, 'lost')]
