@@ -117,9 +117,7 @@ const fenceAndRelease = async (
 }
 
 const OWNER_DISABLED: EndCause = { status: 'finished', reason: 'owner_disabled' }
-const NO_ROOM: EndCause = {
-  status: 'error', code: 'engine_failed', detail: 'No worker has room for this session any more',
-}
+const NO_ROOM: EndCause = { status: 'error', code: 'engine_failed', detail: 'No worker has room for this session' }
 
 /** Ends a session when its owner is disabled or no worker has enough memory. Passes all other sessions to `expire`. */
 const reconcileOpen = async (
