@@ -18,8 +18,8 @@ export const directoryMutants: ReadonlyArray<Mutant> = [
     file: 'domain/administrators/decider.ts',
     before: "      if (!isListed(state, command.remaining)) return E.left({ _tag: 'NoAdministratorRemains' })\n",
     after: '',
-    rows: ['despite removals and crashes in two processes, an administrator remains'],
-    test: ADMINISTRATORS,
+    rows: ['an administrator can leave while another one remains; the last administrator cannot'],
+    test: 'test/unit/domain/administrators.test.ts',
   },
   {
     file: 'domain/administrators/decider.ts',
