@@ -47,7 +47,10 @@ export const linkMutants: ReadonlyArray<Mutant> = [
     file: 'infrastructure/internal/link-endpoint.ts',
     before: 'watch(socket, timers, () => cut(`${peer} does not answer`))',
     after: 'watch(socket, timers, () => undefined)',
-    rows: ['the loss of a worker by SIGSTOP is detected', 'a worker detects the loss of a dialling process by SIGSTOP'],
+    rows: [
+      'a process detects that SIGSTOP stopped its worker',
+      'a worker detects that SIGSTOP stopped the dialling process',
+    ],
     test: LINKS,
   },
   {
