@@ -1,34 +1,22 @@
 import test from 'ava'
-import type { Json, Listing, Single } from '../../../support/service/client.ts'
+import { PATH, removeProfile } from '../../../support/service/profiles.ts'
+import type { Profile, Profiles } from '../../../support/service/profiles.ts'
 import { sharedTestService } from '../../../support/service/shared-service.ts'
 
-interface ProfileJson extends Json {
-  readonly id: number
-  readonly name: string
-  readonly created_at: string
-  readonly updated_at: string | null
-}
-type Profile = Single<ProfileJson>
-type Profiles = Listing<ProfileJson>
-
-const PATH = '/user-live-configs/'
 const NOT_FOUND = { detail: 'Profile not found' }
 
 const service = sharedTestService()
-
-const remove = (client: Awaited<ReturnType<typeof service.user>>, id: number | string) =>
-  client.request('DELETE', `${PATH}${id}`, { headers: { authorization: `Bearer ${client.token}` } })
 
 test('any profile except the last can be deleted, and its id is never reused [R112 R113 R14]', async (t) => {
   const client = await service.user('remover')
   const { data: second } = (await client.post<Profile>(PATH, { name: 'Second' })).body
   const [first] = (await client.get<Profiles>(PATH)).body.data
-  const deleted = await remove(client, first?.id ?? 0)
+  const deleted = await removeProfile(client, first?.id ?? 0)
   t.is(deleted.status, 200)
   t.deepEqual(Object.keys(deleted.body), ['message'])
   t.is(typeof deleted.body['message'], 'string')
   t.is((await client.get(`${PATH}${first?.id}`)).status, 404)
-  const refused = await remove(client, second.id)
+  const refused = await removeProfile(client, second.id)
   t.is(refused.status, 400)
   t.deepEqual(Object.keys(refused.body), ['detail'])
   t.is(typeof refused.body['detail'], 'string')
@@ -47,7 +35,7 @@ test('when all profiles are deleted at once, exactly one stays [R114]', async (t
     const { data } = (await client.get<Profiles>(PATH)).body
     t.is(data.length, count)
     t.deepEqual(data.map(({ id }) => id), data.map(({ id }) => id).toSorted((a, b) => a - b), 'ordered by id')
-    const answers = await Promise.all(data.map(({ id }) => remove(client, id)))
+    const answers = await Promise.all(data.map(({ id }) => removeProfile(client, id)))
     t.deepEqual(
       answers.map(({ status }) => status).toSorted((a, b) => a - b),
       [...Array<number>(count - 1).fill(200), 400],
@@ -59,7 +47,7 @@ test('when all profiles are deleted at once, exactly one stays [R114]', async (t
 test('the last profile survives 50 deletes of it at once [R114]', async (t) => {
   const client = await service.user('stubborn')
   const [only] = (await client.get<Profiles>(PATH)).body.data
-  const answers = await Promise.all(Array.from({ length: 50 }, () => remove(client, only?.id ?? 0)))
+  const answers = await Promise.all(Array.from({ length: 50 }, () => removeProfile(client, only?.id ?? 0)))
   t.deepEqual([...new Set(answers.map(({ status }) => status))], [400])
   t.deepEqual((await client.get<Profiles>(PATH)).body.data, [only])
 })
@@ -67,7 +55,7 @@ test('the last profile survives 50 deletes of it at once [R114]', async (t) => {
 test('deleting another user’s profile is 404, also for a user with a single profile [R115]', async (t) => {
   const [owner, other] = [await service.user('keeper of profiles'), await service.user('single')]
   const [profile] = (await owner.get<Profiles>(PATH)).body.data
-  const answer = await remove(other, profile?.id ?? 0)
+  const answer = await removeProfile(other, profile?.id ?? 0)
   t.is(answer.status, 404)
   t.deepEqual(answer.body, NOT_FOUND)
 })

@@ -1,20 +1,13 @@
 import test from 'ava'
-import type { Json, Listing, Single } from '../../../support/service/client.ts'
+import type { Json } from '../../../support/service/client.ts'
+import { PATH, removeProfile } from '../../../support/service/profiles.ts'
+import type { Profile, Profiles } from '../../../support/service/profiles.ts'
 import { sharedTestService } from '../../../support/service/shared-service.ts'
 
-interface ProfileJson extends Json {
-  readonly id: number
-  readonly name: string
-  readonly created_at: string
-  readonly updated_at: string | null
-}
-type Profile = Single<ProfileJson>
-type Profiles = Listing<ProfileJson>
 interface Issues {
   readonly detail: ReadonlyArray<{ readonly loc: ReadonlyArray<string | number> }>
 }
 
-const PATH = '/user-live-configs/'
 const DEFAULTS = {
   vad: true,
   mode: 'partial',
@@ -41,9 +34,6 @@ const DATE = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}\+00:00$/
 const NOT_FOUND = { detail: 'Profile not found' }
 
 const service = sharedTestService()
-
-const remove = (client: Awaited<ReturnType<typeof service.user>>, id: number | string) =>
-  client.request('DELETE', `${PATH}${id}`, { headers: { authorization: `Bearer ${client.token}` } })
 
 const locations = (body: unknown) => (body as Issues).detail.map(({ loc }) => loc)
 
@@ -183,7 +173,9 @@ test('unknown and foreign profiles are 404, invalid ids 422, missing credentials
   const { data: created } = (await owner.post<Profile>(PATH, { name: 'Mine' })).body
   for (const id of [created.id, 0, -1, 2 ** 31 + 1, '9007199254740993', '9'.repeat(60)]) {
     const path = `${PATH}${id}`
-    for (const answer of [await other.get(path), await other.put(path, { name: 'Theirs' }), await remove(other, id)]) {
+    for (const answer of [
+      await other.get(path), await other.put(path, { name: 'Theirs' }), await removeProfile(other, id),
+    ]) {
       t.is(answer.status, 404, path)
       t.deepEqual(answer.body, NOT_FOUND)
     }
@@ -192,7 +184,7 @@ test('unknown and foreign profiles are 404, invalid ids 422, missing credentials
     for (const answer of [
       await other.get(`${PATH}${id}`),
       await other.put(`${PATH}${id}`, {}),
-      await remove(other, id),
+      await removeProfile(other, id),
     ]) {
       t.is(answer.status, 422, id)
       t.deepEqual(locations(answer.body), [['path', 'id']])
