@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
-import { cp, mkdtemp, readFile, readdir, realpath, rm, symlink, writeFile } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { cp, mkdir, mkdtemp, readFile, readdir, realpath, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Mutant } from '../../nightly/mutants/mutant.ts'
@@ -91,11 +92,14 @@ export const brokenCopyAt = (root: string, { patience = '2m' } = {}): BrokenCopy
   }
 }
 
-/** Copies the working tree of the current directory. */
+/** Copies the working tree of the current directory, and links the folder `../shared` next to the copy. */
 export const copyWorkingTree = async (): Promise<BrokenCopy> => {
-  const root = await mkdtemp(join(tmpdir(), 'stenolog-mutants-'))
+  const folder = await mkdtemp(join(tmpdir(), 'stenolog-mutants-'))
+  const root = join(folder, 'checkout')
+  await mkdir(root)
+  if (existsSync('../shared')) await symlink(await realpath('../shared'), join(folder, 'shared'))
   for (const name of await readdir('.'))
     if (LINKED.has(name)) await symlink(await realpath(name), join(root, name))
     else if (!LEFT_OUT.has(name)) await cp(name, join(root, name), { recursive: true })
-  return brokenCopyAt(root)
+  return { ...brokenCopyAt(root), remove: () => rm(folder, { recursive: true, force: true }) }
 }
