@@ -50,6 +50,16 @@ interface World {
   readonly put: (n: number, id?: string) => ReturnType<ReturnType<Documents['commit']>>
 }
 
+/** Returns a function that stores a number in the document with an id. */
+const putVia = (documents: Documents): World['put'] => (n, id = '1') => {
+  const document = { id: Number(id), n }
+  return documents.commit(
+    MODEL,
+    [{ kind: 'put', collection: 'lives', id, document, position: positionOf(n) }],
+    checkpointAt(positionOf(n)),
+  )()
+}
+
 /** Starts a replica set. All its members have document 1 with the number 1. */
 const openWorld = async (t: ExecutionContext, query = '', limitMs = 500): Promise<World> => {
   const double = await startMongoDouble({ replicaSet: 'rs0' })
@@ -58,14 +68,7 @@ const openWorld = async (t: ExecutionContext, query = '', limitMs = 500): Promis
   t.teardown(connection.close)
   const documents = createMongoDocuments(connection)
   await right(documents.ensure([LIVES]))
-  const put: World['put'] = (n, id = '1') => {
-    const document = { id: Number(id), n }
-    return documents.commit(
-      MODEL,
-      [{ kind: 'put', collection: 'lives', id, document, position: positionOf(n) }],
-      checkpointAt(positionOf(n)),
-    )()
-  }
+  const put = putVia(documents)
   await until(() => accepted(put(1)), true)
   return { double, connection, documents, put }
 }
@@ -96,8 +99,9 @@ for (const query of URLS) {
 
 test.serial('a document of a lost primary does not count as stored', async (t) => {
   const { double, documents, put } = await openWorld(t, '', 5000)
+  const firstConnection = await connectMongo(double.url('test'), { limitMs: 5000 })
   await double.cutOff()
-  const firstTry = put(2, '2')
+  const firstTry = putVia(createMongoDocuments(firstConnection))(2, '2')
   // The insert of the first try waits for its majority. The second try is held at its checkpoint.
   await until(async () => (await double.state()).waiting, 1)
   await double.inject({ command: 'update', effect: 'hold', times: 1 })
@@ -106,9 +110,11 @@ test.serial('a document of a lost primary does not count as stored', async (t) =
     const { held, waiting } = await double.state()
     return held + waiting
   }, 2)
+  // The first writer dies. Otherwise its driver would repeat the lost insert and restore the document.
+  await firstConnection.close()
+  t.true(E.isLeft(await firstTry))
   await double.rollBack()
   await double.heal()
-  await firstTry
   if (E.isRight(await secondTry)) t.like(await right(documents.get('lives', '2')), { value: { n: 2 } })
   await until(() => accepted(put(2, '2')), true)
   t.like(await right(documents.get('lives', '2')), { value: { n: 2 } })
@@ -165,5 +171,5 @@ test.serial('creating an index may take longer than other requests', async (t) =
   for (let request = 0; request < 4; request += 1) t.true(E.isLeft(await documents.get('lives', '1')()))
   await until(async () => (await double.state()).held, 1)
   await double.heal()
-  t.deepEqual(await ensured, E.right(undefined))
+  t.true(E.isRight(await ensured))
 })
