@@ -135,7 +135,7 @@ export const accountMutants: ReadonlyArray<Mutant> = [
     file: 'application/tokens/commands/issue-token.ts',
     before: 'inTurn(`user-${caller.userId}`, issue(deps)(caller, token))',
     after: 'issue(deps)(caller, token)()',
-    rows: ['a user has at most a hundred API tokens, with lists'], test: TOKEN_LIMIT,
+    rows: ['while the read models are current'], test: TOKEN_LIMIT,
   },
   {
     file: 'application/log/handle-command.ts',
