@@ -91,15 +91,24 @@ const attentionIn =
 const hasAttention = ({ outputNames }: InferenceSession): boolean =>
   outputNames.some((name) => name.startsWith(CROSS_ATTENTION))
 
-/** Creates a decoder of two graphs. The prompt graph returns the whole cache, the next graph only the growing part. */
-export const twoFileDecoder = (promptGraph: InferenceSession, nextGraph: InferenceSession): Decoder => {
+/**
+ * Creates a decoder of two graphs. The prompt graph returns the whole cache, the next graph only the growing part.
+ * `isRead`: whether an output is read; other outputs are not fetched, because each copy from a GPU takes time.
+ */
+export const twoFileDecoder = (
+  promptGraph: InferenceSession,
+  nextGraph: InferenceSession,
+  isRead: (output: string) => boolean = () => true,
+): Decoder => {
+  const run = (graph: InferenceSession, feeds: Tensors): Promise<Tensors> =>
+    graph.run(feeds, graph.outputNames.filter(isRead))
   const stepAfter = (results: Tensors, past: Tensors): DecoderStep => {
     const cache = { ...past, ...asPast(results) }
     return {
       logits: logitsOf(results),
       crossAttention: attentionIn(results),
       next: async (tokens) => {
-        const following = await nextGraph.run({ ...cache, input_ids: column(tokens) })
+        const following = await run(nextGraph, { ...cache, input_ids: column(tokens) })
         disposeTensors(replacedIn(cache, following))
         return stepAfter(following, cache)
       },
@@ -110,7 +119,7 @@ export const twoFileDecoder = (promptGraph: InferenceSession, nextGraph: Inferen
     hasAttention: hasAttention(promptGraph) && hasAttention(nextGraph),
     open: async (encoded, prompts, constant = {}) =>
       stepAfter(
-        await promptGraph.run({ ...constant, input_ids: idsTensor(prompts), encoder_hidden_states: encoded }),
+        await run(promptGraph, { ...constant, input_ids: idsTensor(prompts), encoder_hidden_states: encoded }),
         constant,
       ),
     release: async () => {

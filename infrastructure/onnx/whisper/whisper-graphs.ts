@@ -1,7 +1,7 @@
 import { Tensor } from 'onnxruntime-node'
 import type { InferenceSession } from 'onnxruntime-node'
 import { SAMPLE_RATE } from '../../../application/ports/engine.ts'
-import { cacheOutputs, mergedDecoder, twoFileDecoder } from '../decoder.ts'
+import { cacheOutputs, CROSS_ATTENTION, mergedDecoder, twoFileDecoder } from '../decoder.ts'
 import type { Decoder } from '../decoder.ts'
 import { disposeTensors } from '../device-tensors.ts'
 import type { Provider } from '../providers/execution-provider.ts'
@@ -35,9 +35,11 @@ type Open = (file: string, options: Omit<Parameters<typeof openSession>[1], 'pro
 const openDecoder = async (model: WhisperModel, open: Open): Promise<Decoder> => {
   const { decoder } = model.weights
   const { whole, growing } = cacheOutputs(model.decoderLayers)
-  return decoder.kind === 'two'
-    ? twoFileDecoder(await open(decoder.prompt, { kept: whole }), await open(decoder.next, { kept: growing }))
-    : mergedDecoder(await open(decoder.file, { kept: whole }), model)
+  if (decoder.kind === 'merged') return mergedDecoder(await open(decoder.file, { kept: whole }), model)
+  const prompt = await open(decoder.prompt, { kept: whole })
+  const next = await open(decoder.next, { kept: growing })
+  const followed = new Set(model.alignmentHeads.map(([layer]) => `${CROSS_ATTENTION}${layer}`))
+  return twoFileDecoder(prompt, next, (output) => !output.startsWith(CROSS_ATTENTION) || followed.has(output))
 }
 
 /** Returns whether an input axis accepts any length. An axis with a fixed length has a number as its shape. */
