@@ -13,6 +13,7 @@ import { durableAppends } from './durable-append.ts'
 import type { Benchmark, Figure, SkippedFigure } from './harness.ts'
 import { machine, measure } from './harness.ts'
 import { listCosts } from './list-cost.ts'
+import { gpuSessions } from './gpu/gpu-sessions.ts'
 import { lives } from './lives.ts'
 import { peers } from './peer.ts'
 import { pipelines } from './pipeline.ts'
@@ -29,7 +30,7 @@ import { starts } from './start.ts'
 
 const BENCHMARKS: ReadonlyArray<Benchmark> = [
   ...durableAppends, ...listCosts, ...rebuilds, ...starts, ...pipelines, ...services, lives, demoLives, ...sockets,
-  ...peers, relay, ...decoderSteps, ...clusters, ...comparisons,
+  ...peers, relay, ...gpuSessions, ...decoderSteps, ...clusters, ...comparisons,
 ]
 
 const lineOf = (figure: Figure | SkippedFigure): string => {

@@ -25,13 +25,29 @@ export interface TinyModel {
   readonly remove: () => Promise<void>
 }
 
+/** Folder of the original, unchanged files; null when the model is absent. */
+const originalFolder = async (): Promise<string | null> => {
+  const folder = resolve(process.env['STENOLOG_MODELS_DIR'] ?? '../shared/models', NAME)
+  return (await pathExists(join(folder, 'config.json'))) ? folder : null
+}
+
+/** Members that replace those of the model's JSON files. */
+export interface ChangedMembers {
+  readonly config?: object
+  readonly preprocessor?: object
+}
+
 /**
- * Copies the model so that it decodes exactly `tokens` text tokens for every window. Random weights never end a text,
- * so both sides of a comparison get an equal limit and suppress all special tokens. Null when the model is absent.
+ * Copies the model's files, except its graphs, into a new folder, so that it decodes exactly `tokens` text tokens for
+ * every window. Random weights never end a text, so both sides of a comparison get an equal limit and suppress all
+ * special tokens. Null when the model is absent.
  */
-export const openTinyModel = async (tokens: number): Promise<TinyModel | null> => {
-  const original = resolve(process.env['STENOLOG_MODELS_DIR'] ?? '../shared/models', NAME)
-  if (!(await pathExists(join(original, 'config.json')))) return null
+export const copyTinyFiles = async (
+  tokens: number,
+  changes: ChangedMembers = {},
+): Promise<Omit<TinyModel, 'suppressed'> | null> => {
+  const original = await originalFolder()
+  if (original === null) return null
   const parent = await mkdtemp(join(tmpdir(), 'stenolog-bench-'))
   const folder = join(parent, NAME)
   await mkdir(folder)
@@ -39,24 +55,25 @@ export const openTinyModel = async (tokens: number): Promise<TinyModel | null> =
     const json = JSON.parse(await readFile(join(original, name), 'utf8')) as object
     await writeFile(join(folder, name), JSON.stringify({ ...json, ...members }))
   }
-  for (const name of ['preprocessor_config.json', 'tokenizer.json', 'tokenizer_config.json'])
-    await cp(join(original, name), join(folder, name))
-  await symlink(join(original, 'onnx'), join(folder, 'onnx'))
+  for (const name of ['tokenizer.json', 'tokenizer_config.json']) await cp(join(original, name), join(folder, name))
+  await changed('preprocessor_config.json', changes.preprocessor ?? {})
   // A pass decodes at most half of the decoder's positions, so twice the positions are needed.
-  await changed('config.json', { max_target_positions: 2 * tokens, stenolog: { timestamps: false } })
+  const limits = { max_target_positions: 2 * tokens, stenolog: { timestamps: false } }
+  await changed('config.json', { ...limits, ...changes.config })
   const [first, last] = SPECIAL_TOKENS
   await changed(
     'generation_config.json',
     { suppress_tokens: Array.from({ length: last - first + 1 }, (_, i) => first + i) },
   )
-  return {
-    name: NAME,
-    parent,
-    folder,
-    original,
-    suppressed: SPECIAL_TOKENS,
-    remove: () => rm(parent, { recursive: true, force: true }),
-  }
+  return { name: NAME, parent, folder, original, remove: () => rm(parent, { recursive: true, force: true }) }
+}
+
+/** Copies the model with its graphs. Null when the model is absent. */
+export const openTinyModel = async (tokens: number): Promise<TinyModel | null> => {
+  const copied = await copyTinyFiles(tokens)
+  if (copied === null) return null
+  await symlink(join(copied.original, 'onnx'), join(copied.folder, 'onnx'))
+  return { ...copied, suppressed: SPECIAL_TOKENS }
 }
 
 export const TINY_ABSENT = { skipped: `no ${NAME} in STENOLOG_MODELS_DIR or ../shared/models` } as const

@@ -8,8 +8,12 @@ const [OPSET_DOMAIN, OPSET_NUMBER] = [1, 2]
 const DOMAIN = 7
 const [ATTRIBUTE_INTEGER, ATTRIBUTE_TEXT, ATTRIBUTE_INTEGERS] = [2, 3, 7]
 
-const number = (field: number, value: number): Uint8Array => Uint8Array.of(...varint(field * 8), ...varint(value))
-const text = (field: number, value: string): Uint8Array => message(field, Buffer.from(value))
+/** Encodes a field with a non-negative integer. */
+export const number = (field: number, value: number): Uint8Array =>
+  Uint8Array.of(...varint(field * 8), ...varint(value))
+
+/** Encodes a field with a text. */
+export const text = (field: number, value: string): Uint8Array => message(field, Buffer.from(value))
 
 type Attribute = number | string | ReadonlyArray<number>
 
@@ -44,18 +48,21 @@ export const node = (
     ...(domain === '' ? [] : [text(DOMAIN, domain)]),
   )
 
-/** An input or output of 32-bit floats. A named dimension gets its length when the graph runs. */
-export type Value = readonly [name: string, dimensions: ReadonlyArray<number | string>]
+/**
+ * An input or output. A named dimension gets its length when the graph runs. `element`: the type of its numbers, one of
+ * ELEMENT; without it 32-bit floats.
+ */
+export type Value = readonly [name: string, dimensions: ReadonlyArray<number | string>, element?: number]
 
 const [TENSOR_TYPE, SHAPE, DIMENSION, ELEMENT_TYPE] = [1, 2, 1, 1]
 const [LENGTH, LENGTH_NAME] = [1, 2]
 
 /** Encodes a graph's input or output. */
-export const valueOf = (field: number, [name, dimensions]: Value): Uint8Array => {
+export const valueOf = (field: number, [name, dimensions, element = ELEMENT.FLOAT]: Value): Uint8Array => {
   const shape = dimensions.map((length) =>
     message(DIMENSION, typeof length === 'number' ? number(LENGTH, length) : text(LENGTH_NAME, length)),
   )
-  const type = message(TENSOR_TYPE, number(ELEMENT_TYPE, ELEMENT.FLOAT), message(SHAPE, ...shape))
+  const type = message(TENSOR_TYPE, number(ELEMENT_TYPE, element), message(SHAPE, ...shape))
   return message(field, text(VALUE.NAME, name), message(VALUE.TYPE, type))
 }
 
@@ -84,12 +91,15 @@ export const integers = (name: string, values: ReadonlyArray<number>): Uint8Arra
 export const operatorsOf = (domain: string, version: number): Uint8Array =>
   message(MODEL.OPSET, ...(domain === '' ? [] : [text(OPSET_DOMAIN, domain)]), number(OPSET_NUMBER, version))
 
-/** Encodes an ONNX file. `nodes` must be in an order in which they can run. */
+/**
+ * Encodes an ONNX file. `nodes` must be in an order in which they can run. `operators`: version of ONNX's operators.
+ */
 export const onnxFile = (graph: {
   readonly constants: ReadonlyArray<Uint8Array>
   readonly nodes: ReadonlyArray<Uint8Array>
   readonly inputs: ReadonlyArray<Value>
   readonly outputs: ReadonlyArray<Value>
+  readonly operators?: number
 }): Uint8Array => {
   const inputs = graph.inputs.map((input) => valueOf(GRAPH.INPUT, input))
   const outputs = graph.outputs.map((output) => valueOf(GRAPH.OUTPUT, output))
@@ -101,5 +111,6 @@ export const onnxFile = (graph: {
     ...inputs,
     ...outputs,
   )
-  return Buffer.concat([number(MODEL.IR_VERSION, IR_VERSION), graphMessage, operatorsOf('', OPSET_VERSION)])
+  const operators = operatorsOf('', graph.operators ?? OPSET_VERSION)
+  return Buffer.concat([number(MODEL.IR_VERSION, IR_VERSION), graphMessage, operators])
 }
