@@ -12,10 +12,10 @@ import { silence } from '../../support/audio/speech.ts'
 import { temporaryDirectory } from '../../support/tools/temporary-directory.ts'
 import { readWav } from '../../support/audio/wav.ts'
 import { withFloatWeights } from '../../support/webgpu/float-weights.ts'
-import { SWIFTSHADER, SWIFTSHADER_ENVIRONMENT } from '../../support/webgpu/swiftshader.ts'
+import { TESTED_GPU } from '../../support/webgpu/tested-gpu.ts'
 
 /** Whole sessions on WebGPU with a software GPU. */
-const onGpu = serialTestWith(SWIFTSHADER)
+const onGpu = serialTestWith(...TESTED_GPU.needs)
 const SPOKEN = ['simon', 'sheep'].map((name) => readWav(`test/support/fixtures/engine/${name}.wav`))
 const TEXT = ['Simon came easily in February.', 'Do not save the brave sheep.']
 const LIMIT = { timeoutMs: 300_000 }
@@ -26,8 +26,8 @@ const startOnGpu = async (t: ExecutionContext): Promise<TestService> => {
   const models = await temporaryDirectory()
   await withFloatWeights('models/demo-en', join(models.path, 'demo-float'))
   const { dispose, ...service } = await runTestService({ MODELS_DIR: models.path }, undefined, {
-    ...SWIFTSHADER_ENVIRONMENT,
-    [TEST_PROVIDER]: 'webgpu',
+    ...TESTED_GPU.environment,
+    [TEST_PROVIDER]: TESTED_GPU.provider,
   })
   t.teardown(dispose)
   t.teardown(models.remove)
@@ -77,7 +77,7 @@ const textOf = async (t: ExecutionContext, disturb: (service: TestService) => Pr
 onGpu('a session on WebGPU returns the same text as on the CPU', async (t) => {
   const { text, log } = await textOf(t, async () => undefined)
   t.deepEqual(text, TEXT)
-  t.regex(log, /models run on webgpu/)
+  t.true(log.includes(`models run on ${TESTED_GPU.provider}`))
   t.notRegex(log, /the CPU takes over/)
 })
 

@@ -1,10 +1,11 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
+import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { ExecutionContext } from 'ava'
 import type { Provider } from '../../../infrastructure/onnx/providers/execution-provider.ts'
 import { CHILD_ENVIRONMENT } from '../tools/child-environment.ts'
-import { SWIFTSHADER_ENVIRONMENT } from './swiftshader.ts'
+import { TESTED_GPU } from './tested-gpu.ts'
 
 /** Settings of a transcribing process. */
 export interface TranscriberSettings {
@@ -41,11 +42,20 @@ const NO_MEMORY_IN_RESERVE = {
   MALLOC_TRIM_THRESHOLD_: '65536',
 }
 
+/**
+ * Working folder with SwiftShader's settings. With one thread, its memory does not depend on the load of the machine.
+ * With several threads, it keeps 64 more stacks (8 MB) whenever one thread gets a larger part of a product than before.
+ */
+const SWIFTSHADER_SETTINGS = fileURLToPath(new URL('.', import.meta.url))
+
 /** Starts a separate process with a model on a provider. */
 export const startTranscriber = async (t: ExecutionContext, settings: TranscriberSettings) => {
-  const child = fork(fileURLToPath(new URL('./transcriber-process.ts', import.meta.url)), [JSON.stringify(settings)], {
+  const { folder, merged } = settings
+  const absolute = { ...settings, folder: resolve(folder), ...(merged !== undefined && { merged: resolve(merged) }) }
+  const child = fork(fileURLToPath(new URL('./transcriber-process.ts', import.meta.url)), [JSON.stringify(absolute)], {
+    cwd: SWIFTSHADER_SETTINGS,
     execArgv: ['--expose-gc'],
-    env: { ...CHILD_ENVIRONMENT, ...SWIFTSHADER_ENVIRONMENT, ...NO_MEMORY_IN_RESERVE, ORT_DISABLE_TELEMETRY: '1' },
+    env: { ...CHILD_ENVIRONMENT, ...TESTED_GPU.environment, ...NO_MEMORY_IN_RESERVE, ORT_DISABLE_TELEMETRY: '1' },
     serialization: 'advanced',
   })
   t.teardown(() => child.kill('SIGKILL'))
