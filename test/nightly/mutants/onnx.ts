@@ -212,4 +212,24 @@ export const onnxMutants: ReadonlyArray<Mutant> = [
     rows: ['WebGPU transcribes single and batched recordings like the CPU'],
     test: 'test/e2e/engine/webgpu.test.ts',
   },
+  {
+    file: 'infrastructure/onnx/decoder.ts',
+    before: 'graph.outputNames.filter(isRead)',
+    after: 'graph.outputNames',
+    rows: ['a decoder fetches only the outputs that are read'],
+    test: 'test/unit/engine/decoder.test.ts',
+  },
+  {
+    file: 'infrastructure/onnx/fft.ts',
+    before: 'to[(target += write)] = re0 - re2 + im1 - im3',
+    after: 'to[(target += write)] = re0 - re2 + im1 + im3',
+    rows: ['the transform is the discrete Fourier transform for any size'], test: LOG_MEL,
+  },
+  {
+    file: 'infrastructure/onnx/providers/execution-provider.ts',
+    before: "['webgpu', 'cuda', 'cpu'] as const",
+    after: "['cuda', 'webgpu', 'cpu'] as const",
+    rows: ['the first provider that works and is faster than the CPU is chosen, with the reasons'],
+    test: 'test/e2e/engine/execution-provider.test.ts',
+  },
 ]
