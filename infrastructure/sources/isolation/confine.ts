@@ -1,3 +1,4 @@
+import { readdirSync } from 'node:fs'
 import koffi from 'koffi'
 import { architectureOf, withoutIoUring, withoutNewResources } from './seccomp-filter.ts'
 import type { Architecture } from './seccomp-filter.ts'
@@ -7,6 +8,10 @@ const SECCOMP_SET_MODE_FILTER = 1
 /** The filter applies to all threads, including running ones. */
 const SECCOMP_FILTER_FLAG_TSYNC = 1
 const INSTRUCTION_BYTES = 8
+const F_SETFD = 2
+const FD_CLOEXEC = 1
+/** Input, output and error output have smaller numbers. */
+const FIRST_OTHER_DESCRIPTOR = 3
 
 /** Opens libc. Needs no privileges. Throws an Error on systems without a filter for system calls. */
 const openSystem = () => {
@@ -37,6 +42,17 @@ const openSystem = () => {
 /** Blocks io_uring for this process, its children and its successor by execve. Throws an Error when this fails. */
 export const refuseIoUring = (): void => {
   openSystem().install(withoutIoUring)
+}
+
+/**
+ * Makes execve close all descriptors except input, output and error output. A parent can leave a file open for its
+ * children: Node itself reads NODE_EXTRA_CA_CERTS through such a descriptor.
+ */
+export const closeFilesAtExec = (): void => {
+  const fcntl = koffi.load(null).func('int fcntl(int descriptor, int command, ...)')
+  const descriptors = readdirSync('/proc/self/fd').map(Number)
+  for (const descriptor of descriptors.filter((number) => number >= FIRST_OTHER_DESCRIPTOR))
+    fcntl(descriptor, F_SETFD, 'int', FD_CLOEXEC)
 }
 
 /**

@@ -48,6 +48,12 @@ export const isolationMutants: ReadonlyArray<Mutant> = [
     rows: ['the decoder of a URL source holds only its own pipes'], test: SOURCE_ISOLATION,
   },
   {
+    file: 'infrastructure/sources/isolation/start-without-io-uring.ts',
+    before: '  closeFilesAtExec()\n',
+    after: '',
+    rows: ['the decoder of a URL source holds only its own pipes'], test: SOURCE_ISOLATION,
+  },
+  {
     file: 'infrastructure/sources/source-isolation.ts',
     before: '{ isolate: true, pulls: false,',
     after: '{ isolate: true, pulls: true,',

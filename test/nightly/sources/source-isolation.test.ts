@@ -18,6 +18,8 @@ const onLinux = process.platform === 'linux' ? test : test.skip
 const ROOT = join(import.meta.dirname, '..', '..', '..')
 /** Command prefix: the started command gets no new seccomp filter from the kernel. */
 const WITHOUT_SECCOMP = [process.execPath, join(ROOT, 'test', 'support', 'isolation', 'deny-seccomp.ts')]
+/** Command prefix: the started command inherits an open file. Node closes only the first 16 inherited descriptors. */
+const WITH_OPEN_FILE = ['/bin/bash', '-c', 'exec 40</etc/hostname; exec "$@"', 'bash']
 const WARNING = 'decoders of URL sources are not isolated'
 
 type Settings = Readonly<Record<string, string>>
@@ -87,14 +89,14 @@ const examine = (settings: Settings, through: CommandPrefix = []) =>
 onLinux('the decoder of a URL source holds only its own pipes', async (t) => {
   const { path, remove } = await temporaryDirectory()
   t.teardown(remove)
-  const { service, client } = await startHere(t, path, {})
+  const { service, client } = await startHere(t, path, {}, WITH_OPEN_FILE)
   const source = await serveEndless(t)
   const pid = await decoderOf(client, await createPulled(client, source.url('radio')), 2)
 
   const descriptors = readdirSync(`/proc/${pid}/fd`).map((fd) => readlinkSync(`/proc/${pid}/fd/${fd}`))
   const harmless = /^(?:pipe|socket):|^anon_inode:\[(?:eventpoll|eventfd)\]$|^\/dev\/null$/
   const strange = descriptors.filter((target) => !harmless.test(target))
-  t.deepEqual(strange, [], 'the decoder has no io_uring, which could open files despite the filter')
+  t.deepEqual(strange, [], 'the decoder has no inherited file, and no io_uring, which could open files')
   const sockets = descriptors.filter((target) => target.startsWith('socket:'))
   t.is(sockets.length, 3, 'the only sockets carry input, output and messages')
   t.is(statusOf(pid, 'NoNewPrivs'), '1')
