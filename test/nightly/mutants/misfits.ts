@@ -10,12 +10,31 @@ const titlesIn = (source: string): ReadonlyArray<string> =>
     text.replaceAll(/\\(['"`])/g, '$1'),
   )
 
-const wordsOf = (text: string): ReadonlyArray<string> => text.match(/[\w.]+/g) ?? []
+/** Returns the literal parts of each text with placeholders. */
+const templatesIn = (source: string): ReadonlyArray<ReadonlyArray<string>> =>
+  [...source.matchAll(/`([^`\n]*\$\{[^`\n]*)`/g)].map(([, text = '']) => text.split(/\$\{(?:[^{}]|\{[^}]*\})*\}/))
 
-/** Returns the words outside placeholders of each title that has placeholders. */
-const templateWordsIn = (source: string): ReadonlyArray<ReadonlyArray<string>> =>
-  [...source.matchAll(/\(\s*`([^`\n]*\$\{[^`\n]*)`,/g)].map(([, title = '']) =>
-    wordsOf(title.replaceAll(/\$\{[^}]*\}/g, ' ')),
+const escaped = (text: string): string => text.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`)
+
+/** Patterns of any end of a text, and of any start. */
+const endOf = (text: string): string =>
+  [...text].reduce((pattern, character) => `(?:${pattern}${escaped(character)})?`, '')
+const startOf = (text: string): string =>
+  [...text].reduceRight((pattern, character) => `(?:${escaped(character)}${pattern})?`, '')
+
+/**
+ * Returns whether a text with placeholders can contain the row. A placeholder stands for any text, so a third of the
+ * row must be literal.
+ */
+const canContain = (parts: ReadonlyArray<string>, row: string): boolean =>
+  parts.some((first, begin) =>
+    parts.slice(begin + 1).some((last, between) => {
+      const inner = parts.slice(begin + 1, begin + 1 + between)
+      const middle = inner.map((part) => `.*?${escaped(part)}`).join('')
+      const found = new RegExp(`^(${endOf(first)})${middle}.*?(${startOf(last)})$`).exec(row)
+      const literal = [...(found?.slice(1) ?? []), ...inner].join('')
+      return found !== null && 3 * literal.length >= row.length
+    }),
   )
 
 /** Returns a test file and its imports from `test/`, because a contract or a property may define its tests. */
@@ -31,10 +50,7 @@ const isNamedBy = (sources: ReadonlyArray<string>, row: RowName): boolean => {
   const titles = sources.flatMap(titlesIn)
   if (typeof row === 'number') return titles.some((title) => rowsOf(title).includes(row))
   if (sources.some((source) => source.includes(row))) return true
-  // The values of placeholders are unknown, so a third of the words must be literal ones.
-  const words = wordsOf(row)
-  return sources.flatMap(templateWordsIn).some((literal) =>
-    words.filter((word) => literal.includes(word)).length * 3 >= words.length)
+  return sources.flatMap(templatesIn).some((parts) => canContain(parts, row))
 }
 
 const KEYWORDS = /^(?:async|await|const|else|false|for|if|let|new|null|of|return|throw|true|void)$/
@@ -60,7 +76,8 @@ const misfitOf = ({ file, before, after, rows, test }: Mutant): string | null =>
   if (unknown.length > 0) return `${file} does not know ${unknown.join(', ')}, used in: ${after}`
   if (!existsSync(test)) return `there is no test file ${test}`
   const sources = [...withImports(test)].map((path) => readFileSync(path, 'utf8'))
-  return rows.some((row) => isNamedBy(sources, row)) ? null : `${test} has no test for: ${rows.join(', ')}`
+  const unnamed = rows.filter((row) => !isNamedBy(sources, row))
+  return unnamed.length === 0 ? null : `${test} has no test for: ${unnamed.join(', ')}`
 }
 
 /** Returns a complaint for each mutant whose line, names or test title do not exist. */
