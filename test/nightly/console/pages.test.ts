@@ -43,6 +43,8 @@ browserTest('a session can be watched, shared, inspected, downloaded and deleted
   await page.getByRole('img', { name: 'QR code' }).waitFor()
   await page.getByText('This address works only on this computer.').waitFor()
   await checkAccess(t, page, 'session, share')
+  // The default of max_lines is 2: the frame shows four lines of 28 px with the line height 1.4, and 16 px of padding.
+  await page.getByText('height="173"').waitFor()
   const link = await page.getByRole('region', { name: 'Link for the audience' }).innerText()
   t.true(
     link.startsWith(`${service.url()}/embed/live/${live.id}?controls=1&`) &&

@@ -47,10 +47,15 @@ const forAudience = (address: string): string => address.replace('?', '?controls
 
 const escaped = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('"', '&quot;')
 
-/** Returns an iframe for four lines of text. The line height 1.4 and the padding of 16 px are in embed.css. */
-const snippetOf = (address: string, size: number): string =>
-  `<iframe src="${escaped(address)}" title="Live captions" width="100%" height="${Math.ceil(size * 1.4 * 4) + 16}" `
-  + 'sandbox="allow-scripts" referrerpolicy="no-referrer" loading="lazy"></iframe>'
+/**
+ * Returns an iframe with the height of `iframe_html`: one caption and the two lines before it, at most six lines. The
+ * line height 1.4 and the padding of 16 px are in embed.css.
+ */
+const snippetOf = (address: string, size: number, { config }: LiveSession): string => {
+  const height = Math.ceil(size * 1.4 * Math.min(config.max_lines + 2, 6)) + 16
+  return `<iframe src="${escaped(address)}" title="Live captions" width="100%" height="${height}" `
+    + 'sandbox="allow-scripts" referrerpolicy="no-referrer" loading="lazy"></iframe>'
+}
 
 interface ShareTabProps {
   readonly live: LiveSession
@@ -100,7 +105,7 @@ const ShareTab = ({ live }: ShareTabProps): VNode => {
       h2(null, t('preview')),
       iframe({ ...preview, key: address }),
       h2(null, t('snippet')),
-      codeBlock({ text: snippetOf(address, Number(size)), label: t('snippet') }),
+      codeBlock({ text: snippetOf(address, Number(size), live), label: t('snippet') }),
       p({ class: 'hint' }, t('share_origins')),
       h2(null, t('obs')),
       codeBlock({ text: addressOf(live, { ...look.value, isTransparent: true }), label: t('obs') }),
