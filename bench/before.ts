@@ -158,7 +158,7 @@ const speak = async (url: string, { relative_path: path, sender_token: token }: 
 
 const starts = (name: string, open: number): Benchmark => ({
   name,
-  meaning: 'starts the service until it is ready, after a kill with '
+  meaning: 'starts the service and waits until it is ready, after a kill with '
     + `${open} open sessions; every second session was active`,
   peer: `the same start of the checkout of STENOLOG_BENCH_BEFORE, which gets ${EXTRA_START_SECONDS * 1000} ms more, `
     + `and ${EXTRA_START_SECONDS_PER_SESSION * 1000} ms more per session`,

@@ -54,7 +54,8 @@ const contest = async (rows: number): Promise<Contest | Skipped> => {
     timestamps: model.timestampRules,
   }
   return {
-    // The budget counts as our side and the measured time as the peer's. A ratio of 1 or more is in budget.
+    // The harness compares two sides. Our side is the time limit, and the peer's side is the measured time. So the step
+    // is within the limit when the ratio is at least 1.
     ours: () => Promise.resolve({ work: LIMIT_MS, seconds: 1, cpuSeconds: null }),
     peers: async () => {
       spent.runs = 0

@@ -16,7 +16,8 @@ const contest = async (): Promise<Contest> => {
   // Without voice detection the model receives all of this audio.
   const noisy = { samples: garbage(20), settings: { ...SETTINGS, vad: false } }
   return {
-    // The allowed delay counts as our side and the measured lag as the peer's. A ratio from 1 on is within the limit.
+    // The harness compares two sides. Our side is the allowed delay, and the peer's side is the measured lag. So the
+    // lag is within the limit when the ratio is at least 1.
     ours: () => Promise.resolve({ work: SETTINGS.max_delay, seconds: 1, cpuSeconds: null }),
     peers: async () => {
       const lag = await lagOf(

@@ -42,8 +42,8 @@ export const appendAtOnce = (
 }
 
 /**
- * Counts the rows of each commit by its answers, which arrive together. Commits whose answers arrive in one turn count
- * as one.
+ * Counts the rows of each commit. The answers to the rows of a commit arrive in one turn of the event loop. So all
+ * answers of a turn count as one commit.
  */
 const watchCommits = () => {
   let sizes: number[] = []
@@ -136,7 +136,8 @@ const durableAppend = (
   name,
   meaning: `durable appends by ${writers} concurrent writers, each to its own stream, through the event store; each `
     + `writer waits for its answers`,
-  peer: `${PEERS[kind]}; in commits as large as the store's last ones, with the same schema and synchronous=FULL`,
+  peer: `${PEERS[kind]}; in commits as large as those of the store in its last round, with the same schema and `
+    + 'synchronous=FULL',
   unit: 'appends',
   basis: 'wall',
   atLeast,

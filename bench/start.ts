@@ -60,8 +60,8 @@ const fill = async (directory: string): Promise<void> => {
 export const starts: ReadonlyArray<Benchmark> = [
   {
     name: 'start-million',
-    meaning: `starts the service until it is ready; its read models exist; its log has ${EVENTS} events: first the `
-      + `events of ${USERS} users with an API token each, then the events of sessions`,
+    meaning: `starts the service and waits until it is ready; its read models are complete; its log has ${EVENTS} `
+      + `events: first those of ${USERS} users with an API token each, then those of sessions`,
     peer: 'plain node:sqlite in this process: reads every row of the same log once, in order',
     unit: 'events',
     basis: 'wall',

@@ -58,7 +58,7 @@ def main() -> None:
             condition_on_previous_text=False,
             without_timestamps=True,
             suppress_tokens=suppressed,
-            # faster-whisper adds the prompt to this length, and CTranslate2 decodes half of the sum.
+            # faster-whisper adds PROMPT to this number, and CTranslate2 decodes half of the sum: `tokens` tokens.
             max_new_tokens=2 * arguments.tokens - PROMPT,
             vad_filter=False,
         )

@@ -80,16 +80,16 @@ const alterationsOf = ({ noise, pauses }: GivenAlterations): Alterations => ({
   ...(pauses !== undefined && { pauses: Number(pauses) }),
 })
 
-/** Runs `work` on each item, with `lanes` items at a time. */
-const inLanes = async <A>(
+/** Runs `work` on each item, with `slots` items at a time. */
+const inParallel = async <A>(
   items: ReadonlyArray<A>,
-  lanes: number,
-  work: (item: A, lane: number) => Promise<void>,
+  slots: number,
+  work: (item: A, slot: number) => Promise<void>,
 ): Promise<void> => {
   const queue = items.values()
   await Promise.all(
-    Array.from({ length: lanes }, async (_, lane) => {
-      for (const item of queue) await work(item, lane)
+    Array.from({ length: slots }, async (_, slot) => {
+      for (const item of queue) await work(item, slot)
     }),
   )
 }
@@ -103,7 +103,7 @@ const ordered = (done: Scores, recordings: ReadonlyArray<Recording>): Scores =>
 interface RecordingTask {
   /** The offline model; absent when no reference is wanted. */
   readonly reference?: OfflineModel
-  /** One engine per lane, so the CPU time of each recording is known. Empty when no live run is wanted. */
+  /** One engine per slot, so the CPU time of each recording is known. Empty when no live run is wanted. */
   readonly engines: ReadonlyArray<SpeechEngine>
   readonly options: LiveOptions
   readonly alterations: Alterations
@@ -111,12 +111,12 @@ interface RecordingTask {
   readonly language: string | undefined
 }
 
-const transcribe = async (recording: Recording, lane: number, task: RecordingTask): Promise<ScoredRecording> => {
+const transcribe = async (recording: Recording, slot: number, task: RecordingTask): Promise<ScoredRecording> => {
   const { reference, engines, options } = task
   const { buffer_timeout } = options.settings
   const { name, language, text: said, others } = recording
   const { samples: audio, words } = await altered(recording, task.alterations)
-  const engine = engines[lane]
+  const engine = engines[slot]
   const quiets = engine === undefined ? [] : await detectQuiets(engine, audio)
   const run = engine === undefined ? null : await runLive(engine, audio, task.language ?? language, options)
   const offline = await reference?.transcribe(audio, language)
@@ -215,8 +215,8 @@ export const speech = async (args: ReadonlyArray<string>): Promise<void> => {
     await writeFile(values.json, `${JSON.stringify(result, null, 2)}\n`)
   }
   try {
-    await inLanes(recordings, opened.engines.length, async (recording, lane) => {
-      done.push(await transcribe(recording, lane, task))
+    await inParallel(recordings, opened.engines.length, async (recording, slot) => {
+      done.push(await transcribe(recording, slot, task))
       await write()
     })
     console.log(`${lineOf(values.model, roomOf(uniqueEngines, values.model))}\n`)

@@ -7,7 +7,7 @@ export interface Room {
   /** Usual duration of a pass in seconds, and its CPU seconds; null when unknown. */
   readonly pass_s: number
   readonly busy_s: number | null
-  /** Share of a lane that a session takes during speech. */
+  /** Share of a lane that a session takes during speech. A lane runs one pass of a model at a time. */
   readonly share: number
   readonly lanes: number
   readonly sessions: number

@@ -129,7 +129,7 @@ export const keyringContract = (
       { ...place, member: 'Other.senderToken' },
     ])
       t.deepEqual(await right(keyring.open(sealedMembers([envelope], elsewhere))), foreign, JSON.stringify(elsewhere))
-    // It does not open either when its member mark is missing or different.
+    // An envelope without its member mark `m`, or with another mark, does not open either.
     const { m: _, ...stripped } = envelope
     t.deepEqual(await right(keyring.open(sealedMembers([stripped], place))), foreign)
     const moved = { stream: 'live-1', member: 'LiveCreated.listenerToken' }

@@ -71,7 +71,7 @@ onEveryMongo((name, open) => {
   )
 
   test.serial(
-    `${name}: the server dates each repetition of an erasure and reports it for a minute`,
+    `${name}: a repeated erasure gets the time of the server, and is reported for a minute`,
     async (t) => {
       const { connection, close } = await open()
       t.teardown(close)

@@ -160,7 +160,7 @@ test('work that ends on its own leaves its lease to a waiting member', async (t)
   t.is(second.held('reconciler')?.token, 2)
 })
 
-test('a lease whose acquisition answer was lost is held under its token', async (t) => {
+test('a lease is held under its token even if the answer to its acquisition was lost', async (t) => {
   const world = createMembersWorld()
   const first = world.start('a')
   await world.pass(TTL + 3 * STEP)

@@ -14,7 +14,7 @@ const namesFor = (process: ReturnType<World['start']>): ReadonlyArray<string> =>
 test("members with different names run side by side and see each other's announcements", async (t) => {
   const world = createMembersWorld()
   const [first, second, third] = ['a', 'b', 'c'].map((directory) => world.start(directory))
-  // Stops right after a heartbeat.
+  // A heartbeat has just been sent.
   await world.pass(TTL + 3 * STEP)
   t.deepEqual(world.processes.map(({ phase }) => phase()), ['up', 'up', 'up'])
   if (first === undefined || second === undefined || third === undefined) return
@@ -33,7 +33,7 @@ test("members with different names run side by side and see each other's announc
   }
   first.members().announce(announcement)
   t.like(first.members().all()[0], announcement)
-  // Immediately, before the next heartbeat.
+  // The announcement arrives before the next heartbeat.
   await world.pass(TTL / 10)
   t.is(changes, 1)
   t.like(
@@ -47,7 +47,7 @@ test("members with different names run side by side and see each other's announc
   await world.pass(TTL / 2)
   t.deepEqual(second.members().all().find(({ name }) => name === 'a')?.lives, [7, 8])
   const jobs = { doing: [], cancelling: [3] }
-  // Right after a heartbeat.
+  // A heartbeat has just been sent, so the announcement does not arrive with the next one.
   await world.pass(3 * STEP)
   first.members().announce({ jobs })
   await world.pass(TTL / 10)
@@ -81,7 +81,7 @@ test('a name belongs to its live member: a second start is refused and names the
   t.deepEqual(namesFor(first), ['alpha'])
 })
 
-test('a process on the same data directory replaces a killed member at once, another after ten checks', async (t) => {
+test('a process on the same data directory replaces a killed member at once, any other after ten checks', async (t) => {
   const world = createMembersWorld()
   const first = world.start('here', { name: 'alpha' })
   await world.pass(TTL)

@@ -110,7 +110,7 @@ const startWithRebuilt = async (t: ExecutionContext) => {
   return mongo
 }
 
-test('a writer that missed a promotion does not move the checkpoint past documents the new model lacks', async (t) => {
+test('after a promotion that a writer missed, the checkpoint covers only documents of the new model', async (t) => {
   const { connection, documents } = await startWithRebuilt(t)
   const late = createMongoDocuments(connection)
   await right(late.commit(MODEL, [put('1', 2, { n: 2 })], checkpointAt(positionAt(2))))

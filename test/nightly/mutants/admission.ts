@@ -15,7 +15,7 @@ export const admissionMutants: ReadonlyArray<Mutant> = [
     file: 'domain/admission/placement.ts',
     before: 'return rank === undefined ? a.free > b.free : rank(a.worker) < rank(b.worker)',
     after: 'return a.free > b.free && ranks.length >= 0',
-    rows: ['the candidate with the lowest rank that has room is chosen'], test: ADMISSION,
+    rows: ['of the candidates with room the one with the lowest rank is chosen'], test: ADMISSION,
   },
   {
     file: 'domain/admission/placement.ts',

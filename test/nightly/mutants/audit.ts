@@ -12,7 +12,8 @@ export const auditMutants: ReadonlyArray<Mutant> = [
     file: 'projections/compare-with-log.ts',
     before: 'position === null || position > checkpoint.position',
     after: 'position !== null && position > checkpoint.position',
-    rows: ['a document that a crash left ahead of its checkpoint, or removed, is not reported'], test: COMPARE_WITH_LOG,
+    rows: ['changes and removals ahead of the checkpoint, as a crash leaves them, are not reported'],
+    test: COMPARE_WITH_LOG,
   },
   {
     file: 'projections/compare-with-log.ts',

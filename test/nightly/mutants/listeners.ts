@@ -158,13 +158,13 @@ export const listenerMutants: ReadonlyArray<Mutant> = [
     file: 'application/sessions/recent-finals.ts',
     before: "if (first.state === 'dropped') older.push(first)",
     after: 'if (false) older.push(first)',
-    rows: ['an unstored final stays in memory without keeping later finals there'], test: RECENT_FINALS,
+    rows: ['a final that the store refused stays in memory without keeping later finals there'], test: RECENT_FINALS,
   },
   {
     file: 'application/sessions/recent-finals.ts',
     before: 'dropped.length - MAX_DROPPED',
     after: '0 * MAX_DROPPED',
-    rows: ['the newest ten thousand unstored finals are kept, even after finals that still wait'], test: RECENT_FINALS,
+    rows: ['the newest ten thousand refused finals are kept, and all finals that still wait'], test: RECENT_FINALS,
   },
   {
     file: 'application/sessions/write-queue.ts',

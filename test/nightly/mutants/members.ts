@@ -14,7 +14,7 @@ export const memberMutants: ReadonlyArray<Mutant> = [
     file: 'infrastructure/mongodb/enter-members.ts',
     before: 'entry.directory === own.directory || isLost',
     after: 'isLost',
-    rows: ['a process on the same data directory replaces a killed member at once, another after ten checks'],
+    rows: ['a process on the same data directory replaces a killed member at once, any other after ten checks'],
     test: MEMBERS,
   },
   {
@@ -52,7 +52,7 @@ export const memberMutants: ReadonlyArray<Mutant> = [
     file: 'infrastructure/mongodb/lost-members.ts',
     before: 'isLost: silent >= maxSilent,',
     after: 'isLost: silent >= maxSilent - 1,',
-    rows: ['a process on the same data directory replaces a killed member at once, another after ten checks'],
+    rows: ['a process on the same data directory replaces a killed member at once, any other after ten checks'],
     test: MEMBERS,
   },
   {
@@ -198,7 +198,7 @@ export const memberMutants: ReadonlyArray<Mutant> = [
     file: 'infrastructure/mongodb/leases.ts',
     before: 'if (lease !== undefined && isOwn(lease)) seeker',
     after: 'if (lease?.holder === \'\') seeker',
-    rows: ['a lease whose acquisition answer was lost is held under its token'], test: MEMBER_LEASES,
+    rows: ['a lease is held under its token even if the answer to its acquisition was lost'], test: MEMBER_LEASES,
   },
   {
     file: 'infrastructure/keys/follow-erasures.ts',
@@ -240,6 +240,6 @@ export const memberMutants: ReadonlyArray<Mutant> = [
     file: 'infrastructure/mongodb/keyring.ts',
     before: '$unset: { wrapped: true, asked: true }, $currentDate: { erasedAt: true }',
     after: '$unset: { wrapped: true }, $min: { erasedAt: new Date() }',
-    rows: ['the server dates each repetition of an erasure and reports it for a minute'], test: CONTRACT_KEYS,
+    rows: ['a repeated erasure gets the time of the server, and is reported for a minute'], test: CONTRACT_KEYS,
   },
 ]

@@ -54,7 +54,7 @@ export const missedFinalsMutants: ReadonlyArray<Mutant> = [
     file: 'application/lives/queries/shared-pages.ts',
     before: 'return E.isLeft(result) || result.right.isFull ? result',
     after: 'return E.isLeft(result) || result.right ? result',
-    rows: ['readers that join during the read of a growing page share one more read'], test: SHARED_PAGES,
+    rows: ['readers that join while a growing page is read share one further read'], test: SHARED_PAGES,
   },
   {
     file: 'application/sessions/missed-finals.ts',

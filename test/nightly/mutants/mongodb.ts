@@ -71,7 +71,7 @@ export const mongoMutants: ReadonlyArray<Mutant> = [
     file: 'infrastructure/mongodb/documents.ts',
     before: '(await collections.current(collection)).collectionName',
     after: 'projection',
-    rows: ['a writer that missed a promotion does not move the checkpoint past documents the new model lacks'],
+    rows: ['after a promotion that a writer missed, the checkpoint covers only documents of the new model'],
     test: MONGODB_STORED,
   },
   {

@@ -121,7 +121,7 @@ export const placementMutants: ReadonlyArray<Mutant> = [
     file: 'application/lives/policies/reconcile-lives.ts',
     before: 'const SLOW_ORPHAN_AFTER_MS = 60_000',
     after: 'const SLOW_ORPHAN_AFTER_MS = 10_000',
-    rows: ['an orphan is fenced at once if its process is gone'], test: RECONCILER,
+    rows: ['an orphan of a gone process is fenced at once'], test: RECONCILER,
   },
   {
     file: 'application/lives/policies/creator-state.ts',

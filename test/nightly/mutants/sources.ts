@@ -170,13 +170,13 @@ export const sourceMutants: ReadonlyArray<Mutant> = [
     file: 'application/sessions/clock/media-clock.ts',
     before: 'const canInsert = gapDue > TOLERANCE_SECONDS && clock.sinceGap >= MIN_SECONDS_BETWEEN_GAPS',
     after: 'const canInsert = gapDue > TOLERANCE_SECONDS',
-    rows: ['a gap soon after another gap is added after one second of audio'], test: MEDIA_CLOCK,
+    rows: ['a gap soon after another gap is added in full, but only after one second of audio'], test: MEDIA_CLOCK,
   },
   {
     file: 'application/sessions/clock/media-clock.ts',
     before: 'time + length - (owed ?? 0)',
     after: 'time + length',
-    rows: ['a gap soon after another gap is added after one second of audio'], test: MEDIA_CLOCK,
+    rows: ['a gap soon after another gap is added in full, but only after one second of audio'], test: MEDIA_CLOCK,
   },
   {
     file: 'application/sessions/clock/media-clock.ts',

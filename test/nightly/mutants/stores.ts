@@ -54,7 +54,7 @@ export const storeMutants: ReadonlyArray<Mutant> = [
     file: 'projections/rebuild/discard-newer-than-log.ts',
     before: 'keepsReadModels && collection !== null',
     after: 'false',
-    rows: ['with a log on a server read models are kept and the reason is reported; duties start again'],
+    rows: ['with an older log on a server read models stay and the reason is reported; duties start again'],
     test: 'test/unit/projections/older-log.test.ts',
   },
   {

@@ -4,7 +4,7 @@ import { brokenArrows, cycles, productSources, folderCycles, sourceOf } from './
 
 const sources = productSources('.')
 
-test('only the allowed import arrows exist', (t) => {
+test('only the allowed imports exist', (t) => {
   t.true(sources.length > 50, 'the product was found')
   t.deepEqual(brokenArrows(sources), [])
 })

@@ -36,9 +36,10 @@ export const productSources = (root: string): ReadonlyArray<Source> =>
     .toSorted()
     .map((path) => sourceOf(path, readFileSync(join(root, path), 'utf8')))
 
+/** An arrow of docs/architecture.md: what some files may import. */
 interface Arrow {
   readonly from: RegExp
-  /** Imports that these files may have. Every other import is a broken arrow. */
+  /** Imports that these files may have. Every other import is reported. */
   readonly may: ReadonlyArray<RegExp>
 }
 

@@ -2,7 +2,7 @@ import test from 'ava'
 import { namesRow, rowsOf, standingOf } from '../../support/running/rows.ts'
 import type { Claim } from '../../support/running/rows.ts'
 
-test('a title names its rows in brackets at the end, ranges too', (t) => {
+test('the brackets at the end of a title name its requirements (rows), also as ranges', (t) => {
   t.deepEqual(rowsOf('the rule of R59 [R57 R58]'), [57, 58])
   t.deepEqual(rowsOf('service › rest › x [R16 to R18]'), [16, 17, 18])
   t.deepEqual(rowsOf('x [R49–R51 D6]'), [49, 50, 51])
@@ -13,7 +13,7 @@ test('a title names its rows in brackets at the end, ranges too', (t) => {
 
 const claimOf = (title: string, outcome: Claim['outcome'] = 'passed'): Claim => ({ title, outcome })
 
-test('the state of a row follows from its tests and mutants', (t) => {
+test('the standing of a requirement follows from its tests and mutants', (t) => {
   const ownClaims = [claimOf('x [R7]')]
   t.is(standingOf(7, [], [[7]]), 'missing')
   t.is(standingOf(7, [claimOf('x [R7]', 'skipped')], [[7]]), 'missing')

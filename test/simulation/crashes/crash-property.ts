@@ -8,7 +8,8 @@ const scenario = fc.record({
   seed: fc.integer(),
   processes: fc.integer({ min: 1, max: 4 }),
   clients: fc.integer({ min: 1, max: 20 }),
-  // Probability for each step. A start takes a step for every open session: with a higher value no start succeeds.
+  // The probabilities of a crash and of an unavailable store at each step. A start takes a step for every open session,
+  // so with higher values no start would succeed.
   crash: fc.constantFrom(0, 0.005, 0.02),
   unavailable: fc.constantFrom(0, 0.02, 0.1),
   creates: fc.constant(CREATES),

@@ -59,7 +59,8 @@ const createWorld = (seed: number) => {
     const now = (): string => new Date(clock).toISOString().replace('Z', '000+00:00')
     const environment = { ...createTestEnvironment(), now, random }
     let startRound: () => void = () => undefined
-    // Short waits are steps of the simulation. The long wait is the reconciler's round, which `until` starts.
+    // Short waits are steps of the simulation. The only long wait is the reconciler's pause between two rounds, which
+    // `until` ends at random.
     const after = (milliseconds: number, task: () => void) => {
       if (milliseconds < 1000) void process.pause().then(task)
       else startRound = task

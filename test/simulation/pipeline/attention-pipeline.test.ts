@@ -121,7 +121,7 @@ test('with punctuation false no frame contains punctuation [R158]', async (t) =>
   t.true(frames.every(({ text }) => !/[,?!]|\.$/.test(text)))
 })
 
-test('without a detector an unchanged phrase is final even if its full window differs from the drafts', async (t) => {
+test('without a detector an unchanged phrase is final even if its full pass differs from the drafts', async (t) => {
   const words = [...spokenWords('it begins at noon.'), ...spokenWords('bring your own cup.', 6)]
   const { finals } = await streamAudio({
     ...pace,

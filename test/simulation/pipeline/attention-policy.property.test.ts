@@ -130,6 +130,6 @@ test('with word times every spoken word becomes final once, in order, after it w
   t.is(await failureOf(script(0), settingsOf()), '')
 })
 
-test('words that the drafts got wrong become final as the full window transcribes them', async (t) => {
+test('words that the drafts got wrong become final as the full pass transcribes them', async (t) => {
   t.is(await failureOf(script(20), settingsOf({ mode: fc.constant('partial') })), '')
 })

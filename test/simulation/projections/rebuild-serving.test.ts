@@ -167,7 +167,7 @@ test('a projection that stopped at a damaged document continues after a rebuild'
   t.deepEqual(await differences(store, documents), [])
 })
 
-test('progress is a share of the log only when positions begin with a fixed-width number', (t) => {
+test('the progress of a rebuild is known only when positions begin with a number of fixed width', (t) => {
   const position = (text: string) => text as Position
   t.is(shareOf(position('0005'), position('0010')), 0.5)
   t.is(shareOf(position('0010'), position('0010')), 1)

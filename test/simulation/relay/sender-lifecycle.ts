@@ -11,7 +11,7 @@ export const UNAVAILABLE = E.left({ _tag: 'StoreUnavailable', reason: 'simulated
 /** The state of the log for one session. `isUnavailable`: the store does not answer. */
 export interface SimulatedStore {
   isUnavailable: boolean
-  /** The highest term that has fenced the log. */
+  /** The log refuses writes of a worker whose term is lower. */
   fence: number
   status: 'pending' | 'active' | 'finished'
   epoch: number

@@ -46,7 +46,7 @@ export const runSenderSchedule = async ({ random, words: count, troubles, speed 
     if (chance < 0.25) return world.network.breakLinks('api', at)
     if (chance < 0.5) return world.place(elsewhere())
     if (chance < 0.75) {
-      // The killed worker keeps writing until it is fenced, like a disconnected worker.
+      // The killed worker writes until the log refuses its term (a fence), like a disconnected worker.
       world.network.kill(at)
       world.place(elsewhere())
       world.createWorker(at)

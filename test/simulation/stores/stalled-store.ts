@@ -130,7 +130,7 @@ export const createStalledWorld = async (random: () => number, stores: Stores) =
 
   /**
    * Runs the sessions on a stalling store, then recovers. Throws when a session is locked (refuses its sender), mute
-   * (accepts no audio) or doubled.
+   * (accepts no audio) or doubled (exists twice).
    */
   const round = async (name: string, sessions: number) => {
     const from = right(await real.head()())

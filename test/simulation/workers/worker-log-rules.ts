@@ -16,12 +16,13 @@ interface Segments {
 const BY_WORKER = ['SenderAttached', 'SenderDetached', 'SourceStarted', 'LiveStarted', 'LiveTakenOver']
 
 /**
- * Checks the log after each append: no worker exceeds its capacity or gets a session whose model it lacks, only one
- * process writes in a term, no lower term follows a fence, and segments are numbered 1 to n.
+ * Checks the log after each append. No worker exceeds its capacity or gets a session whose model it lacks. Only one
+ * process writes in a term: each worker of a session gets a higher term. After a fence no lower term writes. Segments
+ * are numbered 1 to n.
  */
 export const createWorkerLogRules = (capacity: number, offers: ReadonlyMap<string, ReadonlySet<string>>) => {
   const placed = new Map<number, Placed>()
-  /** The incarnation of each joined worker. */
+  /** The incarnation (run of the process) of each joined worker. */
   const joined = new Map<string, unknown>()
   const needs = new Map<number, ReadonlyArray<string>>()
   const terms = new Map<number, number>()

@@ -15,7 +15,7 @@ interface MemberDocument {
 export interface Heartbeats {
   /** Milliseconds between consecutive heartbeats, by the clock of MongoDB. */
   readonly gaps: ReadonlyArray<number>
-  /** The present incarnation of the member with this name. */
+  /** The present incarnation (run of the process) of the member with this name. */
   readonly incarnationOf: (name: string) => string
   readonly stop: () => Promise<void>
 }

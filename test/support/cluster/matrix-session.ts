@@ -88,7 +88,7 @@ export const beginSession = async (
 const spanOf = (session: MatrixSession, word: number): readonly [number, number] =>
   [session.lead + secondsOf(word - 1) - 1, session.lead + secondsOf(word) - 1]
 
-/** Seconds of audio that may not be final when a connection breaks. */
+/** When a connection breaks, up to this many of the last seconds of audio are not final yet. */
 const OPEN_SECONDS = 8
 /** Seconds of audio that only the process of the socket has until another worker has taken over. */
 const TAKEOVER_SECONDS = 12

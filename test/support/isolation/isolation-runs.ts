@@ -76,7 +76,7 @@ export const runAttempts = async ([file = '', ...args]: ReadonlyArray<string>, u
 }
 
 const EPERM = 1
-/** Linux rejects the flags of the thread with this error, so the filter allowed the call. */
+/** With this error Linux rejects the flags of the thread. The error shows that the filter let the call pass. */
 const EINVAL = 22
 
 /** Returns the attempts of a confined decoder that did not fail as they must. */

@@ -40,7 +40,11 @@ export interface TranscribedPass {
   readonly outcome: Outcome
 }
 
-/** Creates an attention policy with settings, and functions that drive it. */
+/**
+ * Creates an attention policy, and functions that drive it. The policy decides when the model runs (a pass). A draft is
+ * a quick pass during speech. A draft fixes words: the next draft begins after them. Other words are open. A full pass
+ * transcribes all words again that are not final.
+ */
 export const createAttentionDriver = (settings: Partial<EngineSettings> = {}, windowSeconds = 30) => {
   const limits = limitsOf({ ...DEFAULT_ENGINE_SETTINGS, ...settings }, windowSeconds)
   const policy = attentionPolicy(1)

@@ -23,7 +23,7 @@ export interface Streamed {
   readonly finals: ReadonlyArray<StreamedFrame>
   readonly failures: ReadonlyArray<ModelLoadFailed | JobFailed>
   readonly maxBacklog: number
-  /** The number of passes of the scripted engine. */
+  /** The number of passes (runs of the model) of the scripted engine. */
   readonly passes: number
   /** The samples of the longest pass. */
   readonly longestPass: number

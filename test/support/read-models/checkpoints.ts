@@ -4,5 +4,5 @@ import type { Position } from '../../../application/ports/event-store.ts'
 /** A checkpoint without the name of its last event. */
 export const checkpointAt = (position: Position): Checkpoint => ({ position, last: null })
 
-/** A duty: it has a checkpoint of this name, but no documents. */
+/** A duty, which is a background task that follows the log. It has a checkpoint of this name, but no documents. */
 export const duty = (projection: string): Checkpointed => ({ projection, collection: null })

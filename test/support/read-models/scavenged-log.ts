@@ -23,7 +23,7 @@ const appendTo = async (store: EventStore, stream: string, events: ReadonlyArray
 
 /**
  * Writes random events of the service. Events of tokens and sessions stay, streams of token uses keep one event, and
- * text is deleted. So a scavenge removes events all over the log.
+ * text is deleted. So a scavenge removes events all over the log. It is EventStoreDB's removal of deleted events.
  */
 export const createWriter = (store: EventStore, random: () => number) => {
   let [lives, tokens, texts, uses] = [0, 0, 0, 0]

@@ -1,4 +1,7 @@
-/** The number of a row (R1 to R172), another code (`D58`, `RECONNECT_GRACE`), or some words of a test's title. */
+/**
+ * Names the tests of a mutant: the number of a row (a requirement R1 to R172 in docs/requirements.md), another code
+ * (`D58`, `RECONNECT_GRACE`), or some words of a test's title.
+ */
 export type RowName = number | string
 
 /** The codes in square brackets at the end of a test's title. */
@@ -45,9 +48,9 @@ export type Standing = (typeof STANDINGS)[number]
 const MAX_ROWS = 4
 
 /**
- * Rates how well the tests cover a row. `defended`: a test of the row passed, and a mutant names this row only.
- * `claimed`: a passing test names the row and few others. `named in passing`: only titles with many rows name it.
- * Skipped tests do not count.
+ * Rates how well the tests cover a row. `defended`: a test of the row passed, and a mutant (a wrong line that a test
+ * must detect) names this row only. `claimed`: a passing test names the row and few others. `named in passing`: only
+ * titles with many rows name it. Skipped tests do not count.
  */
 export const standingOf = (
   row: number,

@@ -1,7 +1,7 @@
 """An RTSP server of GStreamer for tests: gst_rtsp_server.py PORT EPOCH [basic|digest].
 
-Mounts one sound in every format that Stenolog reads, and /tones: of second n since EPOCH (seconds since 1970) a tone of
-TONE_BASE + n * TONE_STEP Hz, whoever listens and whenever the server began. Prints `ready`.
+Serves one sound in every format that Stenolog reads, and /tones. Second n after EPOCH (seconds since 1970) is a tone of
+TONE_BASE + n * TONE_STEP Hz, for all clients and also after a restart of the server. Prints `ready`.
 """
 
 import math
@@ -35,7 +35,7 @@ MOUNTS = {
 
 
 def feed(source: Gst.Element, epoch: float) -> None:
-    """Pushes tones in real time until nobody takes them."""
+    """Pushes tones in real time until the source refuses them."""
     sent = int((time.time() - epoch) * RATE)
     while True:
         samples = (0.3 * math.sin(2 * math.pi * (TONE_BASE + TONE_STEP * (at // RATE)) * at / RATE) for at in range(sent, sent + PIECE))

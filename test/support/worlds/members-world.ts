@@ -84,7 +84,7 @@ export const createMembersWorld = (freezeScope: Freeze = 'machine') => {
   const register = createMemoryMemberRegister()
   const leaseRegister = createMemoryLeaseRegister()
   const logger = createRecordingLogger()
-  /** The time of the last heartbeat of each incarnation, by `answeringTime`. */
+  /** The `answeringTime` of the last heartbeat of each incarnation (a run of a process). */
   const lastBeats = new Map<string, number>()
   /** Processes that were declared lost although they sent heartbeats. */
   const wronglyLost: Array<string> = []
@@ -93,7 +93,7 @@ export const createMembersWorld = (freezeScope: Freeze = 'machine') => {
   const holdings: Array<{ readonly lease: string; readonly token: number; readonly incarnation: string }> = []
   const runs = (phase: Phase): boolean => phase === 'starting' || phase === 'up'
   let now = 0
-  /** The milliseconds of virtual time without those of elections. */
+  /** Virtual time in milliseconds. It stands still during elections. */
   let answeringTime = 0
   let isElecting = false
 

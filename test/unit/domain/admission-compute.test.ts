@@ -5,7 +5,7 @@ import { specify } from '../../support/tools/specify.ts'
 import { admit, admitted, joined, moved } from './admission-samples.ts'
 import { after } from '../../support/events/sample-events.ts'
 
-/** The part of a lane that a session takes, by model. */
+/** The part of a lane that a session takes, by model. A lane runs one pass of a model at a time. */
 const SHARES: Readonly<Record<string, number>> = { tiny: 0.25, base: 0.5, huge: 1.25 }
 
 const compute = (lanes: number, active: ReadonlyArray<number> = []): Compute =>
@@ -16,7 +16,7 @@ const onOneWorker = (lanes: number, active: ReadonlyArray<number> = []) => ({
   candidates: [{ worker: 'gpu-0', rank: 0, compute: compute(lanes, active) }],
 })
 
-/** One minute after the sample sessions were admitted, which is at `after(1000)`. */
+/** The sample sessions are admitted at `after(1000)`. This is one minute later. */
 const A_MINUTE_LATER = after(61_000)
 
 test('a session is admitted while its share of the lanes is free', (t) => {

@@ -7,8 +7,8 @@ import { specify } from '../../support/tools/specify.ts'
 import { admit, admitted, joined, reservation } from './admission-samples.ts'
 
 /**
- * A worker with two engines, one for each GPU. Each engine has 4,000 MB and one lane. A session takes 0.6 of a lane; a
- * session of the model `idle` takes no lane. `sessions` are the ids of the sessions on each engine.
+ * A worker with two engines, one for each GPU. Each engine has 4,000 MB and one lane, which runs one pass of a model at
+ * a time. A session takes 0.6 of a lane, but none with the model `idle`. `sessions`: the session ids on each engine.
  */
 const onTwoEngines = (...sessions: ReadonlyArray<ReadonlyArray<number>>) => {
   const engines = [0, 1].map((engine) => ({ vram: 4000, sessions: new Set(sessions[engine]) }))

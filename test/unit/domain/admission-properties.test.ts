@@ -19,9 +19,10 @@ import { after } from '../../support/events/sample-events.ts'
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
 
-/** A command and the milliseconds since the previous one: usually below a minute, sometimes negative or hours. */
+/** A command and the time since the previous command. */
 interface Step {
   readonly command: (at: string) => AdmissionCommand
+  /** Milliseconds: usually below a minute, sometimes hours. Negative when the clock was set back. */
   readonly elapsed: number
 }
 
@@ -55,7 +56,7 @@ const admit: AtTime<'Admit'> = fc.record({
     .map((names) => names.map((worker, index) => ({ worker, rank: index % 2 }))),
 })
 const release: AtTime<'Release'> = fc.record({ type: fc.constant('Release'), liveId })
-/** The models of the workers that the caller knows. Undefined: the caller knows no models. */
+/** The models of each worker, as far as the caller knows them; undefined when the caller knows none. */
 const offerings: fc.Arbitrary<Offering | undefined> = fc.option(
   fc
     .array(

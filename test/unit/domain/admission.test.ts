@@ -127,7 +127,7 @@ test('only the latest 4,000 create commands are remembered', (t) => {
   t.deepEqual(toSnapshot(state, 0).commands.map(([, liveId]) => liveId), ids.slice(500))
 })
 
-test('the candidate with the lowest rank that has room is chosen', (t) => {
+test('of the candidates with room the one with the lowest rank is chosen', (t) => {
   const { given } = specify(t, admissionDecider)
   const workers = [joined('gpu-0', 9000), joined('gpu-1', 3000), joined('gpu-2', 500)]
   const ranked = (...ranks: ReadonlyArray<number>) =>

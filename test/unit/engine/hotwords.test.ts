@@ -32,7 +32,7 @@ test('a hotword begins only where it is almost as likely as the likeliest token'
   t.is(chosenAfter({ 8: 0, 2: -1 }, [7]).token, 8, 'a hotword does not begin with its second token')
 })
 
-test('a hotword continues token by token, also when the known text ends with its beginning', (t) => {
+test('a hotword continues token by token, also when the known text ends within the hotword', (t) => {
   t.is(chosenAfter({ 8: 0, 2: -4.5 }, [7, 1]).token, 2)
   t.is(chosenAfter({ 8: 0, 3: -4.5 }, [1, 2]).token, 3)
   t.is(chosenAfter({ 8: 0, 3: -4.5 }, [1, 7]).token, 8)

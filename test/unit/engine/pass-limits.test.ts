@@ -18,7 +18,7 @@ test('an unmeasured model has the limit of a trial until its first pass has ende
   t.is(limits.limitMs('unmeasured'), 300_000, 'the slowest pass counts')
 })
 
-test('the usual time is the median of the last passes, or the trial before the first pass', (t) => {
+test('the usual time is the median of the last passes; before the first pass it is the time of the trial', (t) => {
   const limits = createPassLimits({ floor: 1, measured: (model) => ({ base: 700 })[model] })
   t.is(limits.timeOf('unmeasured'), null)
   t.deepEqual(limits.timeOf('base'), { usual: 0.7, least: 0.7 })
@@ -48,7 +48,7 @@ test('the number of parallel tasks doubles ten minutes after a kill; each furthe
   t.is(width.now(), 8, 'never more than the full number')
 })
 
-test('a restarted process runs as many tasks as it can, but no more than the last kill allows', (t) => {
+test('a restarted process runs as many tasks as it can, but no more than the limit since the last kill', (t) => {
   const width = createWidth(2, () => 0)
   width.resize(8)
   t.is(width.now(), 8)

@@ -15,7 +15,7 @@ const follow = async (needed: ReadonlyArray<string> = []) => {
   const keys = new Map<string, StoredKey>()
   const requestedKeys: Array<string> = []
   let erased: Either<string, ReadonlyArray<string>> = E.right([])
-  /** A find waits for this promise after its read. */
+  /** `find` reads the keys, and then waits for this promise before it returns them. */
   let held: Promise<void> | null = null
   const keyring = await openKeyring({
     ensure: async (name, wrapped) => {

@@ -7,7 +7,7 @@ const [askWord, notWord, whatWord] = [wordOf(' Ask', 0.1, 0.4), wordOf(' not', 0
 
 const DOUBTFUL = { avgLogprob: -1.1 }
 
-test('a full window with bad scores is used only when no draft gave text', (t) => {
+test('a full pass with bad scores is used only when no draft gave text', (t) => {
   const doubted = createAttentionDriver()
   doubted.transcribe(speechState(1.5, [[0, 1.3]]), [askWord, notWord])
   const doubtful = doubted.transcribe(speechState(2.4, [[0, 1.3]], true), [wordOf(' Ah', 0.9, 1.2)], DOUBTFUL)
@@ -21,7 +21,7 @@ test('a full window with bad scores is used only when no draft gave text', (t) =
   t.deepEqual(finalTextsOf(emit(speechState(2.4, [[0, 1.3]], true))), ['Ask not'])
 })
 
-test('speech that no draft could use gets one full window before its audio is dropped', (t) => {
+test('speech that no draft could use gets one full pass before its audio is dropped', (t) => {
   const { transcribe, emit, limits } = createAttentionDriver({ max_buffer: 4, min_buffer: 3 })
   for (const clock of [3, 6, 9]) transcribe(speechState(clock, [[0]]), [askWord, notWord], DOUBTFUL)
   const long = wordOf(' gibberish', 1, 7)
@@ -36,7 +36,7 @@ test('speech that no draft could use gets one full window before its audio is dr
   t.is(step.kind === 'pass' && step.pass.from, samplesOf(6), 'the oldest audio is dropped')
 })
 
-test('a loop is not shown, does not become final, and clears the context', (t) => {
+test('text that repeats itself is not shown, does not become final, and clears the context', (t) => {
   const { transcribe, emit } = createAttentionDriver()
   transcribe(speechState(1.5, [[0, 1.3]]), [askWord, notWord])
   const loop = Array.from({ length: 8 }, (_, i) => wordOf(' no', 0.8 + i / 20, 0.85 + i / 20))
@@ -52,7 +52,7 @@ test('a loop is not shown, does not become final, and clears the context', (t) =
   t.deepEqual(finalTextsOf(stopped.emit(speechState(2.4, [[0, 1.3]], true))), [])
 })
 
-test('half a word before a loop stays open', (t) => {
+test('half a word before repeating text stays open', (t) => {
   const { transcribe, emit, limits, policy } = createAttentionDriver({ max_chars: 8, max_lines: 1 })
   transcribe(speechState(3.5, [[0]]), [askWord, wordOf(' knot', 0.5, 0.8, 0.2), whatWord, wordOf(' y', 3.3, 3.5)])
   transcribe(speechState(3.5, [[0]]), [], { isLoop: true })

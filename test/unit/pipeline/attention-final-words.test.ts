@@ -5,7 +5,7 @@ import {
 
 const [ask, not, what] = [wordOf(' Ask', 0.1, 0.4), wordOf(' not', 0.5, 0.8), wordOf(' what', 0.9, 1.2)]
 
-test('when a full window differs from the drafts, the surer words win', (t) => {
+test('when a full pass differs from the drafts, the surer words win', (t) => {
   const { transcribe, emit } = createAttentionDriver()
   const drafted = [
     ask,
@@ -27,7 +27,7 @@ test('when a full window differs from the drafts, the surer words win', (t) => {
   t.deepEqual(finalTextsOf(emit(speechState(3.2, [[0, 2]], true))), ['Ask not what solved now'])
 })
 
-test('a phrase whose draft was sure of the end becomes final without a full window', (t) => {
+test('a phrase whose draft was sure of the end becomes final without a full pass', (t) => {
   const { transcribe, emit, next } = createAttentionDriver({ buffer_timeout: 1 })
   transcribe(speechState(1.5, [[0, 1.3]]), [ask, not, wordOf(' what.', 0.9, 1.2)])
   t.is(next(speechState(1.75, [[0, 1.3]])).kind, 'wait', 'the speaker may continue')
@@ -40,7 +40,7 @@ test('a phrase whose draft was sure of the end becomes final without a full wind
   t.is(later.outcome.partial?.text, 'Ask not what you', 'the unsent end of the sentence is dropped')
 })
 
-test('repeated text of the prompt is dropped: words without duration, and known words', (t) => {
+test('words that repeat the prompt are dropped if they have no duration or are known', (t) => {
   const { transcribe } = createAttentionDriver()
   transcribe(speechState(1.5, [[0]]), [ask])
   const repeated = [' Ask', ' not', ' what', ' Ask'].map((text) => wordOf(text, 1.9, 1.9))
@@ -98,7 +98,7 @@ test('speech without any word is transcribed again without the previous text', (
   t.is(next(speechState(4, [[0, 1.3], [2]])).kind, 'wait')
 })
 
-test('the beginning of a first word that gave no text is transcribed again with the rest', (t) => {
+test('if the beginning of a first word gave no text, it is transcribed again with the rest', (t) => {
   const { transcribe } = createAttentionDriver()
   transcribe(speechState(1.5, [[0.5, 1.2]]), [])
   t.is(transcribe(speechState(2.6, [[0.5, 1.2], [1.5]]), [ask]).pass.from, samplesOf(0.5) - samplesOf(0.15))

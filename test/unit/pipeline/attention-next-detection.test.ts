@@ -82,7 +82,7 @@ test('no step is due before the next detection, and the repeated audio stays sho
         }
         const { transcribedEnd, neededFrom } = policy.progress(speech)
         const kept = Math.max(transcribedEnd, speech.clock) - neededFrom
-        // The whole buffer, and the silence after it until the buffer is dropped.
+        // At most a full buffer is kept, and the silence after it until the policy drops the buffer.
         const limit =
           limits.buffer.longestWithContext +
           Math.max(limits.interval, limits.phraseSilence, 4 * SAMPLE_RATE) +

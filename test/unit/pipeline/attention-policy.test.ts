@@ -87,7 +87,7 @@ test('a final word never changes; a later ending of this word is not shown and n
   t.is(shown.outcome.partial?.text, 'you')
 })
 
-test('a phrase with sure drafts ends with a full window, in the middle of its pause', (t) => {
+test('a phrase with sure drafts ends with a full pass, in the middle of its pause', (t) => {
   const { transcribe, next, emit } = createAttentionDriver({ buffer_timeout: 1 })
   transcribe(speechState(1.5, [[0, 1.3]]), [askWord, notWord, whatWord])
   t.is(next(speechState(1.75, [[0, 1.3]])).kind, 'wait')
@@ -131,7 +131,7 @@ test('a doubted word waits for the following audio; an unlikely word is hidden m
   t.is(second.outcome.partial?.text, 'Ask not what you')
 })
 
-test('a full window that ends much earlier than the drafts is ignored', (t) => {
+test('a full pass that ends much earlier than the drafts is ignored', (t) => {
   const { transcribe, emit } = createAttentionDriver()
   transcribe(speechState(3, [[0, 2.8]]), [askWord, wordOf(' knot', 0.5, 0.8, 0.2), wordOf(' what', 2.1, 2.6)])
   transcribe(speechState(4, [[0, 2.8]], true), [askWord])
@@ -147,7 +147,7 @@ test('a pause ends a sentence only when the model is sure of it', (t) => {
   }
 })
 
-test('a full window that finds silence clears the segment on the screen, and nothing becomes final', (t) => {
+test('a full pass that finds silence clears the segment on the screen, and nothing becomes final', (t) => {
   const { transcribe, emit } = createAttentionDriver()
   t.is(
     transcribe(speechState(1.5, [[0, 1.3]]), [wordOf(' Thank', 0.2, 0.5, 0.95), wordOf(' you.', 0.6, 0.9, 0.4)])

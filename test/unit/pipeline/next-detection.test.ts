@@ -49,7 +49,7 @@ test('no step is due before the next detection, for any audio until then', (t) =
     fc.property(anyCase, ({ past, future, chosen, transcribedShare, hasPendingWord }) => {
       const limits = limitsOf({ ...DEFAULT_ENGINE_SETTINGS, ...chosen }, 30)
       const speech = foldSpeech(INITIAL_SEGMENTER, past, limits.phraseSilence)
-      // Only the newest phrase, because open text of earlier phrases is due immediately.
+      // Keeps only the newest phrase, because an earlier phrase with open text makes a step due at once.
       const now: SegmenterState = { ...speech, phrases: speech.phrases.slice(-1) }
       const lastEnd = now.phrases[0] === undefined ? null : lastRegion(now.phrases[0]).end
       const transcribedEnd = transcribedShare === null ? (lastEnd ?? 0) : Math.round(transcribedShare * speech.clock)

@@ -192,7 +192,7 @@ test('no session starves when all sessions submit jobs at once', async (t) => {
             }
           }),
         )
-        // No session waits longer than the spread of the deadlines and one turn of all sessions.
+        // A job misses its deadline by at most the longest max_delay and one turn of all sessions.
         const bound = Math.max(...maxDelays) + (maxDelays.length + parallelism) * passMs
         if (waits.some((late) => late > bound))
           throw new Error(`waited ${Math.max(...waits)} ms beyond the deadline, bound ${bound}`)

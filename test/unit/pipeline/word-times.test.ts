@@ -91,7 +91,7 @@ test('a word spoken twice is kept twice', (t) => {
   t.is(freshTexts(wordsFrom('very', 'very'), wordsFrom('very', 'very', 'very', 'good')), 'very good')
 })
 
-test('missing known words at the front, removed by a cut, do not matter', (t) => {
+test('known words that a cut removed at the front do not matter', (t) => {
   const earlier = ({ text, start, end }: Word): Word => ({ text, start: start - 2, end: end - 2 })
   const knownWords = wordsFrom('one', 'two', 'three').map(earlier)
   t.is(freshTexts(knownWords, wordsFrom('three', 'four')), 'four')

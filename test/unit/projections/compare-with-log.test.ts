@@ -47,7 +47,7 @@ const differencesOf = async (changes: Readonly<Record<string, Document | null>>)
   return found.map(({ id, kind }) => `${id} ${kind}`)
 }
 
-test('a document that a crash left ahead of its checkpoint, or removed, is not reported', async (t) => {
+test('changes and removals ahead of the checkpoint, as a crash leaves them, are not reported', async (t) => {
   t.deepEqual(await differencesOf({}), [])
   t.deepEqual(await differencesOf({ 1: live(1, 3) }), [])
   t.deepEqual(await differencesOf({ 3: live(3, 4) }), [], 'written before all events of its batch')

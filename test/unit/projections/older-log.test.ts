@@ -120,7 +120,7 @@ test('a stream that lost its first events does not make the log an older copy', 
   t.is(right(await olderLogReason(store, checkpoint)()), null)
 })
 
-test('with a log on a server read models are kept and the reason is reported; duties start again', async (t) => {
+test('with an older log on a server read models stay and the reason is reported; duties start again', async (t) => {
   const later = right(await (await logOf(10)).head()())
   const [store, documents, logger] = [await logOf(4), await readModelsAt(later), createRecordingLogger()]
   const stores = { store, documents, logger, keepsReadModels: true }

@@ -175,7 +175,7 @@ test('a checkpoint that the store sends advances a projection past the events of
   t.is(projector.timeouts(), 0)
 })
 
-test('an event of one projection advances all projections; the end of the log needs no checkpoint', async (t) => {
+test('an event of one projection advances all of them; later events of no projection leave no lag', async (t) => {
   const store = createMemoryEventStore()
   const position = await create(store, 1)
   const elsewhere = { type: 'CapacitySet', data: {} }

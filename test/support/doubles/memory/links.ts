@@ -17,7 +17,7 @@ const MAX_BUFFERED_BYTES = 8 * 1024 * 1024
 
 /** Processes and the connections between them. Processes are identified by name. */
 export interface MemoryLinks {
-  /** Makes the process reachable. Its address stays the same for all its incarnations. */
+  /** Makes the process reachable. Its address stays the same after a restart (another incarnation). */
   readonly serve: (self: Self, handler: LinkHandler) => {
     readonly peer: Peer
     /** Closes the links after the sent messages, as a stopping process does. Later dials are refused. */

@@ -18,7 +18,7 @@ const mayBeLost = (name: string, command: BSON.Document): boolean => {
   })
 }
 
-/** Returns the write if it could be acknowledged before it is durable although it must be durable; otherwise null. */
+/** Returns a write that must be durable but could be acknowledged earlier; null for every other command. */
 export const weaknessOf = (name: string, command: BSON.Document): WeakWrite | null => {
   const concern: BSON.Document = command['writeConcern'] ?? {}
   if ((concern['w'] === 'majority' && concern['j'] === true) || mayBeLost(name, command)) return null

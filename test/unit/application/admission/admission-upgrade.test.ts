@@ -13,7 +13,7 @@ import { admitCommand, callerOf, createWriteSide, requestOf, writeSideOf } from 
 const owner = callerOf(1)
 const at = '2026-11-21T09:29:00.000000+00:00'
 
-/** The data of `Admitted` from versions without `WorkerJoined`: without needs and term, on the worker `local`. */
+/** The data of `Admitted` in older versions: without `needs` and `term`, and always on the worker `local`. */
 const earlier = (liveId: number) =>
   ({ liveId, userId: 1, worker: 'local', vram: 1, instance: 'gone', commandId: `command-${liveId}`, at })
 

@@ -29,7 +29,7 @@ const world = (
 
 const pass = (seconds: number): PassTime => ({ usual: seconds, least: seconds })
 
-/** Passes of the model for each draft. The share is their time divided by the interval between drafts. */
+/** Average passes (runs of the model) per draft. Their time, divided by the interval between drafts, is the share. */
 const PASSES_PER_DRAFT = 1.4
 
 test('the share of a session follows from the duration of a pass and the interval between its passes', (t) => {

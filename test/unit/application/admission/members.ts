@@ -52,7 +52,7 @@ export const memberNamed = (
 export const scriptedMembers = (...first: readonly [Member, ...ReadonlyArray<Member>]) => {
   let present: ReadonlyArray<Member> = first
   let [own] = first
-  /** The doubt about the own membership; null when the heartbeats are acknowledged. */
+  /** Why this process doubts that it is a member; null while its heartbeats are acknowledged. */
   let doubt: string | null = null
   const lost = new Set<(member: Member) => void>()
   const changed = new Set<() => void>()

@@ -103,7 +103,7 @@ const damagedAt = (store: EventStore, numbers: ReadonlyArray<number>): EventStor
   },
 })
 
-/** A store without the events with these indexes, as after a scavenge. */
+/** A store without the events with these indexes. EventStoreDB removes deleted events so, in a scavenge. */
 const scavenged = (store: EventStore, numbers: ReadonlyArray<number>): EventStore => ({
   ...store,
   subscribe: async function* (from, prefixes, signal) {
@@ -116,8 +116,8 @@ const scavenged = (store: EventStore, numbers: ReadonlyArray<number>): EventStor
 })
 
 /**
- * Returns the problems that `check` finds in a log of these steps. `raw` steps are appended without encryption.
- * `damaged` and `removed` are the indexes of events that the store reports as damaged, or leaves out.
+ * Returns the problems that `check` finds in a log of these steps. `raw` steps are appended without encryption. The
+ * store reports the events with the indexes `damaged` as damaged, and leaves out the events with the indexes `removed`.
  */
 export const problemsOf = async (
   steps: ReadonlyArray<Step>,

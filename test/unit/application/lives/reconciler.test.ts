@@ -97,7 +97,7 @@ test('the memory of an ended session whose release was lost is released', async 
   t.is(side.admission.state().open.length, 0)
 })
 
-test('an orphan is fenced at once if its process is gone, after 60 s if it is alive, else after 10 s', async (t) => {
+test('an orphan of a gone process is fenced at once, of a live one after 60 s, of any other after 10 s', async (t) => {
   const side = await createWriteSide()
   await orphan(side, 'gone')
   await orphan(side, 'slow')

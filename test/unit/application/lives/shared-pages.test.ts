@@ -4,7 +4,7 @@ import { createSharedPages } from '../../../../application/lives/queries/shared-
 import { createManualTimers } from '../../../support/doubles/manual-timers.ts'
 import { right } from '../../../support/tools/right.ts'
 
-/** Starts shared pages. A read waits until the test resolves it, and returns the page as it was when it began. */
+/** Starts shared pages. Each read waits until the test resolves it. It returns the page as of the start of the read. */
 const start = (isFull: boolean) => {
   const shared = createSharedPages<never, { readonly isFull: boolean; readonly last: number }>(createManualTimers())
   const reads: Array<() => void> = []
@@ -19,7 +19,7 @@ const start = (isFull: boolean) => {
   return { read, reads, write: () => (last += 1) }
 }
 
-test('readers that join during the read of a growing page share one more read', async (t) => {
+test('readers that join while a growing page is read share one further read', async (t) => {
   const { read, reads, write } = start(false)
   const first = read()
   write()

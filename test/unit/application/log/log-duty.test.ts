@@ -37,7 +37,10 @@ const subscribe: EventStore['subscribe'] = async function* (from): AsyncGenerato
   for (const event of EVENTS) if (event.position > from) yield { kind: 'event', event }
 }
 
-/** Runs a duty that first fails on each event as often as given. Returns its waits in ms and the events done. */
+/**
+ * Runs a duty (a background task that follows the log) until it has waited `waitsWanted` times. `failuresBefore`: how
+ * often each event fails before it succeeds. Returns the waits in ms, and the numbers of the events that succeeded.
+ */
 const dutyThatFails = async (failuresBefore: ReadonlyMap<number, number>, waitsWanted: number) => {
   const failuresLeft = new Map(failuresBefore)
   const done: Array<number> = []

@@ -92,7 +92,7 @@ test('a final is stored without line breaks and sent as caption; a partial is on
   )
 })
 
-test('in a store outage only the first final waits, and all are recorded in order afterwards', async (t) => {
+test('in a store outage the first final waits a second, later ones do not; all are stored in order', async (t) => {
   const { lifecycle, pipelines, attach, listen, timers } = startSessions(t)
   const live = lifecycle.add()
   const session = await attach(live.id)

@@ -25,7 +25,7 @@ test('missing audio shifts the times of later finals; the pipeline gets only a s
   events.stretch({ lost: 240, newClock: false })
   play(events, timers, 2, 950)
   events.delivered(30)
-  // The inserted silence is long enough to end a phrase, plus a second.
+  // 10 s and 2 s of audio. The silence between them lasts 2 s: the pause that ends a phrase, and a second more.
   t.is(pipelines.of(live.id).samples(), 14 * 16_000)
   t.is(sessions.lostSeconds(), 240)
   // On the pipeline clock these finals end at 9.5 s, before the silence, and at 13.5 s, after the silence.

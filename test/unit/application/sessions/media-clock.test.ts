@@ -15,7 +15,7 @@ import type { MediaClock, TimedAudio } from '../../../../application/sessions/cl
 import { createLiveClock } from '../../../../application/sessions/clock/live-clock.ts'
 import type { Continuity } from '../../../../application/ports/audio-source.ts'
 
-/** Audio of one second by default. `follows` starts a new stretch, `began` is the arrival of its first bytes. */
+/** Audio, by default of one second. With `follows` it begins a new stretch, whose first bytes arrived at `began`. */
 type ReceivedAudio = Partial<TimedAudio> & { readonly follows?: Continuity; readonly began?: number }
 
 const UNKNOWN_BREAK: Continuity = { lost: null, newClock: false }
@@ -90,13 +90,13 @@ test('the start-up time of a decoder counts neither as missing audio nor as earl
   t.deepEqual(gapsOf([{ began: 0, follows: UNKNOWN_BREAK }, { arrived: 2 }, slowAgain]), [0, 0, 6])
 })
 
-test('a stretch without audio still marks its clock as new', (t) => {
+test('a new clock is remembered through a stretch without audio', (t) => {
   const { clock: begun } = advanceClock(INITIAL_CLOCK, { length: 1, time: 10, arrived: 0 })
   const clock = startStretch(startStretch(begun, { lost: 0, newClock: true }, 0), UNKNOWN_BREAK, 0)
   t.is(advanceClock(clock, { length: 1, time: 13, arrived: 1 }).gap, 0)
 })
 
-test('a gap soon after another gap is added after one second of audio, in its full length', (t) => {
+test('a gap soon after another gap is added in full, but only after one second of audio', (t) => {
   const cut = { time: 0, length: 0.3, follows: { lost: 6, newClock: true } }
   const shortPieces = [{ time: 10 }, { time: 15, length: 0.2 }, { time: 17, length: 0.3 }, cut]
   t.deepEqual(gapsOf([...shortPieces, { time: 0.3, length: 0.3 }, { time: 0.6 }, { time: 1.6 }]), [0, 4, 0, 0, 0, 6, 0])
@@ -159,7 +159,7 @@ test('with any losses audio keeps its place in the recording, also when timestam
   }))
 })
 
-test('jitter of the timestamps never adds more silence than its width', (t) => {
+test('timestamps that vary by half a second add at most half a second of silence in all', (t) => {
   fc.assert(fc.property(fc.array(between(0, 0.5), { minLength: 1, maxLength: 300 }), (jitter) => {
     const gaps = gapsOf(jitter.map((late, index) => ({ length: 0.02, time: index * 0.02 + late })))
     t.true(gaps.reduce((sum, gap) => sum + gap, 0) <= 0.5 + 0.001)

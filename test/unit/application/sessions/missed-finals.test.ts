@@ -50,7 +50,7 @@ const startLive = (kept: number, between: (moment: 'opening' | 'reading' | 'read
   }
   const storedFinals: StoredFinals = (_, point) => async () => {
     between('opening')
-    // The last finals are determined here.
+    // The store chooses the last finals now. Finals sent from now on must arrive as well.
     if (point.kind === 'last') sentBefore = count - (unsent === null ? 0 : 1)
     const search = createBackwardSearch(point)
     log.toReversed().some(search.found)
@@ -74,7 +74,7 @@ const startLive = (kept: number, between: (moment: 'opening' | 'reading' | 'read
       },
     })
   }
-  /** Reads like the socket: page by page, then the rest and the bus in one tick. */
+  /** Reads as a socket does: page by page. Then it takes the rest and joins the bus in one tick, without a gap. */
   const listen = async (point: ResumePoint): Promise<void> => {
     sentBefore = count - (unsent === null ? 0 : 1)
     const missed = right(await openMissedFinals({ recent, storedFinals })(1, point)())

@@ -16,7 +16,7 @@ const frame = (segment: number): TranscriptFrame => ({
 const segmentsOf = (frames: ReadonlyArray<TranscriptFrame>): ReadonlyArray<number> =>
   frames.map(({ segment }) => segment)
 
-test('an unstored final stays in memory without keeping later finals there', (t) => {
+test('a final that the store refused stays in memory without keeping later finals there', (t) => {
   const finals = createRecentFinals(createManualTimers(), 3).open(1, true)
   for (let segment = 1; segment <= 20; segment += 1) {
     const added = finals.add(frame(segment))
@@ -30,7 +30,7 @@ test('an unstored final stays in memory without keeping later finals there', (t)
   t.not(finals.search({ kind: 'after', segment: 18 }), null)
 })
 
-test('the newest ten thousand unstored finals are kept, even after finals that still wait', (t) => {
+test('the newest ten thousand refused finals are kept, and all finals that still wait', (t) => {
   const finals = createRecentFinals(createManualTimers(), 3).open(1, true)
   for (let segment = 1; segment <= 5; segment += 1) finals.add(frame(segment)).sent()
   for (let segment = 6; segment <= 10_010; segment += 1) {

@@ -163,7 +163,7 @@ test('guesses at one name from many networks are bounded', async (t) => {
   t.is(await attempt('right', 'grace', '203.0.1.1'), 'in', 'another name')
 })
 
-test('a network that failed waits with the name for a limited time', async (t) => {
+test('while a name waits, a network with a recent failure waits too; other networks do not', async (t) => {
   const { attempt, pass } = createWorld()
   for (let n = 0; n < 30; n += 1) t.is(await attempt('guess', 'ada', `203.0.113.${n}`), 'wrong')
   t.is(await attempt('right', 'ada', '203.0.113.1'), 'wait 900')

@@ -43,7 +43,7 @@ interface NodeRecord {
   state: NodeState
   epoch: number
   absence: Absence | null
-  /** The state of the other nodes before a cut. */
+  /** The other nodes as this node saw them before its absence. */
   lastSeen: ReadonlyArray<Member>
   /** Another node leads, and this node has not noticed it. */
   isDeposed: boolean
