@@ -105,7 +105,7 @@ export const hypothesisAfter = (
   const begins = inPrefix[0] ?? sounds.find(({ from }) => from > 0)?.index ?? Infinity
 
   const isSkipped = (index: number): boolean => index > first && index < last && !inPrefix.includes(index)
-  // Audio that was never sent leaves a gap in the sounds too, so only whole words count.
+  // Lost audio leaves incomplete words, which a prefix may skip. So only a whole word proves a gap.
   const hasGap = sounds.some(({ index, word, from, to }) => isSkipped(index) && to - from >= samplesOf(word.seconds))
   if (hasGap) throw new Error(`the prefix ${inPrefix.join(' ')} has gaps: ${sounding.join(' ')}`)
   if (inPrefix.some((index) => !sounding.includes(index)))

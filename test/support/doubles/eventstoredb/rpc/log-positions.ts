@@ -2,7 +2,7 @@ import type { ReadReq } from '@eventstore/db-client/generated/streams_pb.js'
 import { EPOCHS, type LogRecord, type LogView } from '../log/event-log.ts'
 import { thrownFailure, type Failure } from './messages.ts'
 
-/** A position in $all. Both numbers of an event are equal. The start of a page has prepare 0. */
+/** A position in $all. An event has equal values of commit and prepare. The start of a page has prepare 0. */
 export interface LogPosition {
   readonly commit: number
   readonly prepare: number

@@ -51,7 +51,7 @@ const allRecords = (log: LogView, options: ReadReq.Options): ReadonlyArray<LogRe
   return shown.filter(({ next }) => next < commit || (next === commit && next <= prepare)).toReversed()
 }
 
-/** Every node admits a subscription from the end, because it reads nothing before it is live. */
+/** Every node admits a subscription from the end, because such a subscription reads only new events. */
 const isFromEnd = (options: ReadReq.Options): boolean =>
   options.hasSubscription() && options.getAll()?.hasEnd() === true
 

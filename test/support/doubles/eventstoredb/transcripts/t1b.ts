@@ -27,7 +27,7 @@ const cases: Readonly<Record<string, () => Promise<void>>> = {
 const name = process.argv[3] ?? ''
 print('==', name)
 await cases[name]?.()
-// The recording waited for 13 s. The second answer of the server arrives after 2 s.
+// The recording waited for 13 s. Case 47 must wait for the second answer of the server, which arrives after 2 s.
 await delay(name === '47' ? 2500 : 100)
 await show('a normal append on the same client after', () =>
   orNothing(client.appendToStream(`q-${randomUUID()}`, [event(1)]), 3000, 'NO ANSWER 3s'),
