@@ -22,8 +22,10 @@ const administration = inStream('administration')
 /** One text for each type of event. A missing text does not compile. */
 export const EVENT_TEXTS: Readonly<Record<EventType, EventText>> = {
   CapacitySet: admission('The worker of an early version set the memory that sessions could reserve.'),
-  WorkerJoined: admission('A worker began to run sessions, with this many megabytes.'),
-  WorkerDraining: admission('A worker stopped accepting new sessions. Its running sessions stay.'),
+  WorkerJoined: admission(
+    'A worker began to run sessions. `vram` is the memory that sessions can reserve on it, in megabytes.',
+  ),
+  WorkerDraining: admission('A worker stopped accepting new sessions. Its running sessions continue.'),
   WorkerLeft: admission('A worker stopped, was lost or restarted. Its sessions wait for another worker.'),
   Admitted: admission('A session got its id, its memory, its place in the quota and its worker.'),
   Moved: admission('Another worker, or the restarted worker, took over the session.'),
@@ -69,7 +71,7 @@ export const EVENT_TEXTS: Readonly<Record<EventType, EventText>> = {
   ProfileChanged: profiles('A profile was changed. The event holds the whole profile.'),
   ProfileRemoved: profiles('A profile was deleted.'),
   SegmentFinalised: segments('A final segment of text, or its translation.'),
-  SegmentsFenced: segments('After this event only the worker of this term writes segments.'),
+  SegmentsFenced: segments('After this event, the log accepts segments only from the worker with this term.'),
   UserRegistered: user('An account was created.'),
   PasswordChanged: user('The password was changed. All earlier logins ended.'),
   PasswordRehashed: user('The same password was stored under a stronger hash.'),

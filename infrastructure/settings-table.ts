@@ -47,8 +47,8 @@ export const SETTINGS_TABLE = {
   ),
   OVERCOMMIT: withDefault(
     '1', decimal(0, 100),
-    'factor by which the service multiplies its measured compute when it admits sessions: 2 admits twice as many '
-      + 'sessions; 0 admits all sessions and only logs a warning',
+    'the service measures how many sessions the machine can run in real time, multiplies this number by OVERCOMMIT and '
+      + 'refuses further sessions. 2: twice as many sessions; 0: no session is refused, the log only shows a warning',
   ),
   EVENTSTORE_URL: optional(
     '–', eventStoreUrl,
@@ -89,9 +89,9 @@ export const SETTINGS_TABLE = {
   ),
   SOURCE_ISOLATION: optional(
     'isolated where the machine supports it', oneOf('required', 'off'),
-    'whether the decoder processes of audio URLs are isolated from files and the network. `required`: always isolated, '
-      + 'or the audio URL is refused; `off`: never isolated; unset: isolated where the machine supports it, otherwise '
-      + 'not isolated, with a warning',
+    'whether the processes that decode audio URLs are isolated from files and the network. unset: isolated if the '
+      + 'machine supports it, otherwise not isolated, with a warning; `required`: isolated, and audio URLs are refused '
+      + 'if the machine does not support it; `off`: not isolated',
   ),
   JWT_TTL: withDefault('24h', duration(1), 'how long a login lasts'),
   PENDING_TIMEOUT: withDefault('60m', duration(0), 'a session ends when no sender joins within this time; 0: never'),
@@ -110,7 +110,7 @@ export const SETTINGS_TABLE = {
       + 'as large; 0: no limits, also for logins and WebSockets',
   ),
   COMPAT_STRICT: withDefault(
-    '0', flag, '1: frames and answers omit the members that Stenolog adds to the original interface',
+    '0', flag, '1: frames and answers omit the members that Stenolog adds to the fixed interface 0.6.2',
   ),
   ROLE: withDefault(
     'all', roles,

@@ -10,7 +10,7 @@ export const METRIC_TEXTS = {
   stenolog_vram_total_megabytes: { help: 'Memory that all sessions together can reserve' },
   stenolog_engine_lanes: { help: 'Model passes that the engine runs in parallel (lanes)' },
   stenolog_engine_lanes_taken: {
-    help: 'Lanes that sessions use, calculated from the measured time of their passes',
+    help: 'Lanes that sessions use, calculated from the measured time of passes',
     watch: 'Plan more machines when it stays near `stenolog_engine_lanes`: further sessions get 503.',
   },
   stenolog_live_lag_max_seconds: {
@@ -19,10 +19,10 @@ export const METRIC_TEXTS = {
   },
   stenolog_lives_behind: { help: 'Running sessions with a lag of more than `longer_than` seconds' },
   stenolog_audio_to_text_seconds: {
-    help: 'Time from the arrival of audio to the text of the first pass over this audio, for each pass of the engine',
+    help: 'For each pass: time from the arrival of its oldest new audio to the end of the pass',
   },
   stenolog_words_left_out_total: {
-    help: 'Words that the pipeline discarded, by cause: silence; loop (the model repeated itself); rejected (bad '
+    help: 'Words that were discarded, by cause: silence; loop (the model repeated itself); rejected (bad '
       + 'scores); repeated (already transcribed in an earlier pass); unsure (a short burst of sound)',
   },
   stenolog_translations_waiting: { help: 'Final segments that wait for a translator' },
@@ -69,7 +69,7 @@ export const METRIC_TEXTS = {
     watch: 'Check when it grows: `a member is lost` in the log names the process.',
   },
   stenolog_leases: {
-    help: 'Tasks that only one process at a time may run, by the holder of their lease, as far as this process knows: '
+    help: 'Tasks that only one process at a time may run, by the process that runs them, as far as this process knows: '
       + 'own (this process), other (another process) or nobody',
     watch: 'Alarm when `nobody` stays above 0 for a minute: lists are not updated, or expired sessions and texts are '
       + 'not removed.',
@@ -79,7 +79,7 @@ export const METRIC_TEXTS = {
     help: 'Open sessions for which no worker has free capacity',
     watch: 'Alarm when it is above 0: they fail after TAKEOVER_GRACE. Start a worker.',
   },
-  stenolog_links_open: { help: 'Links from this process to workers that run the sessions of its sockets' },
+  stenolog_links_open: { help: 'Connections from this process to the workers whose sessions its clients use (links)' },
   stenolog_links_failed_total: {
     help: 'Links that broke or were not answered; each is retried',
     watch: 'Check the network between the processes when it grows without a restart.',

@@ -19,7 +19,9 @@ export const eventsPage = (): string =>
     'The service stores every change as one of these events. Read them with `GET /lives/{id}/history`, `stenolog '
       + 'replay`, `stenolog export` and `stenolog users export`. [Streams](../streams.md) explains the purpose of '
       + 'each stream.',
-    'Sealed members are encrypted with a key of the session or user. After this key is destroyed, they read '
+    'A *live* is a session. A *worker* is a process that transcribes sessions. A *term* is the number of a worker of a '
+      + 'session; each later worker of the session has a higher term.',
+    'Sealed members are encrypted with a key of the session or user. After this key is destroyed, sealed members read '
       + '`[erased]`. `?` marks optional members.',
     table(
       ['Event', 'Stream', 'Meaning', 'Members'],

@@ -6,7 +6,7 @@ import { SETTING_TEXTS } from '../../interfaces/http/codecs/setting-texts.ts'
  */
 const MEANINGS: Readonly<Record<string, string>> = {
   active: 'true: new sessions can use it',
-  actor: 'who caused it: `user:7`, `operator` (the command line), `service`, or the process `instance:…`',
+  actor: 'who caused the event: `user:7`, `operator` (the command line), `service`, or the process `instance:…`',
   at: 'time of the event',
   audio_seconds: 'seconds of audio that the session received',
   auto_start_pid: 'id of the operating system process that pulls the audio URL; null before the start',
@@ -53,7 +53,7 @@ const MEANINGS: Readonly<Record<string, string>> = {
   'Load.since': 'time of the first sample; null without samples',
   'Load.step': 'seconds between two samples',
   'Load.vram_reserved': 'reserved memory in each sample, in megabytes',
-  loads: 'true: the last attempt to load it succeeded; null: no attempt after the start',
+  loads: 'true: the last attempt to load the model succeeded; null: the service has not tried since its start',
   measured: 'true: `vram` was measured; false: it is estimated',
   open_lives: 'number of open sessions that use it',
   open_sessions: 'number of your open sessions',

@@ -34,6 +34,8 @@ export const metricsPage = async (): Promise<string> => {
     'Metrics',
     '`GET /metrics` returns Prometheus text. It needs no login unless METRICS_TOKEN is set. No metric names a user or '
       + 'a session. Administrators see the lag of each session at `GET /admin/lives?status=active`.',
+    'A *pass* is one run of a model on a piece of audio. A *final segment* is text that does not change any more. A '
+      + '*worker* is a process that transcribes sessions.',
     table(
       ['Metric', 'Type', 'Meaning', 'Check when'],
       texts.map(([name, { help, watch }]) => [code(name), typeOf.get(name) ?? '', help, watch ?? '']),

@@ -126,8 +126,8 @@ export const restPage = (): string =>
       ['Route', 'Purpose', 'Access'],
       documentedRoutes.map((route) => [linkOf(route), route.summary ?? '', ACCESS[route.access]]),
     ),
-    'Some errors name an *engine lane*. A lane runs one pass of a model at a time. A session needs a part of a lane. '
-      + 'The engine measures this part.',
+    'A *live* is a session. Some errors name an *engine lane*, a part of the computing power of the machine. A lane '
+      + 'makes one run of a model at a time. A session needs a part of a lane, which the service measures.',
     '## Errors of every route',
     'The body of an error is `{"detail": …}`. `detail` is a text. With status 422 it is a list of problems instead, '
       + 'and `loc` names the wrong member. Example of the body of a 422:',

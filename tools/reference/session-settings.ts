@@ -33,14 +33,16 @@ export const sessionSettingsPage = (): string =>
       + '/user-live-configs`), in the console, or in the first frame of the sender (`{"type":"config", …}`). A '
       + 'setting that you leave out keeps its default. A profile only fills the form of the console; a session over '
       + 'REST uses only the settings of its request. All times are in seconds.',
+    'A *draft* is text that may still change. *Final* text does not change any more. A *segment* is one piece of the '
+      + 'text.',
     'A value outside its bounds is refused: with 422 over REST, with `invalid_config` over the WebSocket. '
       + '`min_buffer` must not be greater than `max_buffer`.',
     table(['Name', 'Value', 'Default'], MEMBERS.map(cellsOf)),
     '## The nine settings of every session',
     ...textsOf(isOfInterface),
     '## Beyond the interface',
-    'The interface 0.6.2 does not describe these settings. A response contains one of them only if the request '
-      + 'contained it. [Transcripts](../transcripts.md) shows examples.',
+    'Stenolog implements a fixed interface, version 0.6.2, and adds these settings to it. A response contains one of '
+      + 'them only if the request contained it. [Transcripts](../transcripts.md) shows examples.',
     ...textsOf((member) => !isOfInterface(member)),
     '## Three examples',
     table(

@@ -98,8 +98,9 @@ export const websocketPage = (): string =>
         + '`{"status":"started"}`.',
       '2. The sender sends audio as 16-bit little-endian PCM, 16 kHz, mono. It uses binary frames of about 100 ms '
         + '(3,200 bytes) or `audio` frames. A frame may hold at most ten seconds.',
-      '3. The sender and the listeners read `transcription` frames. Each frame replaces the earlier frames of the same '
-        + '`segment`. The last frame of a segment has `"final":true`.',
+      '3. The sender and the listeners read `transcription` frames. A *segment* is one piece of the text, with a '
+        + 'number. Its text may change: each frame replaces the earlier frames of the same `segment`. The last frame '
+        + 'of a segment has `"final":true`.',
       '4. The sender sends `{"type":"FINISH"}` and reads until `{"status":"finished"}`. The service then closes the '
         + 'connection with 1000.',
     ].join('\n'),
@@ -116,8 +117,8 @@ export const websocketPage = (): string =>
       ['`token`', 'sender token or listener token; `token_sender` is another name for it'],
       [
         '`after=N`',
-        'only for listeners. N is the `segment` of the last final text that the listener has. The listener gets every '
-          + 'final segment after N and the translations of N, and then all new frames. This works until one minute '
+        'only for listeners. N is the `segment` of the last final text that the listener has. The listener first gets '
+          + 'the translations of N and every final segment after N, then all new frames. This works until one minute '
           + 'after the end of the session',
       ],
       [

@@ -85,9 +85,9 @@ export const BACKUP = {
   name: 'backup',
   purpose: 'copy the embedded databases, without downtime',
   about: [
-    'The copies are consistent: the log holds everything that the read models show, and the keyring holds every key '
-      + 'that the log needs. backup checks the copied log. If the log is damaged, backup still copies it, and the exit '
-      + 'code is 1.',
+    'The copies are consistent. The log holds everything that the lists (read models) show, and the store of keys '
+      + '(keyring) holds every key that the log needs. backup checks the copied log. If the log is damaged, backup '
+      + 'still copies it, and the exit code is 1.',
     'A master key in the data directory is copied too, so keep DIR as safe as the service. A master key at '
       + 'STENOLOG_MASTER_KEY_FILE is never copied.',
     'If EventStoreDB or MongoDB holds some of the data, copy that server with its own tools. Copy the log before the '
@@ -124,11 +124,11 @@ export const LOG = {
   name: 'log',
   purpose: 'take over an event log in EventStoreDB',
   about: [
-    'An event log in EventStoreDB belongs to one owner: the data directory or the MongoDB that its last service used. '
-      + 'A service with another data directory or MongoDB refuses to start, because the last service may still run.',
+    'An event log in EventStoreDB belongs to one owner: a data directory or a MongoDB. A service with another data '
+      + 'directory or MongoDB refuses to start, because the service of the owner may still run.',
     'take-over changes the owner of the log at STENOLOG_EVENTSTORE_URL. The new owner is STENOLOG_MONGO_URL, or '
-      + 'STENOLOG_DATA_DIR if STENOLOG_MONGO_URL is not set. Use take-over only when the former data directory or '
-      + 'MongoDB is lost, and stop the former service first.',
+      + 'STENOLOG_DATA_DIR if STENOLOG_MONGO_URL is not set. Use take-over only when the former owner is lost, and '
+      + 'stop the former service first.',
     'take-over copies no keys. Use the master key (STENOLOG_MASTER_KEY_FILE) and the keyring with which the log was '
       + 'written.',
   ],

@@ -64,7 +64,8 @@ export const SETTING_TEXTS: Readonly<Record<SessionSetting, SettingText>> = {
   max_lines: {
     meaning: 'Maximum number of lines in a caption.',
     text: 'A longer draft drops its oldest lines. Longer final text becomes several segments, so no word is lost.',
-    delay: 'A full caption becomes final. With few lines, final text comes earlier and is shorter.',
+    delay: 'When a caption has all its lines, its text becomes final. With few lines, final text comes earlier and is '
+      + 'shorter.',
     advice: '2 for captions.',
   },
   punctuation: {
@@ -77,7 +78,7 @@ export const SETTING_TEXTS: Readonly<Record<SessionSetting, SettingText>> = {
     meaning: 'Add the times and the confidence of each word to final text.',
     text: 'The text stays the same. Final text and the JSON transcript get a member `words`.',
     delay: 'None.',
-    advice: 'Needs a model with cross-attentions; `models pull base` installs one. Other models leave out `words`.',
+    advice: 'Needs a model with word times; `models pull base` installs one. Other models leave out `words`.',
   },
   task: {
     meaning: 'Write the spoken language (`transcribe`), or an English translation (`translate`).',
