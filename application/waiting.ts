@@ -33,8 +33,8 @@ const LAST_PART_MS = 1000
 
 /**
  * Runs `task` after `ms` milliseconds. The caller cancels it when the awaited input arrives. After a pause of this
- * process, overdue timers run before the received input is read, so a single timer would run although the input is
- * there. The separate timer for the last second leaves time to read the input.
+ * process, overdue timers run before received input is read. A single timer would then run `task` although the input
+ * has arrived. So the last second has a separate timer, which leaves time to read the input.
  */
 export const afterTimeout = (timers: Timers, ms: number, task: () => void): (() => void) => {
   const last = Math.min(ms, LAST_PART_MS)

@@ -23,13 +23,15 @@ const drain = async <A>(items: AsyncIterable<A>): Promise<ReadonlyArray<A>> => {
 }
 
 /**
- * Finds documents of a projection that differ from the log, also while the projection writes. A document up to the
- * checkpoint must equal the fold of the log up to the checkpoint.
+ * Finds documents of a projection that differ from the log. The projection may write at the same time. A document up to
+ * the checkpoint must equal the fold of the log up to the checkpoint.
  *
- * Stores that write documents before the checkpoint may hold documents ahead of it, also after a crash. A removed
- * document cannot show that it was ahead. To check such documents, this folds the rest of the log twice: into copies of
- * the stored documents, as the next start would do, and into the documents that it has folded so far. Both results must
- * be equal. Throws when the log is an older copy.
+ * A document may be ahead of the checkpoint, because some stores write the documents first. A removed document may also
+ * have been ahead, but it has no position. Such documents are checked at the end of the log. For this, the rest of the
+ * log is folded twice: into copies of the stored documents, as the next start would do, and into the documents that
+ * were folded before. Both results must be equal.
+ *
+ * Throws when the log is an older copy.
  */
 export const differencesFromLog = async (
   { store, documents, scratch }: ComparedWithLog,

@@ -4,9 +4,9 @@ import type { Checkpoint } from '../application/ports/documents.ts'
 import type { EventStore, StoreUnavailable } from '../application/ports/event-store.ts'
 
 /**
- * Returns a message for users when the log is an older copy than a checkpoint, else null. An older copy may have grown
- * after it was restored. So its length is not enough: it must also contain the last event of the checkpoint. Streams
- * may lose their first events, but never their last event.
+ * Returns a message for users when the log is an older copy than a checkpoint (a restored backup), else null. Such a
+ * copy may have grown after it was restored. So its length is not enough: it must also contain the last event of the
+ * checkpoint. Streams may lose their first events, but never their last event.
  */
 export const olderLogReason =
   (

@@ -123,8 +123,8 @@ export const createRunner = (deps: RunnerDeps, projection: Projection, report: R
   const readCheckpoint = () => untilSuccess(documents.checkpoint(modelOf(projection)))
 
   /**
-   * Reads the checkpoint again for each subscription, because a rebuild may have moved it. The commit stores our lease
-   * token, so an earlier holder of the lease cannot write afterwards.
+   * Reads the checkpoint again for each subscription, because a rebuild may have moved it. Then commits it unchanged,
+   * with the lease token of this process. Afterwards an earlier holder of the lease cannot write.
    */
   const claimCheckpoint = async (): Promise<void> => {
     applied = await readCheckpoint()

@@ -47,12 +47,12 @@ const MAX_BATCH = 100
 /** No further command joins a batch with this many events. A single command can move 200 sessions. */
 const FULL_BATCH_EVENTS = 200
 /**
- * Attempts for one batch before it fails with `Contended`: the first attempt, one attempt after a read that confirms
- * refusals, and 40 attempts after lost races. When several processes admit sessions without a pause, a batch loses most
- * of its races against them.
+ * Maximum number of attempts for one batch: the first attempt, one attempt to confirm refusals, and 40 attempts after
+ * lost races. Then the batch fails with `Contended`. The number is high, because a batch loses most of its races while
+ * several processes admit sessions without a pause.
  */
 const MAX_ATTEMPTS = 42
-/** The waits do not grow after this attempt. Otherwise other processes would win even more races. */
+/** The waits between attempts grow up to this attempt. With longer waits other processes would win more races. */
 const LAST_GROWING_WAIT = 2
 
 type Answer = Either<AdmissionRefusal | Unavailable, AdmissionState>
@@ -92,8 +92,8 @@ type AdmissionDeps = WriteDeps & {
 
 /**
  * Keeps the state of `admission` in memory and has at most one append in flight. So 200 concurrent creates need a few
- * appends instead of thousands of conflicts. Each process may have one actor. Between processes the expected revision
- * of the append decides.
+ * appends instead of thousands of conflicts. Each process may have one actor. Actors of several processes are safe,
+ * because an append fails when another process has appended first.
  *
  * Rejects when the store is unavailable at the start, with its error as the cause. If the stream cannot be read,
  * commands fail and the state is that of the last snapshot.
@@ -110,7 +110,7 @@ export const createAdmissionActor = async (deps: AdmissionDeps): Promise<Admissi
   let queue: ReadonlyArray<WaitingCommand> = []
   let running: Promise<void> | null = null
 
-  /** Reads and folds new events. Returns their ids, to find an append with unknown outcome among them. */
+  /** Reads and folds new events. Returns their ids, which show whether an append with unknown outcome succeeded. */
   const readTail = async (): Promise<Either<Unavailable, ReadonlyArray<string>>> => {
     const base = cursor
     const stored = await deps.store.read(ADMISSION_STREAM, { from: base.revision + 1 })()
@@ -154,7 +154,7 @@ export const createAdmissionActor = async (deps: AdmissionDeps): Promise<Admissi
       const { state, events, answers } = decideAll(cursor.state, batch, offering())
       if (events.length === 0) {
         if (isConfirmed) return answers
-        // Without an append the state may be outdated: another process may have released memory.
+        // All commands were refused, but another process may have released memory. So the stream is read first.
         isCurrent = false
         continue
       }

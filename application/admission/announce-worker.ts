@@ -2,11 +2,11 @@ import type { Members, Offers } from '../ports/peers/members.ts'
 import type { Timers } from '../ports/timers.ts'
 
 /**
- * A share is the part of a lane that a session of the model takes. A smaller relative change of it is not announced,
- * because each pass changes the share a little.
+ * A share is the part of a lane that a session of a model takes. A lane runs one pass of a model at a time. Each pass
+ * changes the share a little. Relative changes below this limit are not announced.
  */
 const MIN_DRIFT = 0.1
-/** Announcements are published with the beat of the members, once a second. */
+/** Interval of the checks for changes. A change is published with the next heartbeat, by default every second. */
 const INTERVAL_MS = 1000
 
 interface Announcement {

@@ -34,7 +34,7 @@ interface CandidatesDeps {
   readonly members: Pick<Members, 'self' | 'all'>
   readonly admission: Pick<AdmissionActor, 'state'>
   readonly environment: Pick<Environment, 'now'>
-  /** Sessions may take this multiple of the lanes. 0: no limit. */
+  /** Sessions may take this multiple of the lanes (passes that run at the same time). 0: no limit. */
   readonly overcommit: number
   /** Null when this process is not a worker. */
   readonly own: OwnWorker | null

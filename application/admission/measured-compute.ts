@@ -10,14 +10,18 @@ import type { AdmissionActor } from './admission-actor.ts'
 
 /** Maximum seconds of audio in one pass. */
 const WINDOW_SECONDS = 30
-/** Average number of passes for a draft. Finals and speech detection add a fifth, and speech is uneven. */
+/**
+ * Work of a session for each draft, in passes. Finals and speech detection add a fifth to the pass of the draft. The
+ * rest is a reserve, because speech is uneven.
+ */
 const PASSES_PER_DRAFT = 1.4
-/** Estimated pass time per megabyte of a model without measured passes, from whisper-base. */
+/** Estimated pass time for each megabyte of a model, until a pass was measured. The value comes from whisper-base. */
 const SECONDS_PER_MEGABYTE = 0.001
 
 /**
- * Returns the part of a lane that a session takes during speech, with the default settings. It uses the processor time
- * of a pass if it is known, because the elapsed time also contains waits for other programs.
+ * Returns the part of a lane that a session takes during speech, with the default settings. A lane runs one pass at a
+ * time. The processor time of a pass is used if it is known, because the elapsed time also contains waits for other
+ * programs.
  */
 export const shareOf = ({ usual, least, busy = usual }: PassTime): number => {
   // Longer pauses between passes do not help a model that is slower than real time.

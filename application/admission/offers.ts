@@ -95,14 +95,14 @@ export interface CandidateQuery {
   /** Names of the model and, after it, of the translators. */
   readonly needs: ReadonlyArray<string>
   readonly state: AdmissionState
-  /** Sessions may take this multiple of the lanes. 0: no limit. */
+  /** Sessions may take this multiple of the lanes (passes that run at the same time). 0: no limit. */
   readonly overcommit: number
   readonly now: string
 }
 
 /**
- * Ranks of candidates. The lowest rank is preferred: workers that keep up with real time, and among them workers that
- * have loaded the model.
+ * Ranks of candidates. The lowest rank is preferred. Workers that keep up with real time come first, and among them
+ * workers that have loaded the model.
  */
 const KEEPS_UP = { loaded: 0, unloaded: 1 }
 const FALLS_BEHIND = 2

@@ -12,7 +12,7 @@ const placementProblem = (state: AdmissionState, name: string, vram: number): st
   if (worker === undefined) return `worker ${name} got a session before it joined or after it left`
   if (worker.isDraining) return `worker ${name} got a session while it was draining`
   const held = heldVram(state, name) + vram
-  return held > worker.vram ? `${held} MB reserved of ${worker.vram} on worker ${name}` : null
+  return held > worker.vram ? `worker ${name} has reservations of ${held} MB but only ${worker.vram} MB` : null
 }
 
 const moveProblem = (
@@ -21,7 +21,7 @@ const moveProblem = (
 ): string | null => {
   const moved = open.find((held) => held.liveId === liveId)
   if (moved === undefined) return `session ${liveId} was moved without a reservation`
-  if (term !== moved.term + 1) return `session ${liveId} was moved to term ${term} after term ${moved.term}`
+  if (term !== moved.term + 1) return `session ${liveId} was moved to term ${term} instead of term ${moved.term + 1}`
   const others = { ...initialState, workers, open: open.filter((held) => held !== moved) }
   return placementProblem(others, worker, moved.vram)
 }

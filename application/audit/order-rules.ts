@@ -84,7 +84,7 @@ const openLiveProblem = (live: Live, event: LiveEvent, reserved: Reservation | u
       return live.status === 'active' ? 'the session was started twice' : null
     case 'SenderAttached': {
       const { epoch } = event.data
-      if (epoch !== live.epoch + 1) return `sender ${epoch} connected after sender ${live.epoch}`
+      if (epoch !== live.epoch + 1) return `sender ${epoch} connected instead of sender ${live.epoch + 1}`
       return termProblem(live, termOf(event), `sender ${epoch}`)
     }
     case 'SenderDetached':

@@ -6,7 +6,10 @@ import type { SegmentFinalised, TranscriptEvent } from '../../domain/transcript/
 interface SegmentsState {
   /** Number of the last segment. Later segments must have higher numbers. */
   readonly last: number
-  /** Term of the last fence. Only the worker of this term may write. */
+  /**
+   * Term of the last fence. A term is the time in which one worker runs the session. A fence is the event that begins a
+   * term: afterwards only the worker of this term may write.
+   */
   readonly term: number
   /** True when events may be missing before the present place in the stream. */
   readonly isGap: boolean

@@ -22,7 +22,7 @@ interface PlainEvent {
   readonly data: unknown
 }
 
-/** An event before its append. Personal members are envelopes. */
+/** An event before its append. Personal members are encrypted (envelopes). */
 interface WrittenEvent {
   readonly type: string
   readonly data: Members

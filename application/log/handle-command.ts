@@ -51,8 +51,8 @@ interface Known<State> {
 }
 
 /**
- * Caches the states of recently used streams, so the next command reads only newer events. Therefore a repeated command
- * is recognised on a cached stream only if its events are newer than the cached state.
+ * Caches the states of recently used streams, so the next command reads only newer events. A repeated command is
+ * recognised by its events, so it is not recognised when the cached state already contains them.
  */
 export interface KnownStates<State> {
   readonly get: (stream: string) => Known<State> | undefined

@@ -8,8 +8,8 @@ import type { WriteDeps } from './handle-command.ts'
 import type { EventMetadata } from '../ports/event-store.ts'
 
 /**
- * The first id sets the limit `maxCount` of the stream. It is set again after this many ids, in case a crash skipped
- * it.
+ * The first id sets the limit `maxCount` of the stream. The limit is set again after this many ids, in case a crash
+ * prevented it.
  */
 const TRUNCATION_INTERVAL = 100
 

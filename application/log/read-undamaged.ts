@@ -2,7 +2,7 @@ import * as E from 'fp-ts/lib/Either.js'
 import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
 import type { EventStore, Revision, StoredEvent, StoreUnavailable } from '../ports/event-store.ts'
 
-/** After this many successive unreadable revisions the file itself is damaged, and the rest of the stream is lost. */
+/** After this many unreadable revisions in a row the read stops: the file itself must be damaged. */
 const MAX_LOST_IN_SEQUENCE = 100
 
 /** A revision that cannot be read, and why. */

@@ -2,8 +2,8 @@ import type { Logger } from '../ports/environment.ts'
 import type { LiveBus, LiveSignal } from './signals.ts'
 
 /**
- * Number of ends that are kept for late subscribers. A read model that lags behind still shows them the session as
- * open. Far fewer sessions end during such a lag.
+ * Number of ended sessions that are kept for late subscribers. A read model that lags behind still shows an ended
+ * session as open, so sockets may subscribe to it. Far fewer sessions end during such a lag.
  */
 const REMEMBERED_ENDS = 4096
 

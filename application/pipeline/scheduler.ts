@@ -8,7 +8,7 @@ interface QueuedJob {
   readonly live: number
   /** When the text is due, in milliseconds of the monotonic clock. */
   readonly deadline: number
-  /** The virtual time at which the job arrived. */
+  /** The virtual time (see `createQueue`) at which the job arrived. */
   readonly since: number
   readonly job: TranscribeJob
   readonly answer: (answer: Answer | null) => void
@@ -53,10 +53,11 @@ const createQueue = (
   const waiting = new Map<number, QueuedJob>()
   const running = new Map<number, QueuedJob>()
   /**
-   * By session: the virtual time up to which it has used its share, and the duration of its last job in milliseconds.
+   * By session: the virtual time at which its next job may start, and the duration of its last job in milliseconds.
+   * The more engine time a session has used, the later it may start.
    */
   const served = new Map<number, { readonly until: number; readonly took: number }>()
-  /** The virtual start time of the newest job. */
+  /** The virtual time: the latest virtual start of a job so far, in milliseconds of engine time. */
   let virtualTime = 0
   /** Number of jobs in the engine, including withdrawn jobs. */
   let busy = 0

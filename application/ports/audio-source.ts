@@ -7,7 +7,7 @@ export interface SourceTarget {
 }
 
 export type PullEnd =
-  /** The source has ended and said so. */
+  /** The source has reported its end. */
   | { readonly kind: 'complete' }
   /** The source ended but may return. The session finishes if it does not return within all retries. */
   | { readonly kind: 'interrupted' }

@@ -12,7 +12,10 @@ export interface DocumentsUnavailable {
   readonly reason: string
 }
 
-/** The refusal of a commit whose token is lower than the token of the stored checkpoint. */
+/**
+ * The refusal of a commit with an outdated fencing token. Each new holder of a lease gets a higher token, and the
+ * stored checkpoint already has a higher one.
+ */
 export const OUTRANKED: DocumentsUnavailable = {
   _tag: 'DocumentsUnavailable',
   reason: 'another process has taken over this read model',

@@ -13,8 +13,8 @@ export type Position = string & { readonly _brand: 'Position' }
 export const BEGINNING = '' as Position
 
 /**
- * The last revision of the stream, which an append requires. Use `any` only for ids, snapshots and records, because a
- * retried append with `any` may write twice.
+ * The revision that the last event of the stream must have. Otherwise the append fails. Use `any` only for ids,
+ * snapshots and records, because a retried append with `any` may write twice.
  */
 export type ExpectedRevision = Revision | 'no-stream' | 'any'
 

@@ -22,7 +22,7 @@ export interface KeyMissing {
   readonly key: string
 }
 
-/** The envelope was changed, or copied from another event or stream. */
+/** The envelope (an encrypted member) was changed, or copied from another event or stream. */
 export interface EnvelopeForeign {
   readonly _tag: 'EnvelopeForeign'
   readonly key: string

@@ -18,8 +18,8 @@ export interface MissedFinals {
    */
   readonly rest: () => ReadonlyArray<TranscriptFrame> | null
   /**
-   * Call it after `rest`. Returns the keys of finals that came from the log before this process received them. The bus
-   * may repeat these finals.
+   * Call it after `rest`. Returns the keys of finals that were read from the log before their worker sent them to this
+   * process. The bus may deliver them again, so the caller must skip them.
    */
   readonly ahead: () => ReadonlySet<string>
 }
@@ -31,7 +31,7 @@ interface MissedFinalsDeps {
   readonly isRelayed?: boolean
 }
 
-/** More finals than can be in transit from another process. */
+/** Number of keys that are kept for `ahead`: more finals than can be on their way from another process. */
 const MAX_AHEAD = 1000
 
 /** Orders by segment. A translation follows its segment. */
@@ -42,12 +42,15 @@ const byKey = (frames: ReadonlyArray<TranscriptFrame>): ReadonlyMap<string, Tran
   new Map(frames.map((frame) => [finalKey(frame), frame]))
 
 /**
- * Collects the finals that a socket missed. Memory is used when it reaches back far enough. Otherwise the log is read
- * first, with the unstored finals from memory in between. The newer finals from memory follow.
+ * Collects the finals that a socket missed. If memory reaches back far enough, only memory is used. Otherwise the log
+ * is read first, and the newer finals come from memory. Finals that could not be stored are only in memory. They are
+ * inserted at their place among the finals of the log.
  *
- * A caller that calls `rest` and subscribes in the same tick gets every final exactly once, because a stored final that
- * is not sent yet is left to the bus. Memory evicts finals in the order of the log. So no final is missing between the
- * log and memory if the newest evicted final was read, or was evicted before the last page was requested.
+ * A caller that calls `rest` and subscribes in the same tick gets every final exactly once. A final that is stored but
+ * not sent yet is left to the bus.
+ *
+ * Memory evicts finals in the order of the log. So no final is missing between the log and memory in two cases: the
+ * newest evicted final was read, or it was evicted before the last page was requested.
  */
 export const openMissedFinals =
   ({ recent, storedFinals, isRelayed = false }: MissedFinalsDeps) =>
@@ -79,7 +82,7 @@ export const openMissedFinals =
     }
 
     let log: FinalsInPages | null = null
-    /** `rest` requests another page only once after each page that was read. If no page follows, the log has ended. */
+    /** True after `rest` has requested another page. It does so only once for each page. The log may have ended. */
     let hasAsked = false
     const page = async (): Promise<Either<Unavailable, ReadonlyArray<TranscriptFrame> | null>> => {
       if (log === null) {

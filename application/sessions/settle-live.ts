@@ -60,8 +60,8 @@ const settleTaken = async (
   // The session moved again in the meantime. Its next event settles it.
   if (ownTerm(deps, liveId) !== term) return done
   if (state.created.autoStart) deps.runs.pull(liveId, attachedLive(state), point)
-  // There must be no await between the takeover and this check, because a sender holds its place before the log records
-  // it.
+  // A new sender takes its place before the log records it. So a recorded sender without a place is an earlier one.
+  // This is only true without an await between the takeover and this check.
   if (state.sender !== null && !deps.runs.hasSender(liveId)) {
     const detached = await detachSender(deps)(liveId, { term, epoch: state.sender })()
     if (E.isLeft(detached)) return detached.left._tag === 'Superseded' ? done : E.left(detached.left)

@@ -45,7 +45,8 @@ const MAX_REMEMBERED = 10_000
 const FAILURE_SECONDS = 24 * 3600
 const SUCCESS_SECONDS = 30 * FAILURE_SECONDS
 /**
- * After `most` failures from untrusted networks within `windowMs`, the wait of the name also applies to new networks.
+ * A network is untrusted for a name without a recent login. After `most` failures from untrusted networks within
+ * `windowMs`, the wait of the name also applies to networks without recent failures.
  */
 const UNTRUSTED_LIMIT = { most: 100, windowMs: 15 * 60_000 }
 
@@ -81,7 +82,7 @@ const createFailureCounts = (deps: LoginThrottleDeps) => {
     const loaded = await loadState(deps)(loginFailuresStream(hash), loginFailuresDecider)()
     if (E.isLeft(loaded)) return known
     const { state } = loaded.right
-    // With equal times memory is newer, because it also holds unstored failures.
+    // If both have the same time, memory counts, because it also holds failures that could not be stored.
     return (state.at ?? '') > (known.at ?? '') ? state : known
   }
 
@@ -110,9 +111,11 @@ const createFailureCounts = (deps: LoginThrottleDeps) => {
 }
 
 /**
- * Slows down password guessing. Counts the failed attempts of an address, of a network for one name, and of all
- * networks for a name. The count of a name does not apply to networks with a recent login for this name. It applies to
- * networks without failures only after many failures of other networks. Otherwise anybody could lock a user out.
+ * Slows down password guessing. Counts the failed attempts of each address, of each network for one name, and of all
+ * networks together for one name. Each count can cause a wait.
+ *
+ * The wait for all networks must not let anybody lock a user out. So it does not apply to trusted networks, which have
+ * a recent login for this name. It applies to a network without recent failures only after UNTRUSTED_LIMIT.
  */
 export const createLoginThrottle = (deps: LoginThrottleDeps): LoginThrottle => {
   if (!deps.enabled) return (_name, _address, attempt) => attempt()

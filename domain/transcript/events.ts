@@ -23,7 +23,7 @@ export type SegmentWord = t.TypeOf<typeof segmentWord>
 
 /**
  * A final segment, or its translation. `segment` counts from 1. A listener that reconnects sends the last number that
- * it received. `text` has no line breaks. Two terms can store different segments under the same number.
+ * it received. `text` has no line breaks. Segments of two terms are different, even with the same number.
  */
 export const SegmentFinalised = definePersonalEvent(
   'SegmentFinalised',

@@ -7,7 +7,7 @@ import type { Progress, Reporter } from './progress.ts'
 
 /** Milliseconds between two reads while a caller waits for progress, and while no caller waits. */
 const POLL_MS = { awaited: 50, idle: 1000 }
-/** If no new beat (numbered update) arrives for this time, no process runs the projection. A takeover is shorter. */
+/** If no new beat (numbered update) arrives for this time, no process runs the projection. A takeover takes less. */
 const SILENCE_TIMEOUT_MS = 10_000
 
 const NOT_RUNNING = 'no process runs this projection'
@@ -45,8 +45,9 @@ const reportError = (followed: Followed, error: string | null): void => {
 }
 
 /**
- * A projection is current when its process has published two new beats after the first read and is at rest. Positions
- * are not enough: the log may end with events that no projection reads, so no position reaches the end.
+ * A projection is current when its process is at rest and has published two new beats after the first read. The first
+ * of them may have been prepared before that read. Positions are not enough: the log may end with events that no
+ * projection reads, so no position reaches the end.
  */
 const report = (followed: Followed, published: PublishedProgress | null, now: number): void => {
   const { reporter } = followed

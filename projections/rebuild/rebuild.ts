@@ -127,7 +127,8 @@ const build = async (deps: RebuildDeps): Promise<Rebuilt> => {
       const done = await documents.promote(modelOf(staged), modelOf(projection), begun.places)()
       if (E.isRight(done)) return
       if (done.left.reason === MOVED.reason) throw new Error(MOVED.reason)
-      // The failed call may have succeeded, or half succeeded. Only unchanged staged documents allow a retry.
+      // The call may still have succeeded: then the staged checkpoint is gone. It may also have succeeded in part. A
+      // retry is safe only while all staged documents exist.
       const { position } = orThrow(await documents.checkpoint(modelOf(staged))())
       if (position === BEGINNING && reached.position !== BEGINNING) return
       if (await isStaged(deps)) orThrow(done)
@@ -168,7 +169,7 @@ export const rebuildReadModel = async (deps: RebuildDeps): Promise<Either<string
   } catch (error) {
     if (deps.signal.aborted) return E.left('the rebuild was interrupted. The next rebuild continues it')
     const reason = messageOf(error)
-    // If this fails too, the next rebuild discards the staged documents. After MOVED they belong to another process.
+    // After MOVED the staged documents belong to another process. If the discard fails, the next rebuild repeats it.
     if (reason !== MOVED.reason) await discardStaged(deps).catch(() => undefined)
     return E.left(reason)
   }

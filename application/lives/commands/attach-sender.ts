@@ -22,9 +22,9 @@ export const attachSender =
   (liveId) =>
   async () => {
     const { instance, now } = deps.environment
-    // Without a term the session has ended or belongs to another worker. Term 0 makes the decider refuse the sender.
+    // No term: the session has ended or belongs to another worker. The decider refuses a sender with term 0.
     const term = ownTerm(deps, liveId) ?? 0
-    // Fences the earlier workers. In the first term there is no earlier worker.
+    // After the takeover, workers of earlier terms can write nothing more. The first term has no earlier worker.
     const taken = term > FIRST_TERM ? await takeOver(deps)(liveId, term)() : null
     if (taken !== null && E.isLeft(taken))
       return taken.left._tag === 'LiveUnknown' ? E.left({ _tag: 'LiveOver' }) : E.left(taken.left)

@@ -34,9 +34,9 @@ export type RecordLive = (liveId: number) => TaskEither<RequestStillRunning | Un
 type Refusal = CreateLiveRefusal | RequestStillRunning
 
 /**
- * Creates a session. A repeated `commandId` returns the session that it created, or completes it. The default is a new
- * id. Admissions remember a command only for ten minutes. `recordLive` is called before each session is created, so a
- * later repeat can find the session too.
+ * Creates a session. If `commandId` was used before, this returns its session, or completes the create. The default is
+ * a new id. Admissions remember a command only for ten minutes. `recordLive` is called before each session is created,
+ * so a later repeat can find the session too.
  */
 export type CreateLive = (
   caller: Caller,
@@ -170,8 +170,8 @@ const createOnce = async (deps: CreateLiveDeps, create: Create): Promise<Either<
 /**
  * Creates a session in an order that survives a crash at any step: check the claim of the token, admit, record the id,
  * claim the token, append LiveCreated. If a create stops after its admission, the outcome of its last append may be
- * unknown. Then `reconcile-lives.ts` fences it later. This function undoes a create only when the outcome is certain:
- * the token was taken, or the keyring was unavailable.
+ * unknown. Then `reconcile-lives.ts` fences the session later. This function undoes a create only when nothing was
+ * created for certain: the token was taken, or the keyring was unavailable.
  */
 export const createLive =
   (deps: CreateLiveDeps): CreateLive =>

@@ -18,7 +18,8 @@ export interface DeleteLiveDeps extends LiveWriteDeps, Pick<Projector, 'whenProj
 const notFound: LiveNotFound = { _tag: 'LiveNotFound' }
 
 /**
- * If a crash interrupts it, `reconcile-lives.ts` releases the reservation and `erase-deleted-lives.ts` erases the keys.
+ * If a crash interrupts the deletion, `reconcile-lives.ts` later releases the reservation, and `erase-deleted-lives.ts`
+ * erases the keys.
  */
 export const deleteLive =
   (deps: DeleteLiveDeps): DeleteLive =>

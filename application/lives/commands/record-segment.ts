@@ -16,7 +16,7 @@ type Segment = SegmentFinalised['data']
 
 /**
  * Stores a final segment (speech or translation) of a session. Refused when a worker of a later term has fenced the
- * stream of segments.
+ * stream of segments, so only that worker may write there.
  */
 export type RecordSegment = (segment: Segment) => TaskEither<Superseded | Unavailable, void>
 
@@ -27,10 +27,10 @@ export type RecordSegment = (segment: Segment) => TaskEither<Superseded | Unavai
 const MAX_REMEMBERED = 4096
 
 /** The writes of one session. */
-interface Lane {
+interface SessionWrites {
   /** Revision of the last append. Null when it must be read. */
   last: ExpectedRevision | null
-  /** The highest term that wrote. A late write of an older term would match `last`, so the term is checked too. */
+  /** The highest term that wrote. It refuses late writes of an older term, which `last` alone would accept. */
   term: number
   /** Settles when all writes that were requested so far have ended. */
   tail: Promise<unknown>
@@ -48,35 +48,35 @@ const isSameFinal = (event: StoredEvent, data: Segment): boolean => {
 
 /**
  * Appends the final segments of each session one after another. The revision is kept in memory, so a segment costs one
- * append. After a failure the stream is read again, so a stored segment is not written twice, and a segment of a fenced
- * term is not written at all.
+ * append. After a failure the stream is read again. The read shows whether the segment is already stored, and whether a
+ * later term has fenced the stream.
  */
 export const recordSegment = (deps: WriteDeps): RecordSegment => {
-  const lanes = new Map<number, Lane>()
+  const bySession = new Map<number, SessionWrites>()
 
-  const laneOf = (liveId: number): Lane => {
-    const lane: Lane = lanes.get(liveId) ?? { last: null, term: FIRST_TERM, tail: Promise.resolve() }
-    lanes.delete(liveId)
-    lanes.set(liveId, lane)
-    const [oldest] = lanes.keys()
-    if (lanes.size > MAX_REMEMBERED && oldest !== undefined) lanes.delete(oldest)
-    return lane
+  const writesOf = (liveId: number): SessionWrites => {
+    const writes: SessionWrites = bySession.get(liveId) ?? { last: null, term: FIRST_TERM, tail: Promise.resolve() }
+    bySession.delete(liveId)
+    bySession.set(liveId, writes)
+    const [oldest] = bySession.keys()
+    if (bySession.size > MAX_REMEMBERED && oldest !== undefined) bySession.delete(oldest)
+    return writes
   }
 
   const append = async (
-    lane: Pick<Lane, 'last' | 'term'>,
+    writes: Pick<SessionWrites, 'last' | 'term'>,
     segment: Segment,
   ): Promise<Either<Superseded | Unavailable, void>> => {
     const stream = segmentsStream(segment.liveId)
     const term = termOf({ data: segment })
-    if (term < lane.term) return E.left({ _tag: 'Superseded' })
-    if (term > lane.term) lane.last = null
-    lane.term = term
-    if (lane.last === null) {
+    if (term < writes.term) return E.left({ _tag: 'Superseded' })
+    if (term > writes.term) writes.last = null
+    writes.term = term
+    if (writes.last === null) {
       const newest = await deps.store.read(stream, { direction: 'backwards', limit: LOOK_BACK_EVENTS })()
       if (E.isLeft(newest)) return newest
       if (lastTermOf(newest.right) > term) return E.left({ _tag: 'Superseded' })
-      lane.last = newest.right[0]?.revision ?? 'no-stream'
+      writes.last = newest.right[0]?.revision ?? 'no-stream'
       if (newest.right.some((event) => isSameFinal(event, segment))) return E.right(undefined)
     }
     const sealed = await sealEvents(deps.keyring, stream)([{ type: 'SegmentFinalised', data: segment }])()
@@ -84,20 +84,20 @@ export const recordSegment = (deps: WriteDeps): RecordSegment => {
     const { commandId, ...origin } = ownOrigin(deps)
     const metadata = { ...origin, causationId: commandId, recordedAt: deps.environment.now() }
     const events = sealed.right.map((event) => ({ ...event, id: deps.environment.newId(), metadata }))
-    const appended = await appendWithRetries(deps, stream, lane.last, events)
+    const appended = await appendWithRetries(deps, stream, writes.last, events)
     if (E.isLeft(appended)) {
-      lane.last = null
+      writes.last = null
       return appended.left._tag === 'WrongRevision' ? E.left({ _tag: 'Contended', stream }) : E.left(appended.left)
     }
-    lane.last = appended.right.revision
+    writes.last = appended.right.revision
     return E.right(undefined)
   }
 
   return (segment) => async () => {
-    const lane = laneOf(segment.liveId)
-    const turn = lane.tail.then(() => append(lane, segment))
+    const writes = writesOf(segment.liveId)
+    const turn = writes.tail.then(() => append(writes, segment))
     // An exception goes only to the caller of this segment. The next segment is still written.
-    lane.tail = turn.catch(() => undefined)
+    writes.tail = turn.catch(() => undefined)
     return await turn
   }
 }

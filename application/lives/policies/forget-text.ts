@@ -86,7 +86,7 @@ const startPolicy = (deps: ForgetTextDeps, { name, retained, afterMs }: Policy):
       if (end === undefined) return
       const { liveId, at } = end.data
       const hasRetention = await isRetained(deps, liveId)
-      // With damaged data the retention is unknown. Erased text is lost, so the text is then kept until RETENTION_MAX.
+      // With damaged data the retention is unknown. Then the text stays until RETENTION_MAX, because erasure is final.
       const isUnknown = E.isLeft(hasRetention) && isUnreadable(hasRetention.left)
       if (!(isUnknown && retained) && orThrow(hasRetention) !== retained) return
       const due = Date.parse(at) + afterMs

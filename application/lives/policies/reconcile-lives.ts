@@ -37,11 +37,11 @@ export const RECONCILER_LEASE = 'reconciler'
 
 /** Maximum number of sessions that are checked at the same time. Each check costs one read and at most two appends. */
 const CHECKS_AT_ONCE = 16
-/** Maximum number of sessions that finish transcribing at the same time, because they share one engine. */
+/** Maximum number of sessions that finish transcribing at the same time. All of them share one engine. */
 const MAX_CONCURRENT_ENDS = 32
 /** An admission without a session counts as an orphan after this time, if the state of its process is unknown. */
 const ORPHAN_AFTER_MS = 10_000
-/** The same time if its process is alive. The process may have abandoned the create after a timeout of the store. */
+/** The same, if its process is alive. Such a process may have given up the create after a timeout of the store. */
 const SLOW_ORPHAN_AFTER_MS = 60_000
 
 const serviceOrigin = (deps: ReconcileLivesDeps): Origin => originOf(deps, 'service')

@@ -18,9 +18,9 @@ const afterSegment =
     final.segment > segment || (withTranslations && final.segment === segment && final.kind === 'translation')
 
 /**
- * Searches finals, newest first, for the place from which a listener must read. Pass each final to `found` until it
- * returns true. All requested finals follow that final in the log. That final is never a translation, because a
- * translation always follows its segment.
+ * Finds the place in the log from which a listener must read. Pass the finals to `found`, newest first, until it
+ * returns true. All requested finals follow that final in the log. `found` never returns true for a translation,
+ * because a translation may be stored after later segments.
  */
 export const createBackwardSearch = (point: ResumePoint) => {
   let segmentsToFind = point.kind === 'last' ? point.count : 0

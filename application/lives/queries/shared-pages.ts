@@ -17,9 +17,9 @@ const KEPT_MS = 2000
 const MAX_KEPT = 64
 
 /**
- * Reads each page once for all concurrent requests, and keeps full pages for a short time. If a request arrives during
- * a read of a page that can still grow, the result may lack the newest events. All such requests share one further
- * read.
+ * Reads each page once for all concurrent requests, and keeps full pages for a short time. A request that arrives
+ * during a read waits for it. If that page is full, the request gets it. Otherwise the page may lack the newest events,
+ * and all waiting requests share one further read.
  */
 export const createSharedPages = <L, A extends Page>(timers: Timers) => {
   /** Running reads, by page. */

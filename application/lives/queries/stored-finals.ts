@@ -82,8 +82,8 @@ export const storedFinals = (deps: StoredFinalsDeps): StoredFinals => {
   }
 
   /**
-   * Finds a revision before all requested finals by binary search, because segment numbers only rise. The result may be
-   * earlier than necessary, but it is never too late.
+   * Finds a revision before all requested finals. A binary search works, because segment numbers only rise. The result
+   * may be earlier than necessary, but it is never too late.
    */
   const findAfter = async (stream: string, point: AfterPoint): Promise<Either<Unavailable, Start>> => {
     const wanted = createBackwardSearch(point).wanted()

@@ -2,7 +2,8 @@ import type { Either } from 'fp-ts/lib/Either.js'
 import type { LiveStatus } from '../read-models.ts'
 
 // A process with sockets opens one link for each session that another process (its worker) runs. Messages of a link
-// keep their order. They are plain data for JSON, except for a sender's binary frames, which pass unchanged.
+// keep their order. They are plain data for JSON, except for a sender's binary frames, which pass unchanged. A term is
+// the time in which one worker runs the session. Each move to another worker begins the next term.
 
 /** Version of these messages. */
 export const RELAY_VERSION = 1
@@ -57,7 +58,7 @@ export type SenderRefusal = 'already_connected' | 'over' | 'unavailable'
 export type FromWorker =
   /** The answer to `hello`: this process runs the session in this term. */
   | { readonly kind: 'here'; readonly term: number; readonly status: LiveStatus }
-  /** This process does not run the session, and closes the link. `worker`, `term`: its knowledge of the worker. */
+  /** This process does not run the session, and closes the link. It names the worker and the term that it knows. */
   | { readonly kind: 'elsewhere'; readonly worker: string | null; readonly term: number | null }
   /**
    * Sent after `here` or `listen`, before the signals: the newest final segments that were sent to listeners, in order.

@@ -91,7 +91,7 @@ export interface Profile {
 
 export interface Member extends Self, Announced, Profile {}
 
-/** The processes that use one set of stores. */
+/** The processes that use one set of stores. Each writes heartbeats (beats), which show that it runs. */
 export interface Members {
   readonly self: Self
   /**

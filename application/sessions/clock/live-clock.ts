@@ -1,6 +1,6 @@
 import { SAMPLE_RATE } from '../../ports/engine.ts'
 
-/** Silence that is added to the pause that ends a phrase, because the detector reports ends late and starts early. */
+/** Added to the silence that ends a phrase, because the detector reports the end of speech late and its start early. */
 const EXTRA_SILENCE_SECONDS = 1
 
 /** The clock of a session. The pipeline receives fewer samples, because a short silence replaces lost audio. */
@@ -31,8 +31,7 @@ export const createLiveClock = (begun: number): LiveClock => {
     lost: (samples, pause) => {
       const silence = new Int16Array(Math.min(samples, Math.round((pause + EXTRA_SILENCE_SECONDS) * SAMPLE_RATE)))
       skipped += samples - silence.length
-      // The offset changes in the middle of the silence. Earlier speech ends before it, and later speech begins after
-      // it.
+      // The offset changes in the middle of the silence, because no speech reaches that point.
       if (samples > silence.length) offsets.push({ from: given + silence.length / 2, by: begun + skipped })
       given += silence.length
       return silence

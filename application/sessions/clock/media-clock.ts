@@ -13,7 +13,7 @@ export const MAX_LOST_SECONDS = 24 * 3600
  * that is due earlier waits.
  */
 export const MIN_SECONDS_BETWEEN_GAPS = 1
-/** The media clock may show a break that is longer than expected by at most this time. */
+/** By the media clock, a break may be at most this much longer than expected. */
 const CLOCK_SLACK_SECONDS = 10
 /** The timestamps of MPEG-TS (33 bits at 90 kHz) wrap around after this time. */
 export const WRAP_SECONDS = 2 ** 33 / 90_000
@@ -60,8 +60,8 @@ const missingByArrival = ({ arrivals }: MediaClock, arrived: number): number =>
   arrivals === null ? 0 : Math.max(0, Math.min(arrived - arrivals.last, arrived - arrivals.first - arrivals.received))
 
 /**
- * Returns the range of plausible steps of a media clock. `expected`: length of the break according to the source or the
- * arrival times.
+ * A step is the time from the end of the earlier audio to the next timestamp, by the clock of the media. Returns the
+ * smallest and the largest plausible step. `expected`: length of the break by the source or the arrival times.
  */
 const plausibleSteps = (continuity: Continuity | null, expected: number): readonly [least: number, most: number] => {
   if (continuity === null) return [-MAX_REPEATED_SECONDS, MAX_GAP_SECONDS]
@@ -88,10 +88,10 @@ const gapBefore = (
   return continuity?.newClock !== true && step >= least && step <= most ? { gapDue: step, isNewTimeline: false } : other
 }
 
-/** Returns the end of the audio by the media's clock. `owed`: gap that is inserted later. Null within one timeline. */
+/** Returns the end of the audio by the media's clock. `owed`: a gap to insert later. Null if the timeline continues. */
 const endOf = ({ end }: MediaClock, { length, time }: TimedAudio, gap: number, owed: number | null): number | null => {
   if (owed === null && end !== null) return end + gap + length
-  // A gap that is inserted later stays as a difference between the clock and the audio.
+  // The end stays behind by the gap that is inserted later, so the next timestamp shows this gap again.
   return time === null ? null : time + length - (owed ?? 0)
 }
 

@@ -20,7 +20,7 @@ const PAST_SEGMENTS = 100
 
 /** The newest finals of a worker. */
 export interface NewestFinals {
-  /** Leadership term of the worker. */
+  /** Leadership term of the worker. Each move of the session to another worker begins the next term. */
   readonly term: number
   readonly finals: ReadonlyArray<TranscriptFrame>
   /** True when `finals` contains the first final of the session. */
@@ -55,11 +55,11 @@ export interface ListenerLine {
    * the link or from the log.
    */
   readonly endedInLog: (cause: EndCause) => void
-  /** Stops waiting for a link and reads the past finals from the log. */
+  /** Stops waiting for a link and reads the past (see `SentFinals`) from the log. */
   readonly readPast: () => void
   /** Returns whether `begun` has resolved. */
   readonly hasBegun: () => boolean
-  /** Resolves when it is known which finals are older than the present listeners. */
+  /** Resolves when the past is known, or when the session is over. */
   readonly begun: Promise<void>
   readonly stop: () => void
 }
@@ -82,7 +82,7 @@ export const createListenerLine = (
   /** True when the end is about to be reported. Further signals of a worker are ignored. */
   let isEnding = false
   let isReadingPast = false
-  /** Term of the last worker whose finals directly follow the finals that were sent here. */
+  /** Term of the last worker that joined without a gap: all its earlier finals were sent here or are in the past. */
   let joinedTerm: number | null = null
 
   const keep = (finals: LiveFinals, frame: TranscriptFrame, isDropped: boolean): void => {

@@ -88,8 +88,8 @@ export const openReconnectingLink = (
     if (message.kind !== 'here' && message.kind !== 'elsewhere') {
       if (!dialled.isUp) return
       subscriber.message(message)
-      // Reset only after a handled message, so there is a pause before each reconnection to a worker with broken
-      // messages.
+      // Waits become short again only after a handled message. Otherwise a worker with broken messages would be called
+      // again at once.
       attempt = 0
       return
     }

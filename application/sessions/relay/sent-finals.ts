@@ -6,39 +6,40 @@ const MAX_REMEMBERED = 4000
 /** A translation may follow at most this many finals after its segment. */
 const MAX_LATE_FINALS = 200
 
-/** Records which finals of a session the listeners of this process have received, by segment and text. */
+/**
+ * Records which finals of a session the listeners of this process have received, by segment and text. The past contains
+ * the finals from before this process followed the session. They are not sent, because listeners read them from memory
+ * or from the log.
+ */
 export interface SentFinals {
   readonly add: (frame: TranscriptFrame) => void
   /** Returns whether the final was sent here. */
   readonly has: (frame: TranscriptFrame) => boolean
-  /** Returns whether the final was sent here, or is older than all listeners. */
+  /** Returns whether the final was sent here or is in the past. */
   readonly isKnown: (frame: TranscriptFrame) => boolean
   /**
-   * Sets the past: the finals, up to `term`, that are older than all listeners and must not be sent. `term` is null
-   * when there is no past. `isSent` is false for a past from the log. Such a past may contain finals that the worker
-   * has stored but not sent yet. They are sent when they arrive.
+   * Sets the past. `term`: leadership term of its last final, or null without a past. Finals of lower terms are in the
+   * past too. `isSent` is false for a past from the log. Such a past may contain finals that the worker has stored but
+   * not sent yet. They are sent when they arrive.
    */
   readonly begin: (past: ReadonlyArray<TranscriptFrame>, term: number | null, isSent: boolean) => void
-  /** Returns, in order, the finals of a worker or of the log that were not sent yet and must be sent. */
+  /** Returns the finals, of a worker or of the log, that must be sent: they follow the past and were not sent yet. */
   readonly unsent: <F extends TranscriptFrame>(
     frames: ReadonlyArray<F>,
     termOf: (frame: F) => number,
   ) => ReadonlyArray<F>
-  /**
-   * Returns a segment number. All unsent finals of the log belong to later segments, or are translations of this
-   * segment.
-   */
+  /** Returns the segment after which to read the log. All unsent finals follow, or are translations of this segment. */
   readonly readFromSegment: () => number
 }
 
 export const createSentFinals = (): SentFinals => {
-  /** By key of segment and text, in the order of sending. */
+  /** Sent finals and finals of the past, by `finalTextKey`, in the order of sending. */
   const known = new Map<string, { readonly segment: number; readonly isPast: boolean }>()
-  /** The term of the past. Finals of lower terms are in the past, finals of higher terms are new. */
+  /** Term of the last final of the past. Finals of lower terms are in the past. Finals of higher terms are new. */
   let lastPastTerm = 0
-  /** If no past final is found, the finals of that term with a lower segment number are in the past. */
+  /** First segment of the past. It is used for lists of that term without a known past final (see `afterPast`). */
   let firstSegment = 1
-  /** True after the first new final. Finals of the past that were stored but not sent come before it. */
+  /** True after the first new final. All finals of the past that were stored but not sent come before it. */
   let isPastOver = false
 
   const remember = (frame: TranscriptFrame, isPast: boolean): void => {
@@ -52,11 +53,12 @@ export const createSentFinals = (): SentFinals => {
   const isKnown = (frame: TranscriptFrame): boolean => known.has(finalTextKey(frame))
   const isNew = (frame: TranscriptFrame): boolean => !isKnown(frame)
 
-  /** Finals of one term are stored in the order of sending, so the past ends with its last known final. */
+  /** Returns the finals after the last known past final. Finals of one term are stored in the order of sending. */
   const afterPast = <F extends TranscriptFrame>(frames: ReadonlyArray<F>): ReadonlyArray<F> => {
     const last = frames.findLastIndex((frame) => known.get(finalTextKey(frame))?.isPast === true)
     if (last !== -1) return frames.slice(last + 1)
-    // A translation after a new segment is also new, even if it belongs to an older segment.
+    // Without a known past final, the new finals begin with this segment. A translation after it is new too, even if
+    // it belongs to an older segment.
     const first = frames.findIndex(({ segment }) => segment >= firstSegment)
     return first === -1 ? [] : frames.slice(first)
   }
@@ -75,8 +77,8 @@ export const createSentFinals = (): SentFinals => {
       for (const frame of past) remember(frame, true)
       isPastOver = isSent
       const firstSpoken = past.find(({ kind }) => kind === 'transcription')?.segment
-      // A past without speech has only translations, which belong to earlier segments.
       lastPastTerm = term ?? 0
+      // A past without speech has only translations of earlier segments, so new segments have higher numbers.
       if (term !== null) firstSegment = firstSpoken ?? Math.max(...past.map(({ segment }) => segment)) + 1
     },
     unsent: (frames, termOf) => {

@@ -182,7 +182,7 @@ export const admissionMutants: ReadonlyArray<Mutant> = [
     file: 'application/audit/admission-rules.ts',
     before: 'if (term !== moved.term + 1) return',
     after: 'if (term <= moved.term) return',
-    rows: ['session 1 was moved to term 3 after term 1'], test: AUDIT,
+    rows: ['session 1 was moved to term 3 instead of term 2'], test: AUDIT,
   },
   {
     file: 'application/audit/admission-rules.ts',

@@ -32,7 +32,7 @@ export const auditMutants: ReadonlyArray<Mutant> = [
     file: 'application/audit/order-rules.ts',
     before: 'if (epoch !== live.epoch + 1) return',
     after: 'if (epoch <= live.epoch) return',
-    rows: ['sender 2 connected after sender 0'], test: AUDIT_VIOLATIONS,
+    rows: ['sender 2 connected instead of sender 1'], test: AUDIT_VIOLATIONS,
   },
   {
     file: 'application/audit/admission-rules.ts',

@@ -30,7 +30,7 @@ export const termMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'application/lives/commands/record-segment.ts',
-    before: 'if (term < lane.term) return',
+    before: 'if (term < writes.term) return',
     after: 'if (term < 0) return',
     rows: ['equal segment numbers of two terms are two segments; after a fence no lower term can write'],
     test: 'test/unit/application/sessions/live-lifecycle.test.ts',

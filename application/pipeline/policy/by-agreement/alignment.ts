@@ -62,8 +62,8 @@ const startingAt = (words: ReadonlyArray<Word>, time: number): ReadonlyArray<Wor
 }
 
 /**
- * Gives repeated words of a pass the times of the known words, and moves new words after them. Then `newWordsOf`, which
- * drops words by their start times, drops exactly the repeated words.
+ * Gives repeated words of a pass the times of the known words, and moves new words after them. `newWordsOf` drops words
+ * by their start times. With these times it drops exactly the repeated words.
  */
 export const withKnownTimes = (known: ReadonlyArray<Word>, words: ReadonlyArray<Word>): ReadonlyArray<Word> => {
   const last = known.at(-1)

@@ -35,7 +35,7 @@ const repeatLength = (committed: ReadonlyArray<Word>, words: ReadonlyArray<Word>
  * Returns the new words of a pass: the words after the committed end, without a repetition of the last committed words.
  * Rules and constants follow whisper_streaming (Macháček et al., 2023).
  *
- * @param repeats `keep` when the times come from an alignment with the committed words: then a repetition was spoken
+ * @param repeats `keep`: the words were aligned with the committed words, so a repetition after them was really spoken
  */
 export const newWordsOf = (
   state: Agreement,

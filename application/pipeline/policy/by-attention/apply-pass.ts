@@ -12,12 +12,15 @@ import { meanConfidence, combineTranscriptions } from './combine-transcriptions.
 import { appendWords, newWordsAfter, withoutEnd, wordsOf } from './words.ts'
 import type { SpokenWord } from './words.ts'
 
-/** A word this close to the end of the audio may be cut off. */
+// A draft is a quick pass for the newest words. It fixes words, so later drafts do not transcribe them again. A full
+// pass transcribes the open words again. A word is open until it is in a final segment.
+
+/** During speech a draft does not fix words this close to the end of its audio, because they may be cut off. */
 const UNSURE_END_SAMPLES = Math.round(0.4 * SAMPLE_RATE)
-/** The same for a doubted word. The distance is longer, because later audio often changes such a word. */
-export const DOUBTED_END_SAMPLES = Math.round(1.5 * SAMPLE_RATE)
 /** A word with a lower probability than this is doubted. */
 const DOUBTED_PROBABILITY = 0.5
+/** Like UNSURE_END_SAMPLES, but for doubted words, which later audio often changes. */
+export const DOUBTED_END_SAMPLES = Math.round(1.5 * SAMPLE_RATE)
 /** A word of a draft with this probability can become final without a full pass. */
 const SURE_PROBABILITY = 0.6
 
@@ -54,7 +57,7 @@ const fix = (state: State, words: ReadonlyArray<SpokenWord>, to: number, isSpeak
   return { ...state, fixed: open, pending: words.slice(count), draft }
 }
 
-/** Ends the phrase with the words of a certain draft, which saves a full pass. Null for an uncertain draft. */
+/** Ends the phrase with the words of the last draft if they are sure, which saves a full pass. Otherwise null. */
 export const endFromDraft = (state: State): State | null => {
   const { draft, fixed, transcribedEnd } = state
   if (draft === null || draft === 'doubted' || !isSure(openFixed(state)) || openFixed(state).length === 0) return null
@@ -65,7 +68,7 @@ export const endFromDraft = (state: State): State | null => {
 const knownTo = (state: State, { beginning }: Pass): ReadonlyArray<SpokenWord> =>
   beginning?.prefix.length === tokensOf(state.fixed).length ? state.fixed : finalWords(state)
 
-/** A full pass may end this much before the drafts. */
+/** A full pass may end at most this much before the drafts. */
 const MAX_MISSING_SECONDS = 1.5
 
 /** Returns whether a full pass transcribed nearly as much audio as the drafts. Models sometimes stop too early. */

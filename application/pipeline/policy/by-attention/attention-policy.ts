@@ -19,7 +19,7 @@ import { endFromDraft, isSure, applyPass } from './apply-pass.ts'
 /** The detector reports a speech region at most this long after its start. */
 const ONSET_SAMPLES = SAMPLE_RATE
 
-/** The first phrase, its last region, and where its speech ends. */
+/** The oldest phrase that is not finalised, its last region, and where its speech ends. */
 interface Last {
   readonly phrase: Phrase
   readonly region: Region
@@ -175,8 +175,8 @@ export const attentionPolicy = (nextSegment: number): StreamingPolicy => {
       // Only a draft counts as a change, because a full pass covers the same audio again.
       changedAt: pass.isDraft !== true || textOf(openWords(after)) === before ? state.changedAt : pass.to,
     }
-    // Without a detector, the buffer keeps the last words as long as it keeps their audio. Otherwise they would appear
-    // twice.
+    // Without a detector, the buffer moves on in silence, but not before its last word. A word that is forgotten while
+    // its audio stays would appear twice.
     const quietFrom = pass.to - limits.buffer.overlap
     const isSilent = !limits.vad && openWords(state).length === 0 && quietFrom > lastWordEnd(state)
     if (isSilent) state = cutAt(state, quietFrom, state.fixed.length)

@@ -80,8 +80,8 @@ export const isQuiet = (state: State, limits: Limits): boolean =>
   !limits.vad && openWords(state).length > 0 && state.transcribedEnd - state.changedAt >= limits.phraseSilence
 
 /**
- * Returns the end of the last closed phrase that fits into one pass with the first. A busy engine thus transcribes
- * several phrases at once.
+ * Returns the end of the last closed phrase that fits into one pass together with the first phrase. So a busy engine
+ * transcribes several phrases at once.
  */
 export const endOfClosed = (state: State, { phrases }: SegmenterState, limits: Limits): number =>
   phrases

@@ -41,11 +41,11 @@ const created = [capacity, admitted(1), creation()]
 
 const broken: ReadonlyArray<readonly [expected: RegExp, steps: ReadonlyArray<Step>]> = [
   [
-    /^order: revision 4 of admission: .* MB reserved of .* on worker other$/,
+    /^order: revision 4 of admission: worker other has reservations of .* MB but only .* MB$/,
     [joined(worker, 2 * vram), admitted(1), admitted(2, { vram: 1 }), joined('other', vram - 1), moved(1, 'other')],
   ],
   [
-    /^order: revision 3 of admission: session 1 was moved to term 3 after term 1$/,
+    /^order: revision 3 of admission: session 1 was moved to term 3 instead of term 2$/,
     [...created, joined('other'), moved(1, 'other', 3)],
   ],
   [

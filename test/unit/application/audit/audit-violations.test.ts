@@ -45,7 +45,7 @@ const broken: ReadonlyArray<readonly [expected: RegExp, steps: ReadonlyArray<Ste
     /^order: revision 1 of live-1: LiveCreated after the end of the session$/,
     [capacity, admitted(1), aborted, creation()],
   ],
-  [/^order: revision 1 of live-1: sender 2 connected after sender 0$/, [...created, attached(2)]],
+  [/^order: revision 1 of live-1: sender 2 connected instead of sender 1$/, [...created, attached(2)]],
   [
     /^order: revision 1 of live-1: sender 1 left but was not connected$/,
     [...created, on('SenderDetached', 1, { epoch: 1 })],
@@ -56,7 +56,7 @@ const broken: ReadonlyArray<readonly [expected: RegExp, steps: ReadonlyArray<Ste
   ],
   [/^order: revision 2 of admission: session 1 was admitted after session 2$/, [capacity, admitted(2), admitted(1)]],
   [
-    /^order: revision 4 of admission: .* MB reserved of .* on worker /,
+    /^order: revision 4 of admission: worker .* has reservations of .* MB but only /,
     [capacity, admitted(1), admitted(2), admitted(3), admitted(4)],
   ],
   [/^order: revision 2 of admission: session 1 was released before its end$/, [...created, released(1)]],
