@@ -136,8 +136,8 @@ const openCursor = async ({ documents, collection }: ReadableCollection): Promis
 
 /**
  * `differs`: the document has other contents. `missing`: a document should exist. `surplus`: no document should exist.
- * `unreadable`: the stored value is not a document. `misguarded`: the position that the store keeps with the document,
- * as a guard against older changes, differs from the position in the document.
+ * `unreadable`: the stored value is not a document. `misguarded`: the position in the document differs from the
+ * position that the store keeps next to it, as a guard against older changes.
  */
 export interface Difference {
   readonly id: string

@@ -7,8 +7,8 @@ import type { Projection } from './projection.ts'
 type Readable = Pick<Documents, 'get' | 'find' | 'page'>
 
 /**
- * Returns a function that returns true while the projection of a collection is still catching up with the log as it was
- * at the start of the service.
+ * The returned function says whether the projection of a collection is still catching up with the log. It returns true
+ * until the projection has processed the log as it was at the start of the service.
  */
 export const catchingUpAfterStart = (
   projections: ReadonlyArray<Projection>,

@@ -34,8 +34,8 @@ const aborted = (signal: AbortSignal): Promise<void> =>
 export const startProjector = (deps: ProjectorDeps): Projector => {
   const { documents, projections, leases, environment, timers, logger, signal } = deps
   const names = projections.map(({ name }) => name)
-  // Every projection subscribes to the streams of all projections. So its position passes every event without delay,
-  // and callers that wait for a position do not depend on how often a store sends checkpoints.
+  // Every projection subscribes to the streams of all projections, so its position passes every event without delay.
+  // Otherwise callers that wait for a position would depend on how often a store sends checkpoints.
   const prefixes = [...new Set(projections.flatMap((projection) => projection.prefixes))]
   const progress = createProgress(names, deps)
   const runners = new Map<string, Runner>()

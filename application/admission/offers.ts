@@ -44,8 +44,8 @@ export const offersOf = ({ engine, installed, isLoaded, engines }: OffersDeps): 
 }
 
 /**
- * Returns the names of a worker's installed models and translators. `models` also contains models that are no longer
- * installed, marked as inactive. They are left out here.
+ * Returns the names of a worker's installed models and translators. `models` also contains removed models, marked as
+ * inactive. Removed models are left out here.
  */
 const namesOf = ({ models, translations }: Offers): ReadonlySet<string> =>
   new Set([

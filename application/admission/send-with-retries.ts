@@ -41,10 +41,10 @@ export const sendWithRetries = async (
     if (E.isRight(sent)) return true
     const refusal = sent.left._tag
     if (isUnreadable(sent.left)) {
-      logger.error({ command: command.type, refusal }, 'admission cannot be read; the command is dropped')
+      logger.error({ command: command.type, refusal }, 'the stream admission cannot be read; the command is dropped')
       return false
     }
-    logger.warn({ command: command.type, refusal, attempt }, 'admission failed, retrying')
+    logger.warn({ command: command.type, refusal, attempt }, 'a command for the stream admission failed; trying again')
     await pause(timers, retryDelay(RETRY, attempt, environment.random()), signal)
   }
   return false

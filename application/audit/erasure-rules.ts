@@ -25,8 +25,8 @@ export interface ErasureRules {
 }
 
 /**
- * Checks that deletions are complete. The keys of a deleted user or session must be erased, because any copy of an
- * encrypted member can be read while its key exists. When a user is deleted, all sessions of the user must be deleted.
+ * Checks that deletions are complete. The keys of a deleted user or session must be erased. While a key exists, any
+ * copy of a member that it encrypts can be read. All sessions of a deleted user must be deleted too.
  */
 export const createErasureRules = (): ErasureRules => {
   /** User ids by session id, of sessions that were not deleted. */

@@ -3,9 +3,7 @@ import type { Environment } from '../ports/environment.ts'
 import type { InstalledFacts } from '../ports/installed-models.ts'
 import type { Members, Offers } from '../ports/peers/members.ts'
 
-/**
- * The models of a worker are kept for this time after it was last seen, so they stay during a restart of the worker.
- */
+/** The models of a worker are kept this long after the worker was last seen, so they stay while it restarts. */
 const OFFERS_KEPT_MS = 10 * 60_000
 
 export interface OfferedCatalogueDeps {

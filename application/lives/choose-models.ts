@@ -29,7 +29,8 @@ export interface ChosenModels {
   readonly model: Model
   /**
    * One pair for each target language, without duplicates, in the order of the request. When the language is detected
-   * from the audio, a target language has one pair for each source language from which a translator is installed.
+   * from the audio, the source language is unknown. Then a target language has a pair for each source language with an
+   * installed translator.
    */
   readonly pairs: ReadonlyArray<TranslationPair>
   /** True when the language of the text is detected from the audio. */

@@ -5,8 +5,8 @@ export interface SourcePoint {
   /** Number of the next final segment of text. */
   readonly nextSegment: number
   /**
-   * Media sequence number of the last HLS part that was transcribed, or the number before the first part (−1 at the
-   * start of a playlist). Null when no part was read.
+   * Media sequence number of the last HLS part that was transcribed. Before the first transcribed part: the number
+   * before that part, which is −1 at the start of a playlist. Null when no part was read.
    */
   readonly mediaSequence: number | null
 }

@@ -69,8 +69,8 @@ const slowest = (times: ReadonlyArray<PassTime | null>): PassTime | null =>
 
 /**
  * Gives each session one engine: the least loaded engine with enough memory. The load is the share of used lanes or the
- * share of used memory, whichever is larger. If no engine has enough memory, all engines are candidates, because an
- * engine continues on the CPU when its GPU memory is full. A restarting engine is the last choice.
+ * share of used memory, whichever is larger. If no engine has enough memory, all engines are candidates: an engine
+ * continues on the CPU when its GPU memory is full. A restarting engine is the last choice.
  */
 export const createEnginePool = ({ engines, vrams, shareOn }: EnginePoolOptions): EnginePool => {
   const vramOn = (index: number): number => vrams[index] ?? 0

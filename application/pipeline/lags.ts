@@ -1,6 +1,6 @@
 /**
- * The lags of the sessions of this process. The lag of a session is the age, in seconds, of its oldest audio with
- * possible speech that no pass has processed. It is 0 when no such audio waits.
+ * The lags of the sessions of this process, in seconds. Audio with possible speech waits until a pass has processed it.
+ * The lag of a session is the age of its oldest waiting audio, or 0 when no audio waits.
  */
 export interface Lags {
   /** Adds a session. `seconds` returns its lag. The returned function removes the session. */

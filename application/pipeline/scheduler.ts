@@ -28,9 +28,9 @@ const OVERLOADED_MS = 1000
 
 /**
  * Shares the engine between sessions. Normally the job with the earliest deadline runs first. Under overload this rule
- * would serve only the most delayed sessions, and a few sessions with a slow model would delay all others. So under
- * overload the engine time is shared equally: fair queueing by finish times (Demers, Keshav and Shenker, 1989) with the
- * virtual time of Goyal, Vin and Cheng (1996).
+ * would serve only the most delayed sessions. A few sessions with a slow model would then delay all others. So under
+ * overload the sessions share the engine time equally. The method is fair queueing by finish times (Demers, Keshav and
+ * Shenker, 1989) with the virtual time of Goyal, Vin and Cheng (1996).
  */
 export interface Scheduler {
   /**

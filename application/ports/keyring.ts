@@ -14,8 +14,8 @@ export interface KeyErased {
 }
 
 /**
- * The log contains members that are encrypted with this key, but the keyring does not have it, because the keyring is
- * older than the log. No new key gets this name, so everything can be decrypted after the right keyring is restored.
+ * The log contains members that are encrypted with this key, but the keyring is older than the log and lacks the key.
+ * No new key gets this name, so everything can be decrypted after the right keyring is restored.
  */
 export interface KeyMissing {
   readonly _tag: 'KeyMissing'

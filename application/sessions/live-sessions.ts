@@ -109,7 +109,7 @@ export const createLiveSessions = (options: LiveSessionsOptions): RunningSession
 
   const drop = (liveId: number): void => {
     if (!lives.has(liveId) && !places.has(liveId)) return
-    logger.warn({ liveId }, 'another worker has the session: it is dropped here')
+    logger.warn({ liveId }, 'another worker runs the session: it is stopped here')
     forget(liveId)
     recent.forget(liveId)
     bus.publish(liveId, { kind: 'moved' })

@@ -96,7 +96,7 @@ export const startLiveSource = (options: LiveSourceOptions): LiveSource => {
     isPulling = false
     const delay = RETRY_DELAYS_MS[failures]
     if (!retry || delay === undefined) {
-      logger.warn({ liveId, code, attempts: failures + 1 }, 'a source failed for good')
+      logger.warn({ liveId, code, attempts: failures + 1 }, 'a source failed; no more attempts')
       return finish(() => (isInterrupted ? options.completed() : options.failed(retry ? UNAVAILABLE : code)))
     }
     failures += 1

@@ -78,7 +78,7 @@ export const runLives = (deps: RunLivesDeps): RunLives => {
       if (E.isRight(done)) return
       const refusal = done.left._tag
       if (isUnreadable(done.left)) return logger.error({ liveId, refusal }, 'the data of a session is damaged')
-      logger.warn({ liveId, refusal, attempt }, 'a session could not be settled; trying again')
+      logger.warn({ liveId, refusal, attempt }, 'a session could not be started or stopped; trying again')
       await pause(timers, retryDelay(RETRY, attempt, environment.random()), signal)
     }
   }

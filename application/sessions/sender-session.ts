@@ -27,8 +27,8 @@ export interface SenderSession {
   ) => 'ok' | 'invalid' | InvalidState
   readonly audio: (samples: Int16Array) => 'ok' | InvalidState
   /**
-   * Numbers of samples of the session: received so far, and before which all speech is in sent finals (`sent`) or in
-   * stored finals (`stored`).
+   * Numbers of samples of the session. `received`: samples so far. All speech before `sent` is in sent finals. All
+   * speech before `stored` is in stored finals.
    */
   readonly progress: () => { readonly received: number; readonly sent: number; readonly stored: number }
   readonly backlogSeconds: () => number

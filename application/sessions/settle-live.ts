@@ -44,9 +44,7 @@ const settleUnreserved = async (deps: SettleLiveDeps, liveId: number): Promise<E
   return done
 }
 
-/**
- * Returns whether an active session needs a sender socket (raw, or a URL that a sender started) but does not run here.
- */
+/** Returns whether an active session has no automatic source, so it needs a sender socket, but does not run here. */
 const isAbandoned = ({ runs }: SettleLiveDeps, { status, created }: Live): boolean =>
   status === 'active' && !created.autoStart && runs.termOf(created.liveId) === null
 

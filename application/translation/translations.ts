@@ -56,8 +56,8 @@ type Failure = ModelLoadFailed | JobFailed
 const MAX_WAITING = 60
 
 /**
- * Translates the finals of sessions. A session has one job at a time for each target language, so sessions share the
- * translators fairly and each target keeps its order. A failed translation is counted and left out, and the session
+ * Translates the finals of sessions. A session has one job at a time for each target language. So sessions share the
+ * translators fairly, and each target keeps its order. A failed translation is counted and left out, and the session
  * continues. A slow translator skips its oldest segments, so translations stay close to the speech.
  */
 export const createTranslations = ({ engine, monotonic, logger }: Dependencies): Translations => {

@@ -95,7 +95,7 @@ const createFailureCounts = (deps: LoginThrottleDeps) => {
     const origin = originOf(deps, 'service')
     const handled = await handleCommand(deps)({ ...origin, stream, decider: loginFailuresDecider, command })()
     if (E.isLeft(handled)) {
-      deps.logger.warn({ reason: handled.left._tag }, 'a login was counted in memory only')
+      deps.logger.warn({ reason: handled.left._tag }, 'a login attempt is counted in memory only')
       const inMemory = loginFailuresDecider.decide(command, recall(hash, before))
       if (E.isRight(inMemory)) remember(hash, inMemory.right.reduce(loginFailuresDecider.evolve, recall(hash, before)))
       return

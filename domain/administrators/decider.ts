@@ -10,8 +10,8 @@ interface ListedUser {
 }
 
 /**
- * All users who were ever administrators, by user id. The list never contains a user who is not an administrator: an
- * entry is removed before the event in the user's own stream, and added after it.
+ * All users who were ever administrators, by user id. An entry is added after the event in the user's own stream, and
+ * removed before it. So the list never contains a user who is not an administrator.
  */
 export type Administrators = ReadonlyMap<number, ListedUser>
 

@@ -14,8 +14,8 @@ export interface Alignment {
 }
 
 /**
- * Aligns two word lists (Levenshtein distance). With `reach: 'prefix'` the hypothesis is compared only with the words
- * at the start of the reference that match it best, because the rest has not been spoken yet.
+ * Aligns two word lists (Levenshtein distance). `reach: 'prefix'` is for speech that is still going on: the hypothesis
+ * is compared only with those words at the start of the reference that match it best.
  */
 export const alignWords = (
   reference: ReadonlyArray<string>,

@@ -62,7 +62,7 @@ export const UserPermissionsChanged = defineEvent(
 export const UserDisabled = defineEvent('UserDisabled', t.strict({ userId: id, at: instant }))
 export const UserEnabled = defineEvent('UserEnabled', t.strict({ userId: id, at: instant }))
 
-/** The user was deleted. Afterwards the user's keys are erased, with all sessions and tokens, and the name is freed. */
+/** The user was deleted. Afterwards the user's keys, sessions and tokens are removed, and the name is freed. */
 export const UserDeleted = defineEvent('UserDeleted', t.strict({ userId: id, usernameHash: t.string, at: instant }))
 
 export const userEvents = [

@@ -76,8 +76,8 @@ interface PrefixDeps {
 }
 
 /**
- * Finds a token by the public part of its secret. While the list is catching up, a listed token is found, and any other
- * token is an error, because it may exist.
+ * Finds a token by the public part of its secret. While the list is catching up, a token that is not listed may still
+ * exist. The result is then an error.
  */
 export const tokenIdByPrefix =
   ({ documents, isBehind }: PrefixDeps): TokenIdByPrefix =>

@@ -60,8 +60,8 @@ const fold = (
 }
 
 /**
- * Counts a user's sessions by status, so that lists need not count documents. It is folded only from events, because a
- * counter derived from other documents would count twice when events come again after a crash.
+ * Counts a user's sessions by status, so that lists need not count documents. The counts are folded from events only.
+ * After a crash some events come again, and counts that are derived from other documents would count them twice.
  */
 export const liveCounts = defineProjection({
   name: 'live-counts',

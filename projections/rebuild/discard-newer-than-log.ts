@@ -51,9 +51,9 @@ export interface OlderLog {
 }
 
 /**
- * Compares all checkpoints with the log. If the log is an older copy, read models contain events that it lacks. Then
- * this discards the read models, and the projector builds them again. With `keepsReadModels` it keeps them and returns
- * `OlderLog` instead. Call it before the first append.
+ * Compares all checkpoints with the log. If the log is an older copy, read models contain events that the log lacks.
+ * Then this discards the read models, and the projector builds them again. With `keepsReadModels` it keeps them and
+ * returns `OlderLog` instead. Call it before the first append.
  */
 export const discardNewerThanLog =
   (deps: DiscardDeps): TaskEither<StoreUnavailable | DocumentsUnavailable | OlderLog, void> =>

@@ -128,7 +128,7 @@ const build = async (deps: RebuildDeps): Promise<Rebuilt> => {
       if (E.isRight(done)) return
       if (done.left.reason === MOVED.reason) throw new Error(MOVED.reason)
       // The call may still have succeeded: then the staged checkpoint is gone. It may also have succeeded in part. A
-      // retry is safe only while all staged documents exist.
+      // retry is safe only while the staged documents exist.
       const { position } = orThrow(await documents.checkpoint(modelOf(staged))())
       if (position === BEGINNING && reached.position !== BEGINNING) return
       if (await isStaged(deps)) orThrow(done)

@@ -97,8 +97,8 @@ const startPolicy = (deps: ForgetTextDeps, { name, retained, afterMs }: Policy):
   })
 
 /**
- * Makes the text of ended sessions unreadable: about a minute after the end without retention, and `retentionMax`
- * milliseconds after the end with retention. Runs until stopped. Failures are logged and retried, so no session is
+ * Makes the text of ended sessions unreadable. Without retention this happens about a minute after the end, with
+ * retention `retentionMax` milliseconds after it. Runs until stopped. Failures are logged and retried, so no session is
  * skipped.
  */
 export const forgetText = (deps: ForgetTextDeps): RunningDuty => {

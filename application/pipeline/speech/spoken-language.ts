@@ -66,10 +66,10 @@ const fixedLanguage = (code: string): SpokenLanguage => ({
 })
 
 /**
- * Detects the language. The engine is queried for each phrase after two seconds of speech, and again whenever the
- * length of the speech has doubled, until the model is sure. The first phrase is also queried after one second, so its
- * text can be shown early. Uncertain results count only until the first certain result, because speakers seldom change
- * their language.
+ * Detects the language. The engine is queried for each phrase after two seconds of speech. Until the model is sure, it
+ * is queried again each time the length of the speech has doubled. The first phrase is also queried after one second,
+ * so its text can be shown early. Uncertain results count only until the first certain result, because speakers seldom
+ * change their language.
  */
 const detectedLanguage = (): SpokenLanguage => {
   let code: string | null = null

@@ -24,8 +24,8 @@ interface MoveUnreachableDeps {
 }
 
 /**
- * Moves a session to a reachable worker, when its worker is alive but cannot be reached from the process of its sender.
- * If no worker is reachable, this process itself is probably cut off, so it moves nothing.
+ * Moves a session to a reachable worker when its own worker is alive, but this process, which has its sender, cannot
+ * reach it. If no worker is reachable, this process itself is probably cut off, so it moves nothing.
  */
 export const moveUnreachable = (deps: MoveUnreachableDeps): ((liveId: number) => void) => {
   const { admission, placements, members, links, environment, timers, logger } = deps

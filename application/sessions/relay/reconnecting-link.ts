@@ -67,7 +67,7 @@ export const openReconnectingLink = (
 
   const redial = async (): Promise<void> => {
     await placements.refresh().catch((error: unknown) => {
-      logger.error({ liveId, error: String(error) }, 'the placement of a session could not be read')
+      logger.error({ liveId, error: String(error) }, 'the log could not be read to find the worker of a session')
     })
     if (!isStopped && present === null) dial()
   }

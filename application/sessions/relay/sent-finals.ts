@@ -8,8 +8,8 @@ const MAX_LATE_FINALS = 200
 
 /**
  * Records which finals of a session the listeners of this process have received, by segment and text. The past contains
- * the finals from before this process followed the session. They are not sent, because listeners read them from memory
- * or from the log.
+ * the finals from before this process followed the session. These finals are not sent, because listeners read them from
+ * memory or from the log.
  */
 export interface SentFinals {
   readonly add: (frame: TranscriptFrame) => void

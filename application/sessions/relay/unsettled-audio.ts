@@ -12,8 +12,8 @@ interface Repeated {
 }
 
 /**
- * Keeps the frames of one sender that another worker would need: frames whose audio is not yet in stored finals and was
- * not silence. Frames are numbered when they are sent. A frame that is sent again gets a new number.
+ * Keeps the frames of one sender that another worker would need. Their audio may contain speech that is not yet
+ * in stored finals. Frames are numbered when they are sent. A frame that is sent again gets a new number.
  */
 export interface UnsettledAudio {
   /** Adds a frame that the caller sends. Returns its number. */

@@ -17,7 +17,7 @@ const LIVES = 4
 /** Number of words in a session: about seven final segments. */
 const WORDS = 140
 
-const DROPPED = 'another worker has the session: it is dropped here'
+const DROPPED = 'another worker runs the session: it is stopped here'
 
 /** Returns how many milliseconds after a moment a process logged that it dropped a session. */
 const droppedAfter = (worker: ClusterProcess, { id }: LiveJson, moment: number): number => {

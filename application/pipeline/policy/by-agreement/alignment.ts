@@ -29,8 +29,8 @@ const difference = (a: string, b: string): number => {
 }
 
 /**
- * Counts the words at the start of a pass that repeat known words: the prefix of `words` with the least edit distance
- * to `known`. Both begin with the same audio, so the count hardly depends on the model's word times.
+ * Counts the words at the start of a pass that repeat known words. They are the prefix of `words` with the least edit
+ * distance to `known`. Both begin with the same audio, so the count hardly depends on the model's word times.
  */
 const repeatedPrefix = (known: ReadonlyArray<Word>, words: ReadonlyArray<Word>): number => {
   const last = known.at(-1)

@@ -20,8 +20,8 @@ export const close = (state: State, { phrases }: SegmenterState, limits: Limits)
 }
 
 /**
- * Returns where to cut a long buffer: after the last sentence of its older part, or else after a clause, or else after
- * a word. `at`: the sample of the cut. `count`: the number of fixed words before it.
+ * Returns where to cut the older part of a long buffer: after its last sentence, its last clause or its last word, the
+ * first of these that exists. `at`: the sample of the cut. `count`: the number of fixed words before it.
  */
 export const cutOf = (state: State, end: number): { readonly at: number; readonly count: number } => {
   const old = state.fixed.filter((word) => sampleAt(word.end) <= end - KEPT_SAMPLES)

@@ -58,8 +58,9 @@ const MAX_MISPLACED_WORDS = 2
 const MIN_WORD_SECONDS = 0.01
 
 /**
- * Removes words that repeat the context of the model. The attention of such words points to earlier audio or to no
- * audio: many words end before `from`, the end of the known words, or many words in a row have no duration.
+ * Removes words that repeat the context of the model instead of new speech. The times of such words come from earlier
+ * audio or from no audio. So many words end before `from` (the end of the known words), or many words in a row have no
+ * duration.
  */
 export const newWordsAfter = (words: ReadonlyArray<SpokenWord>, from: number): ReadonlyArray<SpokenWord> => {
   const repeated = words.findLastIndex(({ end }) => end <= from + MIN_WORD_SECONDS) + 1

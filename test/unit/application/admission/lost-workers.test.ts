@@ -92,7 +92,7 @@ test('a process that learns of a lost worker retries until the log answers', asy
   second.world.lose(first.own)
   const attempts = () =>
     second.logger.lines.flatMap(({ message, fields }) =>
-      message.startsWith('admission failed') ? [fields['attempt']] : [],
+      message.startsWith('a command for the stream admission failed') ? [fields['attempt']] : [],
     )
   await eventually(() => assert.deepEqual(attempts(), [0, 1]))
   t.deepEqual(attempts(), [0, 1])
