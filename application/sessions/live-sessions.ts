@@ -182,8 +182,8 @@ export const createLiveSessions = (options: LiveSessionsOptions): RunningSession
     resolveToken: lifecycle.resolveToken,
     attachSender: (liveId, from = null) => async () => {
       const present = lives.get(liveId)?.running
-      // Checked before the place. A sender that sent `finish` keeps its place, so it would be refused as connected if
-      // it returned over another link.
+      // Checked before the place, because a sender that sent `finish` keeps its place. If it returns over another link,
+      // the answer must be LiveOver.
       if (present !== undefined && present.stage() !== 'open') return E.left({ _tag: 'LiveOver' })
       if (places.has(liveId)) return E.left({ _tag: 'SenderAlreadyConnected' })
       const place = {}

@@ -169,7 +169,8 @@ export const rebuildReadModel = async (deps: RebuildDeps): Promise<Either<string
   } catch (error) {
     if (deps.signal.aborted) return E.left('the rebuild was interrupted. The next rebuild continues it')
     const reason = messageOf(error)
-    // After MOVED the staged documents belong to another process. If the discard fails, the next rebuild repeats it.
+    // After MOVED the staged documents belong to another process. If the discard fails, the next rebuild discards or
+    // continues them.
     if (reason !== MOVED.reason) await discardStaged(deps).catch(() => undefined)
     return E.left(reason)
   }

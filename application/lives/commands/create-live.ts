@@ -170,8 +170,8 @@ const createOnce = async (deps: CreateLiveDeps, create: Create): Promise<Either<
 /**
  * Creates a session in an order that survives a crash at any step: check the claim of the token, admit, record the id,
  * claim the token, append LiveCreated. If a create stops after its admission, the outcome of its last append may be
- * unknown. Then `reconcile-lives.ts` fences the session later. This function undoes a create only when nothing was
- * created for certain: the token was taken, or the keyring was unavailable.
+ * unknown. Then `reconcile-lives.ts` fences the session later. This function undoes a create only when it
+ * is certain that nothing was created: the token was taken, or the keyring was unavailable.
  */
 export const createLive =
   (deps: CreateLiveDeps): CreateLive =>

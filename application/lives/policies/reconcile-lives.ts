@@ -41,7 +41,7 @@ const CHECKS_AT_ONCE = 16
 const MAX_CONCURRENT_ENDS = 32
 /** An admission without a session counts as an orphan after this time, if the state of its process is unknown. */
 const ORPHAN_AFTER_MS = 10_000
-/** The same, if its process is alive. Such a process may have given up the create after a timeout of the store. */
+/** The same time if its process is alive. Even then the create may have failed, after a timeout of the store. */
 const SLOW_ORPHAN_AFTER_MS = 60_000
 
 const serviceOrigin = (deps: ReconcileLivesDeps): Origin => originOf(deps, 'service')

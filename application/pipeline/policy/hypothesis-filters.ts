@@ -8,8 +8,8 @@ const MIN_LOGPROB = -1
 const MAX_NO_SPEECH = 0.6
 
 /**
- * Models write words such as `The` for beeps. So without speech found by a detector, a text of up to FEW_WORDS words
- * needs a higher log probability.
+ * Models write words such as `The` for beeps. So when no detector found speech, a text of up to FEW_WORDS words needs a
+ * higher log probability.
  */
 const FEW_WORDS = 2
 const MIN_LOGPROB_OF_FEW = -0.45

@@ -28,7 +28,7 @@ export interface SentFinals {
     frames: ReadonlyArray<F>,
     termOf: (frame: F) => number,
   ) => ReadonlyArray<F>
-  /** Returns the segment after which to read the log. All unsent finals follow, or are translations of this segment. */
+  /** Returns the segment after which to read the log. Unsent finals belong to later segments or translate this one. */
   readonly readFromSegment: () => number
 }
 
@@ -37,7 +37,7 @@ export const createSentFinals = (): SentFinals => {
   const known = new Map<string, { readonly segment: number; readonly isPast: boolean }>()
   /** Term of the last final of the past. Finals of lower terms are in the past. Finals of higher terms are new. */
   let lastPastTerm = 0
-  /** First segment of the past. It is used for lists of that term without a known past final (see `afterPast`). */
+  /** In a list of that term without a known past final, the new finals begin with this segment. */
   let firstSegment = 1
   /** True after the first new final. All finals of the past that were stored but not sent come before it. */
   let isPastOver = false
@@ -53,12 +53,14 @@ export const createSentFinals = (): SentFinals => {
   const isKnown = (frame: TranscriptFrame): boolean => known.has(finalTextKey(frame))
   const isNew = (frame: TranscriptFrame): boolean => !isKnown(frame)
 
-  /** Returns the finals after the last known past final. Finals of one term are stored in the order of sending. */
+  /**
+   * Returns the finals after the last known past final. Finals of one term are stored in the order of sending, so no
+   * final after it is in the past.
+   */
   const afterPast = <F extends TranscriptFrame>(frames: ReadonlyArray<F>): ReadonlyArray<F> => {
     const last = frames.findLastIndex((frame) => known.get(finalTextKey(frame))?.isPast === true)
     if (last !== -1) return frames.slice(last + 1)
-    // Without a known past final, the new finals begin with this segment. A translation after it is new too, even if
-    // it belongs to an older segment.
+    // A translation after a new segment is also new, even if it belongs to an older segment.
     const first = frames.findIndex(({ segment }) => segment >= firstSegment)
     return first === -1 ? [] : frames.slice(first)
   }

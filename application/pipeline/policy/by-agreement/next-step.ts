@@ -39,8 +39,8 @@ const isDue = (words: ReadonlyArray<Word>, clock: number, limits: Limits): boole
 }
 
 /**
- * Returns the last pause in the buffer that is long enough and has enough audio before it. The last one, because a busy
- * engine can then transcribe the speech before several pauses in one pass.
+ * Returns the last pause in the buffer that is long enough and has enough audio before it. Up to the last pause, a busy
+ * engine can transcribe the speech before several pauses in one pass.
  */
 const pauseIn = (state: PolicyState, phrase: Phrase, clock: number, limits: Limits): number | null => {
   const isPause = ({ end }: Region, i: number): boolean => {

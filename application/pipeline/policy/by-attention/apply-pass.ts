@@ -15,7 +15,7 @@ import type { SpokenWord } from './words.ts'
 // A draft is a quick pass for the newest words. It fixes words, so later drafts do not transcribe them again. A full
 // pass transcribes the open words again. A word is open until it is in a final segment.
 
-/** During speech a draft does not fix words this close to the end of its audio, because they may be cut off. */
+/** During speech, words this close to the end of the audio are not fixed, because they may be cut off. */
 const UNSURE_END_SAMPLES = Math.round(0.4 * SAMPLE_RATE)
 /** A word with a lower probability than this is doubted. */
 const DOUBTED_PROBABILITY = 0.5

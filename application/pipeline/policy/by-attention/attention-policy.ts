@@ -175,8 +175,8 @@ export const attentionPolicy = (nextSegment: number): StreamingPolicy => {
       // Only a draft counts as a change, because a full pass covers the same audio again.
       changedAt: pass.isDraft !== true || textOf(openWords(after)) === before ? state.changedAt : pass.to,
     }
-    // Without a detector, the buffer moves on in silence, but not before its last word. A word that is forgotten while
-    // its audio stays would appear twice.
+    // Without a detector, the buffer moves on in silence, once its new start is after the last word. A word that is
+    // forgotten while its audio stays would appear twice.
     const quietFrom = pass.to - limits.buffer.overlap
     const isSilent = !limits.vad && openWords(state).length === 0 && quietFrom > lastWordEnd(state)
     if (isSilent) state = cutAt(state, quietFrom, state.fixed.length)
