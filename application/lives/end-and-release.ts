@@ -25,8 +25,8 @@ const commandOf = ({ cause, term }: Ending, at: string): LiveCommand =>
     : { type: 'FailLive', code: cause.code, detail: cause.detail, term, at }
 
 /**
- * Appends the terminal event, then releases the reservation. A repeated call appends nothing, but releases a
- * reservation that an earlier call could not release. Returns the position of the terminal event when this call ended
+ * Appends the end (LiveFinished or LiveFailed), then releases the reservation. A repeated call appends nothing, but
+ * releases a reservation that an earlier call could not release. Returns the position of the end when this call ended
  * the session, otherwise null. Left `Superseded`: another worker runs the session in a later term.
  */
 export const endInTerm =

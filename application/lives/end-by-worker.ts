@@ -12,7 +12,7 @@ export interface EndRequest {
 
 /** A stored end. */
 export interface Ended {
-  /** Position of the terminal event. Null when another end was stored first. */
+  /** Position of the event that ended the session. Null when another end was stored first. */
   readonly position: Position | null
 }
 

@@ -6,14 +6,17 @@ import type { WriteDeps } from '../log/handle-command.ts'
 import type { Origin } from '../log/origin.ts'
 import { unexpected } from '../log/unexpected.ts'
 
-/** The dependencies of writes that end sessions. Every open session has a reservation in the admissions. */
+/**
+ * The dependencies of writes that end sessions. Every open session has a reservation of memory in the stream
+ * `admission`.
+ */
 export interface LiveWriteDeps extends WriteDeps {
   readonly admission: AdmissionActor
 }
 
 /**
- * Releases the memory of a session and its place in the user's quota. Call it only for a session that has ended or is
- * fenced, because any other session could still run.
+ * Releases the memory of a session and its place in the user's quota. Call it only for a session that has ended or can
+ * never be created (fenced), because any other session could still run.
  */
 export const releaseLive =
   ({ admission, environment }: LiveWriteDeps, liveId: number, origin: Origin): TaskEither<Unavailable, void> =>

@@ -3,7 +3,7 @@ import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
 
 export interface JwtClaims {
   readonly userId: number
-  /** The user's credential generation when the token was issued. */
+  /** The user's generation when the token was issued. A new password or a logout everywhere begins the next one. */
   readonly generation: number
 }
 

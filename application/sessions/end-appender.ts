@@ -39,13 +39,13 @@ interface EndAppenderOptions {
 /** Appends the end of a session of this worker. */
 export interface EndAppender {
   /**
-   * Appends the terminal event after all earlier writes, and retries until it is stored. Only the first cause counts.
+   * Appends the end after all earlier writes, and retries until it is stored. Only the first cause counts.
    * Resolves to null when the session belongs to another worker.
    */
   readonly end: (cause: EndCause, origin?: Origin | null) => Promise<Ended | null>
   /** Returns whether `end` was called. */
   readonly hasBegun: () => boolean
-  /** Call this when the terminal event is known. */
+  /** Call this when the end of the session is known. */
   readonly settle: () => void
 }
 

@@ -77,7 +77,7 @@ export interface RunningLive extends AudioInput {
   /** Transcribes and translates the received audio. A later call may shorten the time limit. */
   readonly finish: (limitMs: number) => Promise<void>
   readonly end: EndAppender['end']
-  /** Call this when the terminal event is known. Nothing is published afterwards. */
+  /** Call this when the end of the session is known. Nothing is published afterwards. */
   readonly settle: () => void
 }
 

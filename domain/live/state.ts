@@ -29,7 +29,7 @@ export interface Live {
   readonly updatedAt: string | null
 }
 
-/** `aborted`: the create was fenced before it completed, so clients never saw the session. */
+/** `aborted`: the create was stopped (fenced) before it completed, so clients never saw the session. */
 export type LiveState =
   | { readonly status: 'none' }
   | { readonly status: 'aborted' }

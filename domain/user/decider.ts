@@ -10,7 +10,10 @@ type UserRegisteredData = EventOf<typeof UserRegistered>['data']
 /** A registered user. */
 export interface User extends Omit<UserRegisteredData, 'at'> {
   readonly status: 'active' | 'disabled'
-  /** Begins at 0 and rises with each new password. Login tokens of an earlier generation are refused. */
+  /**
+   * Begins at 0 and rises with each new password and each logout everywhere. Login tokens of an earlier generation are
+   * refused.
+   */
   readonly generation: number
   readonly createdAt: string
   /** When a visible member last changed. Null until then. */

@@ -20,8 +20,8 @@ export interface EndOfTerm {
 }
 
 /**
- * Appends the terminal event, then releases the reservation. Returns the position of the terminal event, or null when
- * the session had already ended.
+ * Appends the event that ends the session, then releases its reservation. Returns the position of the event, or null
+ * when the session had already ended.
  */
 export type EndLive = (liveId: number, end: EndOfTerm) => TaskEither<Superseded | Unavailable, Position | null>
 

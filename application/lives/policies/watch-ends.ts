@@ -9,7 +9,8 @@ export interface LiveEnd {
   readonly liveId: number
   readonly cause: EndCause
   /**
-   * Position of the terminal event. It is not the position of the release, because projections do not read releases.
+   * Position of LiveFinished or LiveFailed. It is not the position of the release, because projections do not read
+   * releases.
    */
   readonly position: Position
 }

@@ -28,7 +28,7 @@ export interface LiveRuns {
   readonly awaitSender: (liveId: number, live: AttachedLive, point: SourcePoint, end: ExpectedSender) => void
   /** Takes no more audio, and transcribes and translates the received audio. The session stays open. */
   readonly finishTranscribing: (liveId: number, limitMs: number) => Promise<void>
-  /** Call this when the terminal event is stored. Stops a session that another process ended, without further text. */
+  /** Call this when the end is stored. Stops a session that another process ended, without further text. */
   readonly stop: (liveId: number) => void
   /** Reports the end to the sockets of the session. */
   readonly ended: (liveId: number, cause: EndCause) => void
