@@ -28,7 +28,7 @@ export const measuredBy = ({ weights, megabytes, passMilliseconds }: Trial): Mea
 })
 
 const NAME = 'trial'
-/** The result already contains every error. */
+/** Logs nothing, because the result of the trial already contains every error. */
 const SILENT: Logger = { info: () => undefined, warn: () => undefined, error: () => undefined }
 
 /** Returns the resident memory of a process in bytes; null if the system does not report it. */
@@ -87,7 +87,8 @@ const trySpeech = async (
   } = model.right
   const engine = createSpeechEngine({ models: new Map([[NAME, folder]]), workers: 1, logger: SILENT, execArgv })
   try {
-    // Detecting speech and loading an unknown model allocate the memory that all models share, before the measurement.
+    // Before the measurement, this allocates the memory that all models share: it detects speech once, and tries to
+    // load a model that does not exist.
     const detected = await engine.detectSpeech(new Int16Array(VAD_FRAME), null)()
     if (E.isLeft(detected)) return E.left(detected.left.reason)
     await engine.load('none')()

@@ -45,7 +45,7 @@ const graphProblem = (file: string): Promise<string | null> =>
       if (error === null) resolve(null)
       else
         resolve(
-          (stderr.trim() || `it killed the process that loaded it (${error.signal ?? error.code})`).slice(
+          (stderr.trim() || `the file killed the process that loaded it (${error.signal ?? error.code})`).slice(
             0,
             MAX_DETAIL_CHARACTERS,
           ),

@@ -48,8 +48,8 @@ interface WatchModelsOptions {
 }
 
 /**
- * Rescans the installed models after the models directory has changed and two scans in a row are equal, so an
- * unfinished copy does not count. It scans every few seconds, because a network directory sends no notifications.
+ * Scans the models directory every few seconds, because a network directory sends no notifications. After a change it
+ * waits until two scans in a row are equal, so an unfinished copy does not count. Then it rescans the installed models.
  */
 export const watchModels = ({
   modelsDir,

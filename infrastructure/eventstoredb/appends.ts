@@ -12,7 +12,10 @@ import { toPosition } from './positions.ts'
 
 /** The server's default limit for one append. */
 const MAX_BYTES = 1024 * 1024
-/** Events of other writers that an append with `any` skips when it searches the stream for its own first attempt. */
+/**
+ * An append with `any` first searches the end of the stream for an earlier attempt of itself. This is the maximum
+ * number of events that other writers may have appended after that attempt.
+ */
 const MAX_LATER_EVENTS = 20
 
 const toServer = (expected: ExpectedRevision): AppendExpectedRevision => {
@@ -48,9 +51,12 @@ interface Parts {
   readonly logger: Logger | undefined
 }
 
-/** Creates the append of the port. It tries once; an identical retry by the caller resolves an unknown outcome. */
+/** Creates the append of the port. It tries once. If the outcome is unknown, the caller repeats the same append. */
 export const createAppends = ({ calls, reads, logger }: Parts): EventStore['append'] => {
-  /** Searches the end of the stream for these events: with `any` the server detects repeated ids only for a while. */
+  /**
+   * Searches the end of the stream for these events. This is necessary for `any`: the server remembers the ids of such
+   * events only for a while.
+   */
   const findAmongLast = async (
     stream: string,
     events: ReadonlyArray<NewEvent>,

@@ -7,8 +7,9 @@ export interface Limits {
   /** Time for which `short` applies after an unanswered call. */
   readonly suspicion: number
   /**
-   * Timeout of each answer at the start of a subscription; later the probes of the leader detect a silent server. It is
-   * long because a freshly started server needed up to 2.8 s for 13 subscriptions, and a retry starts from zero.
+   * Timeout of each answer at the start of a subscription. It is long: a freshly started server needed up to 2.8 s for
+   * 13 subscriptions, and a retry starts from the beginning. A running subscription has no timeout, because the probes
+   * of the leader detect a silent server.
    */
   readonly confirmation: number
 }
@@ -23,9 +24,9 @@ export class TimedOut extends Error {
 }
 
 /**
- * Timeouts of calls. A command makes up to five calls in sequence, and its client must get an answer within two seconds
- * when the store is unavailable. So after an unanswered call the following calls get a short timeout. The usual timeout
- * applies again after the next answer, or after some time, because the store may be slow instead of unavailable.
+ * Timeouts of calls. A command makes up to five calls in sequence. When the store is unavailable, its client must still
+ * get an answer within two seconds. So after an unanswered call, the following calls get a short timeout. The store may
+ * be slow instead of unavailable. So the usual timeout applies again after the next answer, or after some time.
  */
 export interface CallTimeouts {
   /** Returns the milliseconds for a call that starts now. */

@@ -68,8 +68,10 @@ const connect = async (connection: Connection, { limits, timeouts, logger }: Con
 
 /**
  * Opens the event store on EventStoreDB (tested with server 23.10, one node and three nodes). It holds one connection
- * to the leader, so a process should open it only once. Throws an Error with a message for users when the server cannot
- * be reached, when a newer version has written the log, or when the log belongs to another process.
+ * to the leader, so a process should open it only once.
+ *
+ * Throws an Error with a message for users in three cases: the server cannot be reached, a newer version has written
+ * the log, or the log belongs to another process.
  */
 export const openEventStoreDb = async (options: Options): Promise<EventStoreDb> => {
   const { url, logger, ownership = null, prefix = null, limits = LIMITS } = options

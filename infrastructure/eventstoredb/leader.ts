@@ -57,10 +57,13 @@ const isLater = (candidate: Candidate, present: Candidate): boolean =>
   textOf(candidate.address) !== textOf(present.address) && (candidate.epoch ?? -1) > (present.epoch ?? Infinity)
 
 /**
- * Keeps one channel to the leader. No error reports a change of the leader: servers check their role only when a
- * subscription starts, followers forward appends, and a frozen leader is silent. So this reads the end of the log from
- * the leader every second (a probe). A node that refuses is lost at once. A silent node is lost after three seconds, or
- * earlier when another node answers as the leader.
+ * Keeps one channel to the leader. Every second it reads the end of the log from the leader (a probe). A node that
+ * refuses the probe is lost at once. A silent node is lost after three seconds, or earlier when another node answers as
+ * the leader. Probes are necessary, because no error reports a new leader:
+ *
+ * - A server checks its role only when a subscription starts.
+ * - A follower forwards appends instead of refusing them.
+ * - A frozen leader is silent.
  */
 export const followLeader = ({ discovery, open, timers, limit, onFound, logger }: Parts): Leader => {
   const closing = new AbortController()
@@ -141,7 +144,7 @@ export const followLeader = ({ discovery, open, timers, limit, onFound, logger }
       isProbedOften = hasFailedCall
       hasFailedCall = false
       const probing = present.channel.probe(limit)
-      // A new channel to the same node would end all subscriptions, so it is used only if the old channel is silent.
+      // A new channel to the same node ends all subscriptions. So it replaces the old one only if that is silent.
       const mayReplace = async (candidate: Candidate): Promise<boolean> =>
         textOf(candidate.address) !== textOf(present.address) || (await probing).kind !== 'leads'
       // After a silent probe, any node that answers as the leader replaces the present one.

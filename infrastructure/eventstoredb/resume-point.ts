@@ -39,10 +39,11 @@ const readBack = async (
 }
 
 /**
- * Returns the last record before a position. A subscription that starts there delivers every event after the position.
- * A subscription at the position itself would skip the first record that it finds. If a scavenge (the server's cleanup)
- * has removed the record of the position, the skipped record would be a later event. Left OlderLog: the server reads
- * its head but twice refuses this position.
+ * Returns the last record before a position. A subscription skips the first record that it finds, so it must start at
+ * this earlier record. At the position itself it could lose an event: if a scavenge (the server's cleanup) has removed
+ * the record of the position, the skipped record is the next event.
+ *
+ * Left OlderLog: the server twice refused this position, although it could read the end of the log.
  */
 export const resumePointOf = async (
   parts: ResumeParts,

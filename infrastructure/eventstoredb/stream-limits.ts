@@ -28,7 +28,10 @@ export const metadataOf = async (calls: Calls, stream: string): Promise<E.Either
   return E.right({ revision: event.revision, members: event.data as Record<string, unknown> })
 }
 
-/** A deleted stream has the largest 64-bit integer as first readable revision (`$tb`), which no double represents. */
+/**
+ * `$tb` is the first readable revision of a stream. When the server deletes a stream, it sets `$tb` to the largest
+ * 64-bit integer, which JavaScript does not count as a safe integer.
+ */
 const isDeleted = ({ members: { $tb } }: Metadata): boolean => typeof $tb === 'number' && !Number.isSafeInteger($tb)
 
 /** Creates the operations that limit and delete streams. Both change the metadata and keep its other members. */
@@ -73,7 +76,7 @@ export const createStreamLimits = ({ calls, logger }: Parts): Pick<EventStore, '
 
   return {
     setMetadata,
-    // Without an expected revision, the server refuses only to delete a missing stream, which needs no deletion.
+    // Expects no revision, so the server refuses only if the stream does not exist. Then there is nothing to delete.
     deleteStream: (stream) => async () => {
       const done = await attempt(stream, (client, options) => client.deleteStream(stream, options))
       return E.isLeft(done) ? done : E.right(undefined)

@@ -30,7 +30,7 @@ export const withStreamPrefix = (store: EventStore, prefix: string | null): Even
     const { row } = refusal as Partial<LogCorrupted>
     return row === undefined ? refusal : { ...refusal, row: { ...row, stream: unprefixed(row.stream) } }
   }
-  /** Removes the prefix from the damaged event that the cause of a subscription's error names. */
+  /** Removes the prefix from the error of a subscription, if its cause names the stream of a damaged event. */
   const toError = (error: unknown): unknown => {
     if (!(error instanceof Error)) return error
     const cause = error.cause as LogCorrupted | undefined

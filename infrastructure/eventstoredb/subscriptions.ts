@@ -38,9 +38,10 @@ interface FeedOptions {
 }
 
 /**
- * Subscribes with the client and restores the server's order of messages. Events are pulled, but the messages between
- * them (marks) arrive through callbacks, too early for a slow consumer. So each mark waits until the consumer has taken
- * all events before it: the events taken so far plus the events in the client's buffer.
+ * Subscribes with the client and restores the server's order of messages. The consumer pulls events, but the messages
+ * between them (marks) arrive through callbacks, too early for a slow consumer. So each mark waits until the consumer
+ * has taken all events before it. Their number is known when the mark arrives: the events taken so far, plus the events
+ * in the client's buffer.
  */
 const openFeed = ({ client, lost, confirmationMs, prefixes }: FeedOptions, point: ResumePoint) => {
   const marks: Mark[] = []
@@ -126,9 +127,11 @@ const MAX_STARTING = 2
 
 /**
  * Creates the subscription of the port: an async iterator that throws on a failure. The consumer then subscribes again
- * from its own position. Each subscription resumes one record before its position and drops events up to the position.
- * A scavenge (the server's cleanup) may remove that record between finding it and subscribing. So the record is read
- * again after the confirmation: if it still exists, it existed all the time, because removed records never return.
+ * from its own position. Each subscription starts one record before its position and drops events up to the position.
+ *
+ * A scavenge (the server's cleanup) may remove that record before the subscription starts. So the record is read again
+ * after the server has confirmed the subscription. If it is the same record, it existed at the start, because removed
+ * records never return. Otherwise the subscription starts again.
  */
 export const createSubscriptions = ({ connected, timeouts, head }: SubscriptionParts): EventStore['subscribe'] => {
   const inSlot = createSlots(MAX_STARTING)

@@ -1,4 +1,4 @@
-/** A failed request to the hub. The message is a sentence for users. */
+/** A failed request to the hub (huggingface.co, or a mirror of it). The message is a sentence for users. */
 export class HubError extends Error {
   /** Whether a retry may succeed. */
   readonly isTemporary: boolean
@@ -22,7 +22,7 @@ export class HubError extends Error {
 /** The downloaded content differs from the hash or size that the hub lists. */
 export class WrongContent extends HubError {}
 
-/** Longest wait between attempts: the five minutes of a rate limit window and a reserve. */
+/** Longest wait between attempts. The hub counts requests in periods of five minutes; 30 s are a reserve. */
 const MAX_WAIT_MS = 330_000
 
 /**

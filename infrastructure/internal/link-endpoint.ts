@@ -19,7 +19,7 @@ const POLICY_VIOLATION = 1008
 /** Longest reason of a WebSocket close frame. */
 const MAX_REASON_BYTES = 123
 
-/** One side of a link, which connects the process with the sockets of a session to the worker that runs the session. */
+/** One side of a link. A link connects two processes: one has sockets of a session, the other runs the session. */
 interface LinkEndpoint<Out> {
   readonly send: (message: Out) => void
   readonly buffered: () => number
@@ -95,7 +95,7 @@ export const createLinkEndpoint = <In, Out extends ToWorker | FromWorker>(
   const closeWith = (code: number, reason: string): void => {
     why ??= reason
     const close = (): void => socket.close(code, reasonOf(reason))
-    // A link that is not open yet first sends the waiting messages.
+    // If the link is not open yet, it opens first and sends the waiting messages. Then it closes.
     if (socket.readyState === socket.CONNECTING) socket.once('open', close)
     else close()
   }

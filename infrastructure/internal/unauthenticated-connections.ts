@@ -1,7 +1,10 @@
 import type { Socket } from 'node:net'
 import type { Server } from 'node:tls'
 
-/** Our own processes prove the key within milliseconds, so they are never the oldest of so many connections. */
+/**
+ * Connections that have not proved the key yet. Above this number the oldest one is closed. Our own processes prove the
+ * key within milliseconds, so their connections are never the oldest.
+ */
 const MAX_UNAUTHENTICATED = 128
 
 const remoteOf = ({ remoteAddress, remotePort }: Socket): string => `${remoteAddress} ${remotePort}`

@@ -37,9 +37,9 @@ export const decrypt = (key: Uint8Array, context: string, iv: Uint8Array, sealed
 }
 
 /**
- * The context of an envelope: key name, stream and member. Envelopes of the first format have no member `m`; their
- * context is the key name. No key name starts with a bracket, so the two forms differ. An envelope whose `m` was
- * removed therefore does not open.
+ * The context of an envelope: key name, stream and member. Envelopes of the first format have no member `m`, and their
+ * context is only the key name. The two forms always differ, because no key name starts with a bracket. So an envelope
+ * does not open after somebody removed its `m`.
  */
 const contextOf = (name: string, stream: string, member: string | undefined): string =>
   member === undefined ? name : JSON.stringify([name, stream, member])

@@ -17,7 +17,7 @@ const KEY_BYTES = 32
 const MAX_CACHED = 10_000
 const MAX_FOREIGN = 1000
 
-/** Name of a key that seals nothing. Unwrapping it proves that the master key belongs to this keyring. */
+/** Name of a key that encrypts nothing. If the master key can unwrap it, the master key belongs to this keyring. */
 const PROBE = 'keyring-probe'
 
 /** A key, wrapped (encrypted) with the master key; null: the key was erased. */
@@ -65,7 +65,7 @@ const keyCache = () => {
       const [oldest] = keys.keys()
       if (keys.size > MAX_CACHED && oldest !== undefined) keys.delete(oldest)
     },
-    // The bytes are not overwritten: a concurrent seal may still use this key and must not encrypt with zeros.
+    // The bytes are not overwritten: a concurrent encryption may still use this key, and must not encrypt with zeros.
     drop: (name: string): boolean => keys.delete(name),
     keepOnly: (names: ReadonlySet<string>): void => {
       for (const name of keys.keys()) if (!names.has(name)) keys.delete(name)
@@ -97,7 +97,7 @@ export const openKeyring = async (storage: KeyStorage, masterKey: Uint8Array): P
   const unwrap = (name: string, wrapped: Uint8Array): Uint8Array =>
     Uint8Array.from(decrypt(wrappingKey, name, wrapped.subarray(0, IV_BYTES), wrapped.subarray(IV_BYTES)))
 
-  /** Undefined: the master key does not unwrap it, so the key counts as missing. */
+  /** Undefined: the master key cannot decrypt this key, so the key counts as missing. */
   const tryUnwrap = (name: string, wrapped: Uint8Array): Uint8Array | undefined => {
     try {
       return unwrap(name, wrapped)
@@ -107,9 +107,9 @@ export const openKeyring = async (storage: KeyStorage, masterKey: Uint8Array): P
   }
 
   const cache = keyCache()
-  /** Keys that sealed stored text but are not in the storage. */
+  /** Keys that have encrypted stored text but are not in the storage. */
   const missing = new Set<string>()
-  /** Streams with envelopes that were sealed for another place. */
+  /** Streams with envelopes (encrypted values) that were made for another stream or member. */
   const foreign = new Set<string>()
   let erasures = 0
   /** Caches a key, unless an erasure happened after the query: the key may have been erased meanwhile. */

@@ -52,10 +52,12 @@ const collectionOf = (name: string, pointer: Pick<Pointer, 'version' | 'base'> |
   `${pointer?.base ?? name}_v${pointer?.version ?? 1}`
 
 /**
- * Creates the collections. A rebuilt read model grows under another name. One write of its pointer then replaces the
- * read model in use and its checkpoint. (A rename would not be atomic for all clients.) A writer that has not seen the
- * new pointer still writes documents and checkpoint to the old collection. A name whose collection was moved or dropped
- * continues with the next version, so two names never share a collection.
+ * Creates the collections. A rebuild fills a collection under another name. Then one write of a pointer replaces the
+ * read model in use, together with its checkpoint. (A rename would not be atomic for all clients.) A writer that does
+ * not know the new pointer yet writes documents and checkpoint to the old collection.
+ *
+ * When the collection of a name was moved or dropped, the name gets the next version. So two names never share a
+ * collection.
  */
 export const createCollections = ({ readModels, maintenance, limitMs }: CollectionsConnection): Collections => {
   const pointersIn = (database: Db) => database.collection<Pointer>('collections')

@@ -87,9 +87,11 @@ const databaseOf = (url: string): string => {
 }
 
 /**
- * Connects to the server without writing anything. Throws an Error with a message for users when the connection string
- * is invalid, when the server cannot be reached, or when a newer version has written the data. The message quotes the
- * driver, whose messages contain no credentials (a test checks this).
+ * Connects to the server without writing anything.
+ *
+ * Throws an Error with a message for users in three cases: the connection string is invalid, the server cannot be
+ * reached, or a newer version has written the data. The message quotes the driver, whose messages contain no
+ * credentials (a test checks this).
  */
 export const connectMongo = async (
   url: string,

@@ -20,7 +20,8 @@ import { pageQuery } from './page-query.ts'
 
 /**
  * A checkpoint: the position in the log up to which a read model contains all events. Its id is the server's name of
- * the collection, so both are replaced together. A duty has a checkpoint without a collection; the id is its name.
+ * the collection, so both are replaced together. A duty (a background task that follows the log) has no collection. The
+ * id of its checkpoint is the name of the duty.
  */
 interface StoredCheckpoint {
   readonly _id: string

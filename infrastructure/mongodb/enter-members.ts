@@ -26,9 +26,10 @@ const refusalOf = (own: Entry, other: Entry): string | null => {
   if (other.isSole)
     return `MongoDB is in use by the process ${process} of an older version, which must run alone: stop that process`
   if (other.name === own.name)
-    return `the name of this process is taken by ${process}: stop that process, or set a different NODE_NAME`
+    return `the name of this process is taken by ${process}: stop that process, or set a different STENOLOG_NODE_NAME`
   if (other.ttl !== own.ttl)
-    return `LEASE_TTL is ${own.ttl} ms here and ${other.ttl} ms in the process ${process}: use one value for all`
+    return `STENOLOG_LEASE_TTL is ${own.ttl} ms here and ${other.ttl} ms in the process ${process}: `
+      + 'use one value for all'
   return null
 }
 
@@ -50,10 +51,11 @@ const conflictOf = (own: Entry, { entry, hasBeaten, isLost }: ObservedMember): C
 
 /**
  * Enters `own` into the register and returns the members. Throws an Error with a message for users when a running
- * process conflicts with `own`. This process has entered when a read shows its entry without a conflict. An unanswered
- * read makes no member silent, so no member becomes lost during an election in MongoDB. Removing or replacing an entry
- * is a majority write. It expects the beat (number of heartbeats) that was read, so outdated answers of a deposed
- * primary do no harm.
+ * process conflicts with `own`. This process has entered when a read shows its entry without a conflict.
+ *
+ * During an election, MongoDB does not answer. Reads without an answer do not count, so they make no member lost. A
+ * deposed primary may return outdated entries. So removing or replacing an entry is a majority write, which expects the
+ * beat (number of heartbeats) that was read.
  */
 export const enterMembers = async (
   { register, timers, logger, observe }: Entering,

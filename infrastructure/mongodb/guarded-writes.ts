@@ -108,8 +108,8 @@ const putBatch = async (
 
 /**
  * Stores each document unless the stored document has the same or a later position. `documents` must have distinct ids.
- * A duplicate key or an unmatched filter does not prove that a newer document exists: two writers that insert the same
- * new id get the same errors. After such an error, the stored positions are read again.
+ * A duplicate key or an unmatched filter may have two causes: a newer document exists, or another writer inserted the
+ * same new id. So the stored positions are then read again.
  */
 export const putGuarded = async (
   collection: Collection<StoredDocument>, documents: ReadonlyArray<StoredDocument>, limit: Limit,

@@ -51,10 +51,11 @@ export const openMongoKeyringReader = async (connection: KeyringConnection, mast
   await openKeyring(readOnlyStorage({ find: findIn(connection), close: stayOpen }), masterKey)
 
 /**
- * Opens the keyring in MongoDB. Rejects when the server is unavailable or when another master key wrapped the keys.
- * Getting a key is always a majority write, so a key that seals text is never rolled back. The write always changes the
- * document, because a deposed primary acknowledges a write without a change, even of an erased key. The caller closes
- * the connection.
+ * Opens the keyring in MongoDB. Rejects when the server is unavailable or when another master key wrapped the keys. The
+ * caller closes the connection.
+ *
+ * Getting a key is always a majority write, so a key that encrypts text is never rolled back. The write always changes
+ * the document (`asked`). Otherwise a deposed primary would acknowledge it, even for a key that was erased meanwhile.
  */
 export const openMongoKeyring = async (
   connection: KeyringConnection,
@@ -71,8 +72,8 @@ export const openMongoKeyring = async (
     return storedIn(stored)
   }
 
-  // Uses the server's clock, like the queries for erased keys. Each retry sets a new date, so the date is close to the
-  // acknowledgement even if an earlier attempt waited long for its majority.
+  // Uses the server's clock, like the queries for erased keys. An attempt may wait long for its majority, so each retry
+  // sets a new date. Thus the date is close to the acknowledgement.
   const eraseKey = async (name: string): Promise<void> => {
     const erased = { $unset: { wrapped: true, asked: true }, $currentDate: { erasedAt: true } } as const
     checkUpserted(await retryUpsert(() => keys.updateOne({ _id: name }, erased, { upsert: true })))

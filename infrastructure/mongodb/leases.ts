@@ -49,7 +49,7 @@ export const createLeases = ({ register, members, timers, logger, pauseMs }: Lea
     } catch (error) {
       logger.error({ lease: name, error: String(error) }, 'work under a lease failed')
     }
-    // This changes nothing if another process holds the lease. If it fails, a later read finds our unused lease.
+    // Changes nothing if another process holds the lease. If the release fails, a later read shows that we hold it.
     await register.release(name, self, token)
     seeker.isPausing = true
     seeker.held = null

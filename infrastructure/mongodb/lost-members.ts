@@ -1,12 +1,12 @@
 import type { Entry } from './member-register.ts'
 
-/** A member is lost after this number of reads without a new beat. Reads are a tenth of a TTL apart. */
+/** A member is lost after this number of reads without a new beat (heartbeat). Reads are a tenth of a TTL apart. */
 export const MAX_SILENT_READS = 10
 
 /**
- * The entry of a member is removed after this many times the silence that makes it lost. Processes that start before
- * the removal detect the loss themselves and can take the member's sessions and leases. A member that was only
- * disconnected can continue when it comes back.
+ * A lost member keeps its entry until its silence is this many times as long as the silence that makes it lost. So a
+ * process that starts meanwhile also detects the loss, and can take the member's sessions and leases. A member that was
+ * only disconnected can continue when it comes back.
  */
 const FORGET_FACTOR = 100
 
@@ -26,9 +26,9 @@ export interface ObservedMember {
 export type LossDetector = (entries: ReadonlyArray<Entry>, isCounted: boolean) => ReadonlyArray<ObservedMember>
 
 /**
- * Creates a detector for lost members. It counts reads, a tenth of `ttl` (milliseconds) apart, and compares no clocks.
- * So while MongoDB does not answer, or while this process stalls, no member becomes lost. A member with a longer TTL is
- * lost after proportionally more reads.
+ * Creates a detector for lost members. A read comes every tenth of `ttl` (milliseconds). The detector counts reads and
+ * compares no clocks. So no member becomes lost while MongoDB does not answer, or while this process stalls. A member
+ * with a longer TTL is lost after proportionally more reads.
  */
 export const createLossDetector = (ttl: number): LossDetector => {
   let known: ReadonlyMap<string, ObservedMember> = new Map()

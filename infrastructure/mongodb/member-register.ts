@@ -8,7 +8,7 @@ import type { MongoConnection } from './connection.ts'
 import { isDuplicate } from './guarded-writes.ts'
 import { outcomeOf } from './outcome.ts'
 
-/** A process in the register. */
+/** A process in the register. Its `incarnation` is the id of one run of the process. A beat is a heartbeat. */
 export interface Entry extends Claim, Profile, Announced {
   /** Milliseconds without a beat after which the process counts as lost. */
   readonly ttl: number

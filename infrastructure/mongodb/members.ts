@@ -33,7 +33,7 @@ export interface Verdicts {
   readonly isCounted: boolean
   /** Whether this process is a member. Also true when MongoDB did not answer. */
   readonly isMember: boolean
-  /** Whether this incarnation is a member that is neither lost nor stopping. */
+  /** Whether this incarnation (run of a process) is a member, is not lost and is not stopping. */
   readonly stays: (name: string, incarnation: string) => boolean
 }
 

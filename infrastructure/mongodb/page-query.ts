@@ -6,8 +6,8 @@ import { pathOf } from './collections.ts'
 const isList = (wanted: Scalar | ReadonlyArray<Scalar>): wanted is ReadonlyArray<Scalar> => Array.isArray(wanted)
 
 /**
- * Excludes removed documents: they have no body, so the member that orders the page is missing in them. The condition
- * uses this member, because it is indexed. `body` is not indexed, so the server would read every skipped document.
+ * Excludes removed documents, which have no body. The condition is that the member that orders the page exists, because
+ * this member is indexed. A condition on `body`, which has no index, would make the server read every skipped document.
  */
 const conditionOf = (filter: Filter, by: string): Readonly<Record<string, unknown>> => {
   const toCondition = ([member, wanted]: readonly [string, Scalar | ReadonlyArray<Scalar>]) =>

@@ -5,7 +5,7 @@ import { currentCorrelationId } from './request-context.ts'
 
 /** Largest accepted difference between our clock and the system clock. */
 const MAX_DRIFT_MS = 2
-/** Our clock follows the system clock if that steps back by more than this. After a smaller step it stands still. */
+/** If the system clock steps back by more than this, our clock follows. After a smaller step our clock stands still. */
 const MAX_IGNORED_STEP_MS = 1000
 
 /** Milliseconds since 1970 with microsecond resolution. The system clock has only milliseconds. */

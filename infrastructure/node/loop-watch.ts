@@ -19,8 +19,8 @@ const ownCpu = (): number => {
 }
 
 /**
- * Logs when the event loop was blocked, with the cause: much CPU time means that our own work blocked it, little CPU
- * time means that the process was stopped or starved. Returns a function that stops the watch.
+ * Logs when the event loop was blocked, with the cause. If the process used much CPU time meanwhile, our own work
+ * blocked the loop. If it used little, the process was stopped or got no CPU. Returns a function that stops the watch.
  */
 export const watchLoop = ({ timers, monotonic, cpu = ownCpu, logger }: LoopWatchOptions): (() => void) => {
   let cancel: () => void = () => undefined

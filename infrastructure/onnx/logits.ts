@@ -37,7 +37,8 @@ const reaches = (logits: Float32Array, count: number, height: number): boolean =
 }
 
 /**
- * Table of exponentials: steps per unit, and its lowest exponent. e^-40 is negligible next to the likeliest token's 1.
+ * A table of e^-x, with this number of steps per unit of x and this greatest x. The likeliest token has x = 0, that is
+ * e^0 = 1. Compared with 1, e^-40 is negligible.
  */
 const STEPS = 256
 const DEEPEST = 40
@@ -51,9 +52,9 @@ interface Total {
 }
 
 /**
- * Finds the likeliest token and the log of the sum of exponentials in one pass over the logits. Two passes with
- * Math.exp would take longer than the rest of a step outside the model. The sum is relative to the highest logit so
- * far. e^-x is the nearest value of a table times a short series, exact to 2 parts in 10^9.
+ * Finds the likeliest token and the log of the sum of exponentials in one pass over the logits. (Two passes with
+ * Math.exp would be the slowest part of decoding outside the model.) The sum is relative to the highest logit so far.
+ * It computes e^-x as the nearest value of the table times a short series. This is exact to 2 parts in 10^9.
  */
 const totalOf = (logits: Float32Array): Total => {
   let token = 0

@@ -48,8 +48,8 @@ const sizeOf = async (file: string): Promise<number | null> =>
   )
 
 /**
- * Finds the best graphs for a provider in an `onnx` folder. Two decoder files come before a merged one, because a
- * merged graph copies the cache through its branch.
+ * Finds the best graphs for a provider in an `onnx` folder. Two decoder files are better than a merged one: a merged
+ * graph contains both as branches, and copies the cache of each run out of the branch.
  */
 export const findWeights = async (
   folder: string,

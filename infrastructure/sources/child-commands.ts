@@ -28,8 +28,8 @@ const ifUsable = (prefix: ReadonlyArray<string>): ReadonlyArray<string> =>
 let limits: ReadonlyArray<string> | undefined
 
 /**
- * Returns a prefix with tools of util-linux. They limit the memory of a child and kill it when its parent dies, even if
- * the child is stopped or the parent is killed by kill -9.
+ * Returns a prefix with tools of util-linux. They limit the memory of a child. They also kill the child when its parent
+ * dies, even if the child is stopped or the parent dies by kill -9.
  */
 const limitingPrefix = (): ReadonlyArray<string> => {
   const [prlimit, setpriv] = [tool('prlimit'), tool('setpriv')]

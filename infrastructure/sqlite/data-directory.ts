@@ -21,8 +21,8 @@ export interface DataDirectoryUnusable {
 const isDirectory = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
 
 /**
- * Creates a directory and its missing parents. Does not use Node's `recursive`, which never returns when the system
- * answers ENOENT although the parent exists, for example below /proc.
+ * Creates a directory and its missing parents. Does not use Node's `recursive`: below /proc, for example, the system
+ * answers ENOENT although the parent exists, and then `recursive` never returns.
  */
 const makeDirectory = (path: string): void => {
   if (isDirectory(path)) return

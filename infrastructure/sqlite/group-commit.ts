@@ -52,7 +52,7 @@ export const serveGroupCommit = <Job, Answer>(
       replies = transaction(database, () => jobs.map((job) => [apply(job)]))
     } catch (error) {
       rolledBack?.()
-      // A held lock would delay each single job by the whole timeout again.
+      // If another connection holds the lock, each job would wait for the whole timeout again.
       const failsAll = jobs.length === 1 || isBusy(error)
       return failsAll ? jobs.map(() => failed(error)) : jobs.flatMap((job) => commit([job]))
     }

@@ -15,8 +15,8 @@ interface Pending<Answer> {
 }
 
 /**
- * Sending a message to the worker takes as long as writing a row, so the jobs of one turn of the event loop share a
- * message. Their number is limited, so the worker writes the first jobs while further jobs are created.
+ * Sending a message to the worker takes as long as writing a row. So the jobs of one turn of the event loop share a
+ * message, up to this number. Then the worker already writes these jobs while further jobs are created.
  */
 const MAX_JOBS_PER_MESSAGE = 32
 

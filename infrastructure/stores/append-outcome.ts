@@ -16,9 +16,9 @@ export type AppendOutcome =
   | { readonly kind: 'wrong-revision' }
 
 /**
- * Decides an append by the rules of EventStoreDB. It compares the event ids from revision expected+1 on before it
- * reports a wrong revision, so a retry gets the answer of the first attempt. `any` compares only the last events of the
- * stream. Event data is never compared.
+ * Decides an append by the rules of EventStoreDB. A retry gets the answer of the first attempt. To detect a retry, it
+ * compares the ids of the new events with the stored ids from revision expected+1 on. `any` compares only with the last
+ * events of the stream. Event data is never compared.
  */
 export const outcomeOfAppend = (
   stream: StreamState,

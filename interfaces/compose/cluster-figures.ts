@@ -25,7 +25,7 @@ export const clusterFigures = ({ members, leases, admission, links }: Observed):
     workers: () => members.all().filter(canRunSessions).length,
     lost: () => lost,
     leases: () => leases.holders(),
-    // Each worker that takes over a session starts a new term, so a moved session has a term above 1.
+    // A term is a period in which one worker leads a session. The first term is 1, so a moved session has a higher one.
     moved: () => open().filter(({ term }) => term > 1).length,
     unplaced: () => open().filter(({ worker }) => worker === null).length,
     links,

@@ -14,8 +14,9 @@ interface Refusing {
 /** Number of checks in one LEASE_TTL. */
 const CHECKS_PER_TTL = 10
 /**
- * Maximum wait in multiples of LEASE_TTL. It is longer than the time to detect a lost process. Of two processes that
- * start together, the one with the lower incarnation (id of a run) waits longer. The other process then stops first.
+ * Maximum wait in multiples of LEASE_TTL. It is longer than the time to detect a lost process. If two processes start
+ * together, only one of them may stop. So the process with the lower incarnation (id of a run) waits longer, and the
+ * other process stops first.
  */
 const PATIENCE_TTLS = { higher: 1.5, lower: 2.5 }
 

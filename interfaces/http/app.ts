@@ -43,7 +43,7 @@ export interface HttpSettings extends LinkSettings {
   readonly frameAncestors: ReadonlyArray<string>
   /** CIDR ranges of the proxies whose forwarding headers count. Null when there are no proxies. */
   readonly trustedProxies: ReadonlyArray<string> | null
-  /** If true, responses about sessions, profiles and transcripts contain only the members of the compatible API. */
+  /** If true, responses about sessions, profiles and transcripts contain only members of the interface 0.6.2. */
   readonly compatStrict: boolean
 }
 
@@ -126,9 +126,12 @@ const originOf = ({ address, host, encrypted, prefix }: Arrival, settings: HttpS
 }
 
 /**
- * Public routes whose requests do not count towards the usual rate limit of an address. Health checks and metrics have
- * a limit of their own, so another client at the same address cannot make the service look dead. The console and the
- * caption page have a higher limit, because each visit loads several files, and many visitors may use one address.
+ * Public routes whose requests do not count towards the usual rate limit of an address:
+ *
+ * - Health checks and metrics have a limit of their own. Otherwise another client at the same address could use up the
+ *   limit, and the service would look dead.
+ * - The console and the caption page have a higher limit. Each visit loads several files, and many visitors may use one
+ *   address.
  */
 const PUBLIC_BUCKETS: ReadonlyMap<Route, string> = new Map<Route, string>([
   ...operationRoutes.map((route) => [route, 'operations'] as const),

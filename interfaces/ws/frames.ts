@@ -58,7 +58,7 @@ export const errorFrame = (code: ErrorCode, detail: string = DETAILS[code]): str
 
 const roundToMs = (seconds: number): number => Math.round(seconds * 1000) / 1000
 
-/** Returns a text frame. If `strict` (COMPAT_STRICT), it has only the five members of the compatible API. */
+/** Returns a text frame. If `strict` (COMPAT_STRICT), it has only the five members of the interface 0.6.2. */
 export const transcriptFrame = (
   { kind, start, end, text, language, segment, final, words }: TranscriptFrame,
   strict: boolean,

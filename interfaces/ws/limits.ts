@@ -46,8 +46,8 @@ export const createControlLimit = (monotonic: () => number, enabled: boolean): (
 }
 
 /**
- * Returns a function that counts one audio frame. It returns true when, over 5 s, more than 200 frames a second came
- * and their mean duration was below 5 ms.
+ * Returns a function that counts one audio frame. It returns true above the limit: more than 200 frames a second over
+ * 5 s, if their mean duration is also below 5 ms.
  */
 export const createAudioLimit = (monotonic: () => number, enabled: boolean): ((samples: number) => boolean) => {
   let since = -Infinity

@@ -42,7 +42,7 @@ interface ServeSocketOptions {
   readonly environment: Pick<Environment, 'monotonic'>
   readonly timers: Timers
   readonly rateLimits: boolean
-  /** Milliseconds without a frame from the sender. 0 switches the timeout off. */
+  /** Milliseconds without a frame from the sender, after which the session ends. 0 switches the timeout off. */
   readonly idleTimeout: number
 }
 

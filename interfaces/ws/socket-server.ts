@@ -31,11 +31,14 @@ import type { Admission, OpenSocket } from './serve-socket.ts'
 export interface SocketSettings {
   /** Origins that may connect (WS_ORIGINS). */
   readonly origins: '*' | ReadonlyArray<string>
-  /** COMPAT_STRICT: if true, frames contain only the members of the compatible API. */
+  /** COMPAT_STRICT: if true, frames contain only the members of the interface 0.6.2. */
   readonly strict: boolean
   /** False (RATE_LIMIT=0) switches the limits on frames and on handshakes off. */
   readonly rateLimits: boolean
-  /** Milliseconds without a frame until an active raw session ends. 0 switches the timeout off (IDLE_TIMEOUT). */
+  /**
+   * IDLE_TIMEOUT in milliseconds: an active session ends when its sender sends no frame for this time. 0 switches the
+   * timeout off.
+   */
   readonly idleTimeout: number
   /** CIDR ranges of the proxies whose forwarding headers count (TRUSTED_PROXIES). */
   readonly trustedProxies: ReadonlyArray<string>

@@ -46,9 +46,9 @@ export const checkAndWriteMark = async (
   const storedOwner = ownerIn(members)
   // An earlier attempt of this process wrote the mark, but its answer was lost.
   if (storedOwner?.incarnation === owner.incarnation) return unchanged(null)
-  // The order matters: first read the mark, then call `ownershipProblem`. If another process replaced this process
-  // before the call, the call returns a refusal. If it does so after the call, the mark has a new revision, and the
-  // write below fails.
+  // Another process may replace this process at any time. If that happens before `ownershipProblem` is called, it
+  // returns a refusal. If that happens later, the write below fails, because the mark then has a new revision. So the
+  // mark must be read first.
   const refusal = (takesOver ? null : ownerProblem(storedOwner, owner)) ?? (await ownership.ownershipProblem())
   if (refusal !== null) return unchanged(refusal)
   // All processes that use the same MongoDB share the log, so a new process does not replace the owner in the mark.

@@ -29,9 +29,9 @@ export interface Channel {
 }
 
 /**
- * Collects the results of a read. Fails when `lost` aborts. Reads of the client ignore deadlines, so this also fails
- * after a silence of `limitMs`. Leaving the loop does not end the call on the server, so this cancels it. A listener
- * for errors stays, because an unhandled late error would end the process.
+ * Collects the results of a read. Fails when `lost` aborts, or when nothing arrives for `limitMs`: the client ignores
+ * the deadline of a read. At the end it cancels the call, because the server would otherwise continue. The listener for
+ * errors stays, because a late error without a listener would end the process.
  */
 export const collect = async <A>(
   reading: StreamingRead<A>, limitMs: number, lost?: AbortSignal,

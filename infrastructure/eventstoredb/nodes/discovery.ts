@@ -33,8 +33,10 @@ const WAIT_MS = 400
 
 /**
  * Finds the leader of a cluster by querying every node about itself. The nodes' reports about each other are wrong
- * during an election: they still name the leader that fell silent. If several nodes claim to lead, the highest epoch
- * wins, because a leader that was deposed while it was frozen claims its old epoch for a moment.
+ * during an election: they still name the leader that fell silent.
+ *
+ * Two nodes may claim to lead: a leader that was frozen does not know at once that another one was elected. Then the
+ * higher epoch (number of an election) wins.
  */
 export const createDiscovery = ({ hosts, discovers, query, resolve, timers }: Parts): Discovery => {
   /** Nodes that the last answers named. */

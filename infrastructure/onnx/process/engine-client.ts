@@ -16,7 +16,7 @@ import { GPU_BATCH } from './lanes.ts'
 import { createPassLimits, LONGEST_TRIAL_MS } from './pass-limits.ts'
 import { createTaskRunner } from './task-runner.ts'
 
-/** Milliseconds. */
+/** Milliseconds. A pass is one run of a model over the audio of a session. */
 interface Limits {
   readonly detect: number
   readonly load: number

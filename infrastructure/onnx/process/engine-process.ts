@@ -9,9 +9,10 @@ import type { WorkerPool } from './worker-pool.ts'
 import type { EngineRole, Reply, Request, Task } from './messages.ts'
 
 /**
- * The engine's child process. Inference blocks its thread, so it runs in worker threads. Speech detection runs on the
- * main thread, because a frame takes 0.1 ms and a message to another thread takes longer. The process holds no state,
- * so it kills itself: a regular exit would wait for running native code.
+ * This file is the engine's child process. Models run in worker threads, because a run blocks its thread. Speech
+ * detection runs on the main thread: a frame takes 0.1 ms, and a message to another thread takes longer.
+ *
+ * `die` kills the process, because a regular exit would wait for running native code. The process has nothing to save.
  */
 const die = (reason: string): void => {
   // SIGKILL would mean to the client that memory ran out.

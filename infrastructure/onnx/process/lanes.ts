@@ -6,8 +6,9 @@ import { createWorkerPool, modelOf } from './worker-pool.ts'
 import type { WorkerPool } from './worker-pool.ts'
 
 /**
- * Most jobs in one run of a model on a GPU. A run holds the caches of all its jobs. On an H200, a step of 8 texts takes
- * 1.2 times as long as a step of one text with the shape of base, and 2 times as long with the shape of large-v3.
+ * Maximum number of jobs in one run of a model on a GPU. Each job needs memory for its caches. On an H200, a step of 8
+ * texts takes 1.2 times as long as a step of one text with the shape of base, and 2 times as long with the shape of
+ * large-v3.
  */
 export const GPU_BATCH = 8
 
@@ -22,9 +23,9 @@ const isForGpu = async (folder: string | null, provider: Provider): Promise<bool
 }
 
 /**
- * Starts the worker threads of an engine process: one per core for the CPU, and one for the GPU, which runs its jobs in
- * batches. Models with 8-bit weights run on the CPU. The CPU repeats a task that failed on the GPU. If the CPU
- * succeeds, passes of that model stay on the CPU until the next load.
+ * Starts the worker threads (lanes) of an engine process: one per core for the CPU, and one for the GPU, which runs its
+ * jobs in batches. Models with 8-bit weights run on the CPU. The CPU repeats a task that failed on the GPU. If the CPU
+ * succeeds, this model stays on the CPU until it is loaded again.
  */
 export const createLanes = (options: {
   readonly script: URL

@@ -4,7 +4,7 @@ import type { Task } from './messages.ts'
 /** Time limit of `models pull` and `models verify` for loading a model, and for one run. */
 export const LONGEST_TRIAL_MS = 1_200_000
 
-/** A pass may take this multiple of the slowest pass so far: long texts have more tokens, and other threads compete. */
+/** A pass may take this multiple of the slowest pass so far, because its text may be longer or the CPU busier. */
 const MARGIN = 5
 
 /** Passes in the median: about half a minute of a session. */

@@ -38,7 +38,7 @@ const LONGEST_DELAY_MS = 10_000
 const STEADY_MS = 60_000
 /** After this many starts in a row without `ready`, waiting tasks fail. */
 const MAX_FAILED_STARTS = 3
-/** Detection takes milliseconds, so a detection that was in flight at two deaths is their cause. */
+/** A detection that was in flight at this many deaths fails. It takes only milliseconds, so it must be the cause. */
 const DEADLY_DETECTION = 2
 /** The signal with which the system kills a process when memory runs out. */
 const KILLED = 'SIGKILL'
@@ -46,11 +46,13 @@ const KILLED = 'SIGKILL'
 const isDetection = ({ task }: Pending): boolean => task.kind === 'detect'
 
 /**
- * Runs tasks in an engine process and starts it again when it dies. Tasks that had begun at the death are suspects.
- * They are tried in halves, then in quarters, while only detection runs next to them. If the process dies while a
- * single suspect runs, this suspect fails. A process is killed as hanging when a task or the silence of the process
- * exceeds its limit. The waiting time of a task does not count, except for detection. After SIGKILL, which the system
- * sends when memory runs out, half as many tasks run at a time.
+ * Runs tasks in an engine process and starts it again when it dies.
+ *
+ * - Tasks that had begun when the process died are suspects. They run again in two halves, then in quarters, while only
+ *   detection runs next to them. If the process dies while a single suspect runs, this suspect fails.
+ * - A process hangs when a task takes longer than its limit, or when the process sends nothing for too long. It is then
+ *   killed. The time that a task waits does not count, except for detection.
+ * - When memory runs out, the system sends SIGKILL. Then half as many tasks run at a time.
  */
 export const createTaskRunner = (options: {
   readonly role: EngineRole
@@ -88,7 +90,7 @@ export const createTaskRunner = (options: {
 
   const watchdog = createWatchdog<number | 'process'>((overdue, ms) => {
     overdueTask = overdue === 'process' ? null : overdue
-    child?.abandon(overdue === 'process' ? `it sent nothing for ${ms} ms` : `a task took longer than ${ms} ms`)
+    child?.abandon(overdue === 'process' ? `the process sent nothing for ${ms} ms` : `a task took longer than ${ms} ms`)
   })
 
   const watchProcess = (): void => {
@@ -175,7 +177,7 @@ export const createTaskRunner = (options: {
   const failOrRepeat = (caught: ReadonlyArray<Pending>, reason: string): void => {
     for (const pending of caught) pending.deaths += 1
     const deadly = caught.filter((pending) => isDetection(pending) && pending.deaths >= DEADLY_DETECTION)
-    deadly.forEach((pending) => fail(pending, `two engine processes died while it ran (${reason})`))
+    deadly.forEach((pending) => fail(pending, `two engine processes died during this task (${reason})`))
     detections.unshift(...caught.filter((pending) => isDetection(pending) && !deadly.includes(pending)))
     const work = caught.filter((pending) => !isDetection(pending))
     const isDetectionOverdue = caught.some((pending) => isDetection(pending) && pending.id === overdueTask)
@@ -183,10 +185,10 @@ export const createTaskRunner = (options: {
     const suspects = isDetectionOverdue ? (onTrial === null ? [] : work) : suspectsOf(work, overdueTask)
     waiting.unshift(...work.filter((pending) => !suspects.includes(pending)))
     const [only, ...others] = suspects
-    const isConvicted = onTrial?.length === 1 && others.length === 0 && deadly.length === 0 && !isDetectionOverdue
-    if (only !== undefined && isConvicted) fail(only, `it brought the engine process down (${reason})`)
+    const isCause = onTrial?.length === 1 && others.length === 0 && deadly.length === 0 && !isDetectionOverdue
+    if (only !== undefined && isCause) fail(only, `the engine process died during this task (${reason})`)
     else trials = [...trialsOf(suspects, width.now()), ...trials]
-    // A group from before a kill may need more memory than there is.
+    // After a kill for lack of memory, earlier groups may be too large. They are split.
     trials = trials.flatMap((group) => inGroups(group, width.now()))
     onTrial = null
     overdueTask = null

@@ -70,8 +70,8 @@ const CHECKS_PER_PERIOD = 6
  * `batch` transcriptions of one model. Tasks begin in their order of arrival, except for two rules:
  *
  * - A task may join the batch of an earlier task.
- * - A task waits for a busy thread with its model if the model already has a copy for each of its tasks. Each session
- *   reserves the memory of one copy and has one task.
+ * - A task whose model is loaded waits for a busy thread with this model, if the model has at least as many copies as
+ *   tasks. A session has one task and reserves memory for one copy, so a further copy would exceed the reserved memory.
  *
  * Unused copies are unloaded. `onDeath` is called when a thread ends, which must not happen.
  */

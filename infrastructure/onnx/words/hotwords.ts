@@ -38,9 +38,10 @@ const raised = (logprob: number, bonus: number): number =>
   logprob + bonus - Math.log1p(Math.exp(logprob) * Math.expm1(bonus))
 
 /**
- * Shallow fusion of a decoder with a trie of hotwords (Zhao et al., 2019; Jung et al., 2021, without failure arcs,
- * which greedy decoding does not need). A hotword can replace a word, but never the end of the text, so silence stays
- * silent. The bonus changes a token's probability, but not the score that decides whether somebody spoke.
+ * Adds a bonus to the tokens of hotwords during decoding (shallow fusion with a trie: Zhao et al., 2019; Jung et al.,
+ * 2021). Failure arcs are left out, because greedy decoding does not need them. A hotword can replace a word, but never
+ * the end of the text, so silence produces no hotwords. The bonus does not change the score that decides whether
+ * somebody spoke.
  *
  * @param endsWord returns whether a word always ends after a token
  */

@@ -5,10 +5,11 @@ import { pieceOf } from './timed-pcm.ts'
 import type { TimedPcm } from './timed-pcm.ts'
 
 /*
- * The decoder process for one stretch of a source. It reads container bytes from stdin and writes timed samples to
- * stdout; it does not know the URL. With the argument `isolated` it loses access to files and sockets before it reads a
- * byte. If this fails, it ends with exit code 3 and the reason on stderr. It writes `up` to stderr when it is ready,
- * and later the format of the bytes. Exit code 0: end of the bytes; 1: the bytes are not audio.
+ * The decoder process for one stretch (continuous part) of a source. It reads container bytes from stdin and writes
+ * timed samples to stdout. It does not know the URL. With the argument `isolated` it gives up the access to files and
+ * sockets before it reads a byte. It writes `up` to stderr when it is ready, and later the format of the bytes.
+ *
+ * Exit code 0: end of the bytes. 1: the bytes are not audio. 3: the isolation failed; stderr contains the reason.
  */
 const QUEUE_BYTES = 512 * 1024
 

@@ -89,8 +89,8 @@ interface Exchange {
 
 /**
  * Creates the HTTP client for sources. The guard checks every address of every redirect, and the connection uses a
- * checked address. Credentials of the first URL are sent only to its own origin, and only after a challenge, so a
- * server with Digest authentication never receives the password.
+ * checked address. Credentials of the first URL are sent only to its own origin. They are sent only after a challenge,
+ * because a server with Digest authentication must never receive the password.
  */
 export const createFetcher = (guard: AddressGuard, first: URL, note: Note): Fetcher => {
   const agentOptions = { keepAlive: true, maxSockets: 4 }

@@ -20,8 +20,9 @@ interface FedSegment {
 }
 
 /**
- * Feeds a source to one decoder for each stretch and reports, after the audio, which HLS segment was delivered. While a
- * decoder runs, the reports use the durations of the playlist. When it has finished, they are exact.
+ * Feeds a source to decoders, one for each stretch (a continuous part of the source). After the audio of an HLS segment
+ * it reports that the segment was delivered. While a decoder runs, these reports rely on the durations in the playlist.
+ * When the decoder has finished, they are exact.
  */
 const createFeeder = (send: (frame: Buffer) => Promise<void>, kind: Pick<DecoderOptions, 'isolate' | 'stream'>) => {
   let decoder: Decoder | null = null

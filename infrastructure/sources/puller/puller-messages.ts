@@ -14,7 +14,7 @@ export interface PullCommand extends SourceTarget {
 export type PullerMessage =
   /** The decoder is ready. */
   | { readonly kind: 'began' }
-  /** The following audio belongs to a new stretch. */
+  /** The following audio belongs to a new stretch (a continuous part of the source, with its own decoder). */
   | { readonly kind: 'stretch'; readonly continuity: Continuity }
   /** All audio up to the end of this HLS segment has been sent. */
   | { readonly kind: 'delivered'; readonly mediaSequence: number }

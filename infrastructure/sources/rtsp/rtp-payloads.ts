@@ -44,7 +44,7 @@ const samples = (encoding: number, sampleBytes: number) => ({ clockRate, channel
   packet: ({ payload }) => payload.subarray(0, payload.length - (payload.length % (sampleBytes * channels))),
 })
 
-/** G.711 at the telephone rate, in FLV with `header`. FLV does not support G.711 at other rates, which become AU. */
+/** G.711. At the telephone rate it becomes FLV with `header`, at other rates AU, because FLV does not support them. */
 const telephone = (encoding: number, header: number) => (format: RtpFormat): Depacketizer => {
   if (format.clockRate !== 8000 || format.channels !== 1) return samples(encoding, 1)(format)
   const clock = createRtpClock(format.clockRate)

@@ -107,7 +107,8 @@ export const createRtspConnection = (socket: Socket, authentication: Authenticat
   }
 
   const handleRequest = ({ method }: ServerRequest): void => {
-    // A redirect target would need the address check of a first URL, so the next attempt gets it from the server.
+    // Ends the connection at a redirect. The next attempt gets the redirect as an answer to its first requests, and
+    // checks the new address before it connects.
     if (method === 'REDIRECT' || method === 'TEARDOWN') throw new SourceError('closed')
   }
 

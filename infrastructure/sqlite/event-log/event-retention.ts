@@ -15,8 +15,8 @@ interface StaleRow {
 
 /**
  * Starts to remove the content of expired and truncated events, in small transactions between the appends. First it
- * expires events that exceed the $maxAge of their stream. Then it replaces the content of all rows before the first
- * revision of a stream by digests, which keep the hash chain verifiable.
+ * raises the first revision of each stream that has events older than its $maxAge. Then it replaces the content of all
+ * rows before the first revision by digests, so the hash chain can still be verified.
  */
 export const startRetention = (
   database: DatabaseSync,

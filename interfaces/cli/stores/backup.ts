@@ -56,8 +56,8 @@ interface BackupTask {
 /** Copies all files except the manifest, and verifies the copied log. */
 const copyAll = async ({ settings, directory, servers, masterKey, status }: BackupTask) => {
   const digests: Record<string, string> = {}
-  // An earlier restore may have left a list of keys that the next start must erase. The list is copied before the log:
-  // if that start has already deleted it, the log contains the erasures.
+  // After a restore, a file lists the keys that the next start must erase. That start writes the erasures into the log
+  // and then deletes the file. So the file is copied before the log: the backup has the list, the erasures, or both.
   const repeatErasures = join(settings.dataDir, ERASURES_FILE)
   if (existsSync(repeatErasures))
     digests[ERASURES_FILE] = await copyAndHash(repeatErasures, join(directory, ERASURES_FILE))

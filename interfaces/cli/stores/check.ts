@@ -88,7 +88,7 @@ async function* namesOf(rows: ReturnType<ToolData['keyRows']>): AsyncGenerator<s
   for await (const { name } of rows) yield name
 }
 
-/** `now`: milliseconds since 1970 when a service runs; null otherwise. */
+/** `now`: milliseconds since 1970 if a service runs, because its latest changes may be incomplete; otherwise null. */
 const checkEvents = async (
   settings: Settings,
   now: number | null,

@@ -53,8 +53,8 @@ const userIdOf = async (data: LogData, { masterKey }: DataFiles, name: string): 
 }
 
 /**
- * Reads all events about the user from the streams of tokens and sessions, in log order, up to the present end of the
- * log.
+ * Reads all events about the user, in log order, up to the present end of the log. They are in the streams of tokens
+ * and sessions.
  */
 const eventsAbout = async ({ store }: LogData, userId: number): Promise<ReadonlyArray<StoredEvent>> => {
   const head = orThrow(await store.head()(), UNREADABLE)

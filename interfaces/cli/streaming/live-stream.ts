@@ -39,8 +39,8 @@ const drained = async (socket: WebSocket): Promise<void> => {
 }
 
 /**
- * Sends audio at `speed` times real time. Each chunk is due at the end of its last sample, counted from `begin`
- * (milliseconds of performance.now()), so an earlier delay does not move later chunks.
+ * Sends audio at `speed` times real time. Each chunk is due at the end of its last sample. This time is counted from
+ * `begin` (milliseconds of performance.now()), so a late chunk does not delay the following chunks.
  */
 const sendAudio = async (socket: WebSocket, samples: Int16Array, speed: number, begin: number): Promise<void> => {
   for (let from = 0; from < samples.length && socket.readyState === socket.OPEN; from += CHUNK_SAMPLES) {

@@ -20,7 +20,7 @@ const checked = t.strict({
   checks: t.readonlyArray(t.strict({ name: t.string, seen: t.string, problems: t.readonlyArray(problem) })),
 })
 
-/** Each text begins with a number. Returns the greatest of these numbers: 1200 for `3 databases` and `1200 rows`. */
+/** Returns the greatest number at the beginning of a text, as progress: 1200 for `3 databases` and `1200 rows`. */
 const rowsSeen = (texts: ReadonlyArray<string>): number =>
   Math.max(0, ...texts.map((seen) => Number(/^\d+/.exec(seen)?.[0] ?? 0)))
 

@@ -33,9 +33,9 @@ export const openFoundation = (settings: Settings, onReplaced: (reason: string) 
     void replaced.then(onReplaced)
     const log = watchLog(stores.store, logger)
     const { store } = log
-    // A restored log may be shorter than before. A stored position past its end would later point to a different event,
-    // so such positions are discarded before the first append. With servers, the holders of the leases do the same for
-    // unfinished rebuilds and duties.
+    // A restored log may be shorter than before. Stored positions after its end are discarded before the first append,
+    // because they would later point to other events. With servers, this does not include unfinished rebuilds and
+    // duties: the processes that hold their leases discard those positions.
     const isServer = settings.eventstoreUrl !== null
     const scope = isServer
       ? { projections: allProjections, duties: [] }

@@ -41,8 +41,8 @@ export const startPolicies = ({ foundation, writeSide, readSide, endByWorker }: 
     const creatorStateOf = creatorStateAmong(members, !isShared)
     const reconciled = { ...working, isDisabled, creatorStateOf, takeoverGrace: takeoverGraceOf(settings) }
     const reconcile = ({ token }: HeldLease) =>
-      // The token counts changes of the lease holder. After a change, the time of the last check is unknown, so the
-      // first check comes at once.
+      // The token counts how often the lease changed its holder. A new holder does not know the time of the last check,
+      // so it checks at once.
       reconcileLives({
         ...reconciled, logger, expiry, every: expiryCheckMs(settings), first: token === 0 ? undefined : 0,
       })

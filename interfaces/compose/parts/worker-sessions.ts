@@ -26,7 +26,7 @@ interface Needs {
   readonly lags: Lags
   readonly discardCounter: DiscardCounter
   readonly pullRules: () => AddressRules
-  /** Called when the log may contain a sender that never got its admission. */
+  /** Called when a sender was refused, but the log may still show it as connected. */
   readonly checkSender: (liveId: number) => void
 }
 

@@ -44,7 +44,7 @@ export const startWorker = ({ foundation, writeSide, readSide, workerSessions, r
       opened({ stop: async () => announcing.stop() })
     }
     return {
-      /** Compares a session with the log again, and detaches a sender that never got its admission. */
+      /** Compares a session with the log again, and detaches a sender that the log shows although it was refused. */
       checkSender: running.settle,
       /** Continues or ends the sessions of an earlier run. */
       resume: running.start,

@@ -34,8 +34,8 @@ export const openWriteSide = (foundation: Foundation, engines: Engines) =>
     const { own } = engines
     const vram = own?.pool.vram ?? 0
     if (own !== null) {
-      // Offers are the models that this worker can run. The worker announces them before it joins, because waiting
-      // sessions are then assigned to the workers that offer their models.
+      // Offers are the models that this worker can run. They are announced first: as soon as the worker joins, waiting
+      // sessions are assigned to workers that offer their models.
       members.announce({ offers: offersOf({ ...own, engine: own.pool.whole, engines: own.pool.rooms }) })
       await runStartStepUnlessDamaged('register this worker', joinWorker({ admission, environment }, self, vram))
     }

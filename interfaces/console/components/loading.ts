@@ -50,7 +50,7 @@ const Lazy = ({ load, show }: LazyProps): VNode | null => {
     )
   }, [])
   useEffect(() => {
-    // The user opened this page before its files had loaded, so the focus waits on the main region.
+    // While the files of the page loaded, the focus was on the main region. It belongs on the heading.
     if (document.activeElement?.id === 'main') document.querySelector<HTMLElement>('main h1')?.focus()
   }, [module.value])
   if (module.value !== null) return show(module.value)

@@ -3,9 +3,9 @@ import { signal } from '@preact/signals'
 const base = document.querySelector<HTMLElement>('meta[name=stenolog]')?.dataset['base'] ?? ''
 
 /**
- * URL of the service without a slash at the end. If the page does not state it, it is derived from the URL of this
- * file, `<root>/console/<build>/console/state/address.ts`. Pages at `/setup/` and `/api/` load it through their own
- * path, which is removed here.
+ * URL of the service without a slash at the end. If the page does not contain it, this module uses its own URL,
+ * `<root>/console/<build>/console/state/address.ts`. On a page at `/setup/` or `/api/`, `<root>` ends with this path,
+ * which is then removed.
  */
 export const ROOT = (
   base === '' ? new URL('../../../..', import.meta.url).href.replace(/\/(?:setup|api)\/$/, '/')

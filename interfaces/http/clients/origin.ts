@@ -8,6 +8,6 @@ export interface Origin {
   readonly address: string
   /** Addresses of the REST API, one for each prefix. If the host is unknown, they are paths. */
   readonly servers: ReadonlyArray<string>
-  /** COMPAT_STRICT: if true, responses contain only the members of the compatible API. */
+  /** COMPAT_STRICT: if true, responses contain only the members of the interface 0.6.2. */
   readonly strict: boolean
 }

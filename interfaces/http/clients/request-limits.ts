@@ -17,10 +17,10 @@ export interface RequestLimits {
 
 /** Length of a burst: with 50 requests per second, a client may send 100 at once. */
 const BURST_SECONDS = 2
-/** A client may load 400 files of pages at once, which is enough for nine first visits to the console. */
+/** With 50 requests per second, a client may load 400 files of pages at once: nine first visits to the console. */
 const FILES_BURST_SECONDS = 8
 const WRONG_KEYS_PER_MINUTE = 30
-/** The least recently seen client is forgotten first. Its bucket is full again after two seconds anyway. */
+/** The least recently seen client is forgotten first. Its burst is available again after seconds anyway. */
 const MAX_CLIENTS = 20_000
 
 /** A smaller excess is a rounding error. */

@@ -25,8 +25,8 @@ const heightOf = ({ display, config }: LiveView): number => {
 }
 
 /**
- * Returns `iframe_html`: an iframe that shows the captions of a session on any page. Null for a session without display
- * fields. `pagesUrl` is the address in front of the path of a page.
+ * Returns `iframe_html`: an iframe that shows the captions of a session on any page. Null for a session without colours
+ * and text size. `pagesUrl` is the address in front of the path of a page.
  */
 export const embedSnippet = (live: LiveView, pagesUrl: string): string | null => {
   if (live.display === null) return null

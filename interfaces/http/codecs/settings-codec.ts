@@ -45,7 +45,7 @@ export const sentMembers = <A extends object>(given: A): Sent<A> =>
 type Sent<A> = { readonly [K in keyof A]?: Exclude<A[K], undefined> }
 
 /**
- * Fills in defaults. `words` and `task`, which Stenolog adds to the compatible API, have no default. They are absent
+ * Fills in defaults. `words` and `task`, which Stenolog adds to the interface 0.6.2, have no default. They are absent
  * unless they were sent.
  */
 export const settingsOf = ({ words, task, ...given }: Omit<GivenSettings, 'prompt' | 'hotwords'>): EngineSettings => ({
@@ -65,12 +65,12 @@ export const settingsOf = ({ words, task, ...given }: Omit<GivenSettings, 'promp
 export const vocabularyOf = ({ prompt, hotwords }: Pick<GivenSettings, 'prompt' | 'hotwords'>) =>
   optionalVocabulary(sentMembers({ prompt, hotwords }))
 
-/** Settings that Stenolog adds to the compatible API. A response contains each of them only if a request set it. */
+/** Settings that Stenolog adds to the interface 0.6.2. A response contains each of them only if a request set it. */
 export const addedSettings = { ...furtherSettingMembers, ...vocabularyMembers }
 export const settingsView = object(engineSettingMembers, addedSettings, 'EngineSettings')
 const compatibleSettings = t.strict(engineSettingMembers)
 
-/** Presents settings in a response. If `strict`, only the nine settings of the compatible API remain. */
+/** Presents settings in a response. If `strict`, only the nine settings of the interface 0.6.2 remain. */
 export const presentSettings = (
   settings: EngineSettings,
   vocabulary: GivenVocabulary,

@@ -13,15 +13,15 @@ import type { WaitingLimits } from './waiting-connections.ts'
 /** Limits for slow and large requests. Times are in milliseconds, and sizes are in bytes. */
 export const SERVER_LIMITS = {
   headersTimeout: 15_000, requestTimeout: 30_000, maxHeaderSize: 16 * 1024,
-  /** How often Node checks both timeouts. Node's default of 30 s would double them. */
+  /** How often Node checks both timeouts. With its default of 30 s, a request could last 30 s longer than allowed. */
   connectionsCheckingInterval: 5000,
   /** The application checks Host itself, so the error has a JSON body. */
   requireHostHeader: false,
 } as const
 
 /**
- * A connection is cut when the operating system has accepted no bytes of a response for this time. The system accepts
- * more bytes only after a third of its buffer (about 1 MiB) is empty, so slow clients need a long timeout.
+ * A connection is cut when the operating system has accepted no bytes of a response for this time. The timeout is long
+ * for slow clients: the system accepts more bytes only after a third of its buffer (about 1 MiB) is empty.
  */
 const UNREAD_TIMEOUT_MS = 60_000
 

@@ -17,7 +17,10 @@ export interface WaitingLimits {
   readonly checkEveryMs: number
 }
 
-/** After a restart all listeners of a lecture hall reconnect at once. handshake-limits.ts allows 2,000 handshakes. */
+/**
+ * Connections of one address, without WebSockets. After a restart all listeners of a lecture hall reconnect at once:
+ * handshake-limits.ts allows 2,000 handshakes, so this limit is higher.
+ */
 const MAX_OPEN = 2500
 
 export const WAITING_LIMITS: WaitingLimits = { maxSending: 200, maxReading: 32, maxOpen: MAX_OPEN, checkEveryMs: 1000 }

@@ -30,8 +30,8 @@ export const browserModule = (path: string): { readonly name: string; readonly t
 
 /**
  * Creates the route of a file that the page at `/<page>` loads. The page links to `<page>/<name>`, which also works
- * behind a proxy that removes a prefix. The route also accepts `/<page>/<page>/<name>`, because a browser resolves the
- * link to that path if the address of the page ends with a slash.
+ * behind a proxy that removes a prefix. If the address of the page ends with a slash, a browser resolves this link to
+ * `/<page>/<page>/<name>`. So the route also accepts that path.
  */
 export const pageFile = (
   page: string,

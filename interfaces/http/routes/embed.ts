@@ -40,8 +40,8 @@ const ready = publicRoute(
 )
 
 /**
- * The page links to `../<name>`. The route also accepts `/embed/live/<name>`, because a browser resolves the link to
- * that path if the address of the page ends with a slash.
+ * The page links to `../<name>`. If the address of the page ends with a slash, a browser resolves this link to
+ * `/embed/live/<name>`. So the route also accepts that path.
  */
 const asset = (name: string, mediaType: string, content: () => string): Route<unknown> =>
   publicRoute(

@@ -16,7 +16,7 @@ const STARTED_FRAME = encodeBroadcast(STARTED)
 export interface Member {
   readonly role: SocketRole
   readonly connection: Connection
-  /** Keys of finals that the member got from the log. The hub skips each of them once when it publishes them. */
+  /** Keys of final segments that the member already got from the log. The hub skips each of them once. */
   sentAhead?: Set<string>
 }
 

@@ -89,7 +89,7 @@ export const createServedSender = (session: SenderSession, options: ServedSender
   }
 
   const send = (frame: string): void => {
-    // `heard` names the frame that this reply answers, so it goes first.
+    // `heard` goes before the reply: it names the frame that the reply answers.
     reportHandled()
     link.send({ kind: 'reply', frame })
   }

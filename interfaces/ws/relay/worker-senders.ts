@@ -14,7 +14,10 @@ interface WorkerSendersOptions {
   /** Minimum time that a session waits for its sender after a lost link, in milliseconds (TAKEOVER_GRACE). */
   readonly takeoverGrace: number
   readonly rateLimits: boolean
-  /** Milliseconds without a frame until an active raw session ends. 0 switches the timeout off (IDLE_TIMEOUT). */
+  /**
+   * IDLE_TIMEOUT in milliseconds: an active session ends when its sender sends no frame for this time. 0 switches the
+   * timeout off.
+   */
   readonly idleTimeout: number
   readonly environment: Pick<Environment, 'monotonic'>
   readonly timers: Timers
@@ -105,7 +108,7 @@ export const createWorkerSenders = ({ sessions, takeoverGrace, ...options }: Wor
       message: (message) => {
         if (message.kind === 'sender') void handleRequest(message)
         else if (message.kind === 'gone' && pending.has(message.requestId)) abandoned.add(message.requestId)
-        // `gone` of another sender of that process, which was refused, must not end the admitted sender.
+        // The link may carry a refused sender, too. Its `gone` must not end the admitted sender.
         else if (message.kind !== 'gone' || senders.get(message.requestId)?.served === served) served?.message(message)
       },
       closed: () => {

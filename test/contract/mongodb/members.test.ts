@@ -75,7 +75,7 @@ test('a name belongs to its live member: a second start is refused and names the
     second.reason(),
     new RegExp(
       'the name of this process is taken by "alpha" \\(process 0 on here, since 0\\): ' +
-        'stop that process, or set a different NODE_NAME',
+        'stop that process, or set a different STENOLOG_NODE_NAME',
     ),
   )
   t.deepEqual(namesFor(first), ['alpha'])

@@ -28,17 +28,21 @@ test('only the job that kills the process fails [F13]', async (t) => {
     transcribe(engine, simon), transcribe(engine, marked(POISON)), transcribe(engine, sheep),
   ])
   t.is(textOf(before), SIMON)
-  t.deepEqual(crashed, E.left({ _tag: 'JobFailed', reason: 'it brought the engine process down (SIGSEGV)' }))
+  t.deepEqual(crashed, E.left({ _tag: 'JobFailed', reason: 'the engine process died during this task (SIGSEGV)' }))
   t.is(textOf(after), SHEEP)
   t.is(textOf(await transcribe(engine, simon)), SIMON)
 })
 
 for (const [name, mark, reason] of [
-  ['a job that hangs its thread', HANGS, /^it brought the engine process down \(a task took longer than \d+ ms\)$/],
+  [
+    'a job that hangs its thread',
+    HANGS,
+    /^the engine process died during this task \(a task took longer than \d+ ms\)$/,
+  ],
   [
     'a job that freezes the whole process',
     FREEZES,
-    /^it brought the engine process down \(it sent nothing for \d+ ms\)$/,
+    /^the engine process died during this task \(the process sent nothing for \d+ ms\)$/,
   ],
 ] as const) {
   test(`${name} is the only job that fails [F13]`, async (t) => {

@@ -16,7 +16,7 @@ test('only a task that had begun can be blamed for a death, and waiting tasks ru
   await until('deadly')
   begin('deadly')
   die()
-  t.deepEqual(await deadly, E.left({ _tag: 'JobFailed', reason: 'it brought the engine process down (SIGSEGV)' }))
+  t.deepEqual(await deadly, E.left({ _tag: 'JobFailed', reason: 'the engine process died during this task (SIGSEGV)' }))
   await until('bystander', 'other')
   answer('bystander')
   answer('other')
@@ -134,7 +134,7 @@ test('an overdue task fails, and the task that ran with it does not', async (t) 
   begin('hangs')
   t.deepEqual(
     await hangs,
-    E.left({ _tag: 'JobFailed', reason: 'it brought the engine process down (a task took longer than 50 ms)' }),
+    E.left({ _tag: 'JobFailed', reason: 'the engine process died during this task (a task took longer than 50 ms)' }),
   )
   await until('other')
   answer('other')

@@ -95,7 +95,7 @@ test('only the job that kills the process fails', async (t) => {
     translate('the test'),
   ])
   t.deepEqual(before, expected)
-  t.deepEqual(crashed, E.left({ _tag: 'JobFailed', reason: 'it brought the engine process down (SIGSEGV)' }))
+  t.deepEqual(crashed, E.left({ _tag: 'JobFailed', reason: 'the engine process died during this task (SIGSEGV)' }))
   t.deepEqual(after, expected)
 })
 

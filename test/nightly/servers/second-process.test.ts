@@ -115,7 +115,8 @@ test.serial('on both servers a process with a new name joins, and a used name is
   )
   const nameTaken = new RegExp(
     '^error: Stenolog cannot start: the name of this process is taken by ' +
-      String.raw`"alpha" \(process \d+ on \S+, since [^)]+\): stop that process, or set a different NODE_NAME\n$`,
+      String.raw`"alpha" \(process \d+ on \S+, since [^)]+\): ` +
+      String.raw`stop that process, or set a different STENOLOG_NODE_NAME\n$`,
     'm',
   )
   await assertRefused(t, startIn(t, there, { ...onBoth, NODE_NAME: 'alpha' }), onBoth, nameTaken)

@@ -110,9 +110,7 @@ const Live = (props: LiveProps): VNode => {
   )
 }
 
-/**
- * Each refresh sends two requests. With the memory display of the header that is less than one request per two seconds.
- */
+/** Each refresh sends two requests. So an open tab sends less than one request every two seconds. */
 const REFRESH_MS = 5000
 
 const isGone = (error: unknown): boolean => error instanceof ApiError && (error.status === 404 || error.status === 422)
