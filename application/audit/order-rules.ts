@@ -117,17 +117,21 @@ const liveProblem = (state: CheckedLive, event: LiveEvent, reserved: Reservation
   }
 }
 
+/** Returns the new generation of a user's logins; null for an event that keeps it. */
+const raisedGeneration = (event: UserEvent): number | null =>
+  event.type === 'PasswordChanged' || event.type === 'LoginsEnded' ? event.data.generation : null
+
 const userProblem = (generation: number | null | undefined, event: UserEvent): string | null => {
   if (generation === null) return `${event.type} after the user was deleted`
   if (event.type === 'UserRegistered') return generation === undefined ? null : 'the user was registered twice'
   if (generation === undefined) return `${event.type} before the user was registered`
-  const isOlder = event.type === 'PasswordChanged' && event.data.generation <= generation
-  return isOlder ? 'an older password after a newer one' : null
+  const raised = raisedGeneration(event)
+  return raised !== null && raised <= generation ? `login generation ${raised} after ${generation}` : null
 }
 
 const generationAfter = (before: number | undefined, event: UserEvent): number | null => {
   if (event.type === 'UserDeleted') return null
-  return event.type === 'PasswordChanged' ? event.data.generation : (before ?? 0)
+  return raisedGeneration(event) ?? before ?? 0
 }
 
 /** Rules about the order of events that the write side always follows, checked again using only the log. */
@@ -135,7 +139,7 @@ export const createOrderRules = (): OrderRules => {
   const revisions = new Map<string, number>()
   const lives = new Map<number, CheckedLive>()
   const checkSegment = createSegmentRules()
-  /** Password generations by stream. Null for a deleted user. */
+  /** Generations of logins by stream. Null for a deleted user. */
   const generations = new Map<string, number | null>()
   /** By user id: true while the user is in the list of administrators. */
   const listed = new Map<number, boolean>()

@@ -157,4 +157,10 @@ export const auditMutants: ReadonlyArray<Mutant> = [
     rows: ["the list of administrators must match the users' streams, as far as these are readable"],
     test: AUDIT_ADMINISTRATORS,
   },
+  {
+    file: 'application/audit/order-rules.ts',
+    before: "event.type === 'PasswordChanged' || event.type === 'LoginsEnded' ?",
+    after: "event.type === 'PasswordChanged' ?",
+    rows: ['user-3: login generation'], test: 'test/unit/application/audit/audit-violations.test.ts',
+  },
 ]

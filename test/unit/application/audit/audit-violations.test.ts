@@ -23,6 +23,11 @@ import type { Step } from './audited-log.ts'
 
 const created = [capacity, admitted(1), creation()]
 
+const user = { userId: 3, at: '2026-01-01T00:00:00.000000+00:00' }
+const passwordChanged = (generation: number): Step =>
+  ['user-3', { type: 'PasswordChanged', data: { ...user, passwordHash: 'hash', generation } }]
+const loginsEnded = (generation: number): Step => ['user-3', { type: 'LoginsEnded', data: { ...user, generation } }]
+
 /** Each history breaks one rule; the pattern is the expected problem. */
 const broken: ReadonlyArray<readonly [expected: RegExp, steps: ReadonlyArray<Step>]> = [
   [/^order: revision 0 of live-1: the session was created without a reservation$/, [capacity, creation()]],
@@ -99,6 +104,8 @@ const broken: ReadonlyArray<readonly [expected: RegExp, steps: ReadonlyArray<Ste
   [/^order: revision 1 of live-1: the session was deleted before its end$/, [...created, deleted]],
   [/^order: revision 3 of live-1: LiveDeleted after the end of the session$/, [...created, finished, deleted, deleted]],
   [/^order: revision 2 of user-3: UserDisabled after the user was deleted$/, [registered, userDeleted, disabled]],
+  [/^order: revision 2 of user-3: login generation 1 after 1$/, [registered, passwordChanged(1), loginsEnded(1)]],
+  [/^order: revision 2 of user-3: login generation 2 after 2$/, [registered, loginsEnded(2), passwordChanged(2)]],
   [/^erasure: session 1: still exists although user 3 was deleted$/, [...created, finished, registered, userDeleted]],
   [/^erasure: key user-3: still exists although user 3 was deleted$/, [registered, userDeleted]],
   [/^erasure: key text-1: still exists although session 1 was deleted$/, [...created, finished, deleted]],
