@@ -18,7 +18,7 @@ const EXCLUDED = [
  */
 const serviceSuites = globSync('test/e2e/service/**/*.test.ts').toSorted()
 const eventStoreSuites = globSync('test/{contract,nightly}/**/*.test.ts').toSorted().filter((file) =>
-  /support\/(?:stores\/eventstoredb(?:\.ts|-server\/)|doubles\/eventstoredb\/facts)/.test(readFileSync(file, 'utf8'))
+  /support\/stores\/eventstoredb(?:\.ts|-clients\.ts|-server\/)/.test(readFileSync(file, 'utf8'))
   && !EXCLUDED.some((name) => file.endsWith(name)))
 const isReal = EVENTSTORE_FOLDER !== undefined
 const files = [...serviceSuites, ...(isReal ? eventStoreSuites : [])]
