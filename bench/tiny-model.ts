@@ -38,9 +38,8 @@ export interface ChangedMembers {
 }
 
 /**
- * Copies the model's files, except its graphs, into a new folder, so that it decodes exactly `tokens` text tokens for
- * every window. Random weights never end a text, so both sides of a comparison get an equal limit and suppress all
- * special tokens. Null when the model is absent.
+ * Copies the model's files, except its graphs, into a new folder. The copy decodes exactly `tokens` text tokens for
+ * every window, because it has this limit and suppresses all special tokens. Null when the model is absent.
  */
 export const copyTinyFiles = async (
   tokens: number,

@@ -1,6 +1,6 @@
 import { lanesFor, takenLanes } from '../../domain/admission/compute.ts'
 import type { Compute } from '../../domain/admission/compute.ts'
-import type { EngineRoom } from '../../domain/admission/engine-rooms.ts'
+import type { WorkerEngine } from '../../domain/admission/worker-engines.ts'
 import { DEFAULT_ENGINE_SETTINGS } from '../../domain/live/settings.ts'
 import type { Catalogue, Model } from '../ports/catalogue.ts'
 import type { PassTime, SpeechEngine } from '../ports/engine.ts'
@@ -64,7 +64,7 @@ interface MeasuredComputeDeps {
   /**
    * The engines of a process with an engine for each GPU, and their sessions. Undefined: one engine for all sessions.
    */
-  readonly engines?: () => ReadonlyArray<EngineRoom> | undefined
+  readonly engines?: () => ReadonlyArray<WorkerEngine> | undefined
 }
 
 /**
@@ -75,8 +75,8 @@ export const measuredCompute = (deps: MeasuredComputeDeps): MeasuredCompute => {
 
   const passTime = passTimeOf(engine, catalogue)
   const roomsOfEngines = (): Pick<Compute, 'engines'> => {
-    const rooms = engines?.()
-    return rooms === undefined ? {} : { engines: rooms }
+    const all = engines?.()
+    return all === undefined ? {} : { engines: all }
   }
   /** Returns the present compute, with the lanes multiplied by `factor`. */
   const computeWith = (factor: number): Compute => ({

@@ -1,7 +1,7 @@
 import type { Compute } from '../../domain/admission/compute.ts'
 import { lanesFor } from '../../domain/admission/compute.ts'
 import type { Candidate, Offering } from '../../domain/admission/placement.ts'
-import type { EngineRoom } from '../../domain/admission/engine-rooms.ts'
+import type { WorkerEngine } from '../../domain/admission/worker-engines.ts'
 import type { AdmissionState } from '../../domain/admission/state.ts'
 import type { Catalogue } from '../ports/catalogue.ts'
 import type { SpeechEngine } from '../ports/engine.ts'
@@ -17,8 +17,8 @@ export interface OffersDeps {
    */
   readonly installed: Pick<Catalogue, 'models' | 'translations'> & { readonly onDisk: Pick<InstalledModels, 'all'> }
   readonly isLoaded: (model: string) => boolean
-  /** Undefined: one engine for all sessions. */
-  readonly engines?: () => ReadonlyArray<EngineRoom> | undefined
+  /** The engines of this worker, one for each GPU. Undefined: one engine runs all sessions. */
+  readonly engines?: () => ReadonlyArray<WorkerEngine> | undefined
 }
 
 /** Returns the models of this process with measured values, for processes that place sessions. */
@@ -30,22 +30,22 @@ export const offersOf = ({ engine, installed, isLoaded, engines }: OffersDeps): 
     share: shareOf(passTime(model.name)),
     isLoaded: isLoaded(model.name),
   }))
-  const engineRooms = engines?.()
+  const workerEngines = engines?.()
   const devices = new Map(models.map(({ name, device }) => [device, engine.deviceOf(name).lanes]))
   return {
     models,
     translations: installed.translations(),
     devices: [...devices].map(([name, lanes]) => ({ name, lanes })),
     onDisk: installed.onDisk.all(),
-    ...(engineRooms !== undefined && {
-      engines: engineRooms.map(({ vram, sessions }) => ({ vram, sessions: [...sessions] })),
+    ...(workerEngines !== undefined && {
+      engines: workerEngines.map(({ vram, sessions }) => ({ vram, sessions: [...sessions] })),
     }),
   }
 }
 
 /**
- * Returns the names of a worker's installed models and translators. `models` also contains removed models, marked as
- * inactive. Removed models are left out here.
+ * Returns the names of a worker's installed models and translators. `models` also contains models whose folders were
+ * removed, with `active: false`. They are left out here.
  */
 const namesOf = ({ models, translations }: Offers): ReadonlySet<string> =>
   new Set([

@@ -1,4 +1,4 @@
-import type { EngineRoom } from '../../domain/admission/engine-rooms.ts'
+import type { WorkerEngine } from '../../domain/admission/worker-engines.ts'
 import type { Device, PassTime, SpeechEngine } from '../ports/engine.ts'
 
 /** A session that is about to start. */
@@ -26,7 +26,7 @@ export interface EnginePool {
   /** Chooses the engine of a session. */
   readonly pin: (session: BeginningSession) => Pin
   /** Returns the memory and the sessions of each engine, or undefined for a single engine. */
-  readonly rooms: () => ReadonlyArray<EngineRoom> | undefined
+  readonly loads: () => ReadonlyArray<WorkerEngine> | undefined
 }
 
 interface EnginePoolOptions {
@@ -117,7 +117,7 @@ export const createEnginePool = ({ engines, vrams, shareOn }: EnginePoolOptions)
       pinned.add(added)
       return { engine, release: () => void pinned.delete(added) }
     },
-    rooms: () =>
+    loads: () =>
       engines.length === 1
         ? undefined
         : vrams.map((vram, index) => ({ vram, sessions: new Set(on(index).map(({ liveId }) => liveId)) })),

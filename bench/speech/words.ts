@@ -20,14 +20,14 @@ export const endsSentence = (written: string): boolean =>
 
 /** Returns the words of a text without punctuation, except for apostrophes inside words. */
 export const tokensOf = (text: string, language: string): ReadonlyArray<Token> => {
-  const even = text.replaceAll('’', "'")
-  const found = [...even.matchAll(unitOf(language) === 'characters' ? CHARACTERS : WORDS)]
+  const uniform = text.replaceAll('’', "'")
+  const found = [...uniform.matchAll(unitOf(language) === 'characters' ? CHARACTERS : WORDS)]
   const tokens = found.map(({ 0: written, index: from }, i): Token => {
     const to = from + written.length
     const next = found[i + 1]?.index
     const word = written.normalize('NFC').toLowerCase()
-    const ends = next !== undefined && SENTENCE_END.test(even.slice(to, next)) && !ABBREVIATIONS.has(word)
+    const ends = next !== undefined && SENTENCE_END.test(uniform.slice(to, next)) && !ABBREVIATIONS.has(word)
     return { word, from, to, capital: /^\p{Lu}/u.test(written), ends }
   })
-  return language === 'en' ? writtenAsDigits(tokens, even) : tokens
+  return language === 'en' ? writtenAsDigits(tokens, uniform) : tokens
 }

@@ -1,5 +1,5 @@
-import { spacesOf } from './engine-rooms.ts'
-import type { EngineRoom } from './engine-rooms.ts'
+import { spacesOf } from './worker-engines.ts'
+import type { WorkerEngine } from './worker-engines.ts'
 import { openOf } from './state.ts'
 import type { AdmissionState, Reservation } from './state.ts'
 
@@ -15,7 +15,7 @@ export interface Compute {
   /** Ids of the sessions that have a sender or a source. */
   readonly active: ReadonlySet<number>
   /** The engines of a worker with an engine for each GPU. A session needs enough space on one engine. */
-  readonly engines?: ReadonlyArray<EngineRoom>
+  readonly engines?: ReadonlyArray<WorkerEngine>
 }
 
 /** A new session counts as active for this time, because its sender is about to connect. */
@@ -69,7 +69,7 @@ interface CandidateWorker {
 const lanesOnOneEngine = (
   state: AdmissionState,
   { worker, vram = 0 }: CandidateWorker,
-  compute: Compute & { readonly engines: ReadonlyArray<EngineRoom> },
+  compute: Compute & { readonly engines: ReadonlyArray<WorkerEngine> },
   model: string,
   now: string,
 ): number => {
@@ -85,7 +85,7 @@ const lanesOnOneEngine = (
     const name = modelOf(held)
     return name === undefined ? 0 : shareOn(name)
   }
-  const spaces = spacesOf(state, { worker, rooms: compute.engines, lanes, lanesOf })
+  const spaces = spacesOf(state, { worker, engines: compute.engines, lanes, lanesOf })
   return Math.max(0, ...spaces.filter((space) => space.vram >= vram).map((space) => space.lanes))
 }
 

@@ -69,7 +69,7 @@ const optionsOf = (query: string): E.Either<string, Options> => {
   return E.right(options)
 }
 
-/** Returns the credentials of a URL. A server without TLS needs no credentials and ignores the placeholders. */
+/** Returns the credentials of a URL, or placeholders, because a server without TLS needs and checks no credentials. */
 const credentialsOf = (
   rawUser: string | undefined,
   rawPassword: string | undefined,

@@ -38,8 +38,8 @@ export const markDatabases = async (databases: ReadonlyArray<Db>): Promise<void>
 }
 
 /**
- * Returns the id of this MongoDB and creates it on the first call. The mark of the event log contains this id. It is
- * stored next to the keys, because it must survive a rebuild of the read models.
+ * Returns the id of this MongoDB, which the mark of the event log contains. Creates the id on the first call and stores
+ * it next to the keys, so it survives a rebuild of the read models.
  */
 export const clusterOf = async ({ keyring }: { readonly keyring: Db }): Promise<string> => {
   const clusters = keyring.collection<Cluster>('format')

@@ -42,7 +42,7 @@ const openWithUrl = async (
   const matches: Array<number> = []
   for (const liveId of mine.toSorted((a, b) => b - a)) {
     const loaded = await loadLive(deps, liveId)()
-    // A session whose data is damaged does not stop the others.
+    // Damaged data of one session must not keep the others open.
     if (E.isLeft(loaded) && isUnreadable(loaded.left)) continue
     if (E.isLeft(loaded)) return loaded
     const { state } = loaded.right

@@ -62,8 +62,8 @@ export const openWorkerSessions = async (needs: Needs) => {
   })
   const compute = measuredCompute({
     engine: pool.whole, catalogue: engines.installed, admission, environment, logger,
-    worker: worker.name, running: sessions.runs.all, overcommit: settings.overcommit, engines: pool.rooms,
+    worker: worker.name, running: sessions.runs.all, overcommit: settings.overcommit, engines: pool.loads,
   })
-  const offers = () => offersOf({ ...engines, engine: pool.whole, engines: pool.rooms })
+  const offers = () => offersOf({ ...engines, engine: pool.whole, engines: pool.loads })
   return { sessions, bus, translations, compute, offers }
 }

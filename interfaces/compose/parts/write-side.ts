@@ -36,7 +36,7 @@ export const openWriteSide = (foundation: Foundation, engines: Engines) =>
     if (own !== null) {
       // Offers are the models that this worker can run. They are announced first: as soon as the worker joins, waiting
       // sessions are assigned to workers that offer their models.
-      members.announce({ offers: offersOf({ ...own, engine: own.pool.whole, engines: own.pool.rooms }) })
+      members.announce({ offers: offersOf({ ...own, engine: own.pool.whole, engines: own.pool.loads }) })
       await runStartStepUnlessDamaged('register this worker', joinWorker({ admission, environment }, self, vram))
     }
     const hasJoined = admission.state().workers.some(({ incarnation }) => incarnation === self.incarnation)

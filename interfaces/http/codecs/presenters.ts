@@ -172,8 +172,8 @@ const nestedPair = (live: LiveFacts, pair: LiveFacts['translations'][number], ca
     createdAt: live.createdAt, updatedAt: null,
   }
 
-/** The members at the end of both views of a session: the requested resources and the dates. */
-const presentRequested = (live: LiveFacts & Pick<LiveView, 'vocabulary'>, catalogue: Catalogue, strict: boolean) => ({
+/** The members at the end of both views of a session: what was requested when it was created, and the dates. */
+const presentCreation = (live: LiveFacts & Pick<LiveView, 'vocabulary'>, catalogue: Catalogue, strict: boolean) => ({
   config: presentSettings(live.config, live.vocabulary ?? NO_VOCABULARY, strict),
   model: presentModel(nestedModel(live, catalogue)),
   language: presentLanguage(findLanguage(catalogue, live.language, live.createdAt)),
@@ -201,7 +201,7 @@ export const presentLive = (
   listener_token: live.listenerToken,
   base_url: baseUrl,
   relative_path: `/ws/live/${live.id}`,
-  ...presentRequested(live, catalogue, strict),
+  ...presentCreation(live, catalogue, strict),
 })
 
 export const presentAdminLive = (
@@ -219,7 +219,7 @@ export const presentAdminLive = (
   auto_start_pid: live.autoStartPid,
   vram: live.vram,
   lag: live.lag === null ? null : roundToMs(live.lag),
-  ...presentRequested(live, catalogue, strict),
+  ...presentCreation(live, catalogue, strict),
 })
 
 export const presentUser = (user: UserView): t.TypeOf<typeof userView> => ({

@@ -88,7 +88,7 @@ test('sessions spread over one engine for each GPU, and a killed engine disturbs
   await eventually(() => assert.notEqual(engines[1]?.pid() ?? pids[1], pids[1]))
   t.deepEqual([engines[0].pid(), engines[2]?.pid()], [pids[0], pids[2]])
   t.deepEqual(
-    pool.rooms()?.map((room) => room.sessions.size),
+    pool.loads()?.map((engine) => engine.sessions.size),
     [0, 0, 0],
     'each session has left its GPU',
   )

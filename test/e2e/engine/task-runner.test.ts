@@ -66,7 +66,7 @@ test('detection goes on while the tasks of a dead process are repeated', async (
   t.deepEqual([await first, await second], [DONE, DONE])
 })
 
-test('a detection in flight at two deaths fails, and the transcription is repeated', async (t) => {
+test('a detection that was running when the process died twice fails, and the transcription is repeated', async (t) => {
   const { transcribe, detect, begin, die, answer, until } = scriptedProcesses(t)
   const [task, detection] = [transcribe('task'), detect()]
   await until('task', 'detect')

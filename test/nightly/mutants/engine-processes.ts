@@ -47,7 +47,7 @@ export const engineProcessMutants: ReadonlyArray<Mutant> = [
     file: 'infrastructure/onnx/process/task-runner.ts',
     before: 'const DEADLY_DETECTION = 2',
     after: 'const DEADLY_DETECTION = 1',
-    rows: ['a detection in flight at two deaths fails'], test: TASK_RUNNER,
+    rows: ['a detection that was running when the process died twice fails'], test: TASK_RUNNER,
   },
   {
     file: 'infrastructure/onnx/process/pass-limits.ts',

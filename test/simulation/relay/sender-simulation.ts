@@ -30,7 +30,7 @@ export const runSenderSchedule = async ({ random, words: count, troubles, speed 
   const frames = framesOf(scriptedAudio(words, 1), samples)
   const framesPerStep = (speed * STEP_MS * SAMPLE_RATE) / 1000 / samples
   const steps = Math.ceil(frames.length / framesPerStep)
-  let [sent, isFinished, done] = [0, false, 0]
+  let [sent, isFinished, failures] = [0, false, 0]
   const troubleLog: Array<string> = []
 
   const elsewhere = (): string => {
@@ -41,12 +41,12 @@ export const runSenderSchedule = async ({ random, words: count, troubles, speed 
   const trouble = (): void => {
     const at = world.placedOn() ?? 'a'
     const chance = random()
-    done += 1
-    troubleLog.push(`${done}: ${chance.toFixed(2)} at ${sent}`)
+    failures += 1
+    troubleLog.push(`${failures}: ${chance.toFixed(2)} at ${sent}`)
     if (chance < 0.25) return world.network.breakLinks('api', at)
     if (chance < 0.5) return world.place(elsewhere())
     if (chance < 0.75) {
-      // The killed worker writes until the log refuses its term (a fence), like a disconnected worker.
+      // To the others the worker is dead, but it still writes until the log refuses its term, like a disconnected one.
       world.network.kill(at)
       world.place(elsewhere())
       world.createWorker(at)
@@ -72,7 +72,7 @@ export const runSenderSchedule = async ({ random, words: count, troubles, speed 
       client.send(FINISH)
     }
     // Failures also occur after the last frame, so FINISH can be lost with a worker.
-    if (done < troubles && random() < troubles / steps) trouble()
+    if (failures < troubles && random() < troubles / steps) trouble()
     await world.pass(STEP_MS)
   }
   await world.pass(2000)

@@ -5,10 +5,10 @@ import { openSocket } from '../service/client.ts'
 /** Samples of one frame: 100 ms. */
 const FRAME = SAMPLE_RATE / 10
 
-/** A sender that reconnects at the next URL after each break and continues with the present audio. */
+/** A sender that reconnects at the next URL after each break, and continues where the audio broke off. */
 export interface RealtimeSender {
-  /** The position in the audio (seconds) at each break (`at`) and when the next socket was accepted (`backAt`). */
-  readonly breaks: ReadonlyArray<{ readonly at: number; readonly code: number; backAt: number | null }>
+  /** The position in the audio (seconds) and the close code of each break. */
+  readonly breaks: ReadonlyArray<{ readonly at: number; readonly code: number }>
   /** Resolves when the session has ended. */
   readonly ended: Promise<void>
   /** Resolves when the first socket was accepted. */
@@ -56,7 +56,6 @@ export const sendInRealTime = (
       socket.terminate()
       return hasEnded(code) ? code : null
     }
-    for (const interruption of breaks) interruption.backAt ??= position / SAMPLE_RATE
     first.resolve()
     const stopSending = send(socket)
     const { code } = await socket.ended
@@ -68,7 +67,7 @@ export const sendInRealTime = (
     for (let attempt = 0; !stopping.signal.aborted; attempt += 1) {
       const code = await useSocket(urls[attempt % urls.length]?.() ?? '').catch(() => null)
       if (code !== null && hasEnded(code)) return
-      if (code !== null) breaks.push({ at: position / SAMPLE_RATE, code, backAt: null })
+      if (code !== null) breaks.push({ at: position / SAMPLE_RATE, code })
       await new Promise((resolve) => setTimeout(resolve, 250))
     }
   }

@@ -1,7 +1,7 @@
 import test from 'ava'
 import type { Compute } from '../../../domain/admission/compute.ts'
 import { admissionDecider } from '../../../domain/admission/decider.ts'
-import { spacesOf } from '../../../domain/admission/engine-rooms.ts'
+import { spacesOf } from '../../../domain/admission/worker-engines.ts'
 import { initialState } from '../../../domain/admission/state.ts'
 import { specify } from '../../support/tools/specify.ts'
 import { admit, admitted, joined, reservation } from './admission-samples.ts'
@@ -48,7 +48,7 @@ test('a session is refused when no GPU has both the memory and the lanes for it 
 
 test('pending sessions are assigned to the GPU with the most free memory, largest session first', (t) => {
   const open = [[1, 1000], [2, 1500], [3, 3000]].map(([liveId = 0, vram = 0]) => reservation(liveId, { vram }))
-  const rooms = [{ vram: 4000, sessions: new Set([1]) }, { vram: 4000, sessions: new Set<number>() }]
-  const spaces = spacesOf({ ...initialState, open }, { worker: 'gpu-0', rooms, lanes: 2, lanesOf: () => 0.25 })
+  const engines = [{ vram: 4000, sessions: new Set([1]) }, { vram: 4000, sessions: new Set<number>() }]
+  const spaces = spacesOf({ ...initialState, open }, { worker: 'gpu-0', engines, lanes: 2, lanesOf: () => 0.25 })
   t.deepEqual(spaces, [{ vram: 1500, lanes: 0.5 }, { vram: 1000, lanes: 0.75 }])
 })

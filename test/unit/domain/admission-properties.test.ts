@@ -209,7 +209,7 @@ test('a create that is repeated within ten minutes is not admitted again and fin
   t.true(repeated > 0)
 })
 
-/** Sessions admitted and released one after another, two seconds apart; enough to fill several chunks of commands. */
+/** Sessions that are admitted and released one after another, two seconds apart. */
 const shortSessions = (size: number): ReadonlyArray<AdmissionEvent> =>
   Array.from({ length: size }, (_, index) => index + 1).flatMap((liveId): ReadonlyArray<AdmissionEvent> => {
     const at = after((liveId - size) * 2000)

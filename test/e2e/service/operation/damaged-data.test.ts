@@ -69,7 +69,7 @@ testOnChosenStores(
   'a damaged row blocks only writes to its stream, and the stream is reported',
   async (t) => {
     const { service, live, tokenId } = await stoppedService(t)
-    // One damaged row is after every checkpoint; the others are in streams that are read only on request.
+    // One damaged row is later than all checkpoints; the others are in streams that are read only on request.
     await appendEvent(service, `live-${live.id}`, 'LiveStarted', {
       liveId: live.id,
       userId: 2,

@@ -2,7 +2,7 @@ import { openOf } from './state.ts'
 import type { AdmissionState, Reservation } from './state.ts'
 
 /** One engine of a worker that has an engine for each GPU. */
-export interface EngineRoom {
+export interface WorkerEngine {
   /** Megabytes that sessions can reserve. */
   readonly vram: number
   /** Ids of the sessions that run on the engine. */
@@ -17,7 +17,7 @@ export interface EngineSpace {
 
 interface EnginesOfWorker {
   readonly worker: string
-  readonly rooms: ReadonlyArray<EngineRoom>
+  readonly engines: ReadonlyArray<WorkerEngine>
   /** Lanes of all engines together. */
   readonly lanes: number
   /** Returns the lanes that a session takes. */
@@ -30,9 +30,9 @@ interface EnginesOfWorker {
  */
 export const spacesOf = (
   state: AdmissionState,
-  { worker, rooms, lanes, lanesOf }: EnginesOfWorker,
+  { worker, engines, lanes, lanesOf }: EnginesOfWorker,
 ): ReadonlyArray<EngineSpace> => {
-  const spaces = rooms.map(({ vram }) => ({ vram, lanes: lanes / rooms.length }))
+  const spaces = engines.map(({ vram }) => ({ vram, lanes: lanes / engines.length }))
   const take = (engine: number, held: Reservation): void => {
     const space = spaces[engine]
     if (space === undefined) return
@@ -41,7 +41,7 @@ export const spacesOf = (
   }
   const pending: Array<Reservation> = []
   for (const held of openOf(state, worker)) {
-    const engine = rooms.findIndex(({ sessions }) => sessions.has(held.liveId))
+    const engine = engines.findIndex(({ sessions }) => sessions.has(held.liveId))
     if (engine === -1) pending.push(held)
     else take(engine, held)
   }
@@ -55,9 +55,9 @@ export const spacesOf = (
 export const mostMemory = (
   state: AdmissionState,
   worker: string,
-  rooms: ReadonlyArray<EngineRoom> | undefined,
+  engines: ReadonlyArray<WorkerEngine> | undefined,
 ): number => {
-  if (rooms === undefined) return Infinity
-  const spaces = spacesOf(state, { worker, rooms, lanes: 0, lanesOf: () => 0 })
+  if (engines === undefined) return Infinity
+  const spaces = spacesOf(state, { worker, engines, lanes: 0, lanesOf: () => 0 })
   return Math.max(0, ...spaces.map(({ vram }) => vram))
 }
