@@ -25,12 +25,14 @@ export const usageError = (message: string, hint?: string): CommandError =>
 
 /**
  * Formats an error for standard error: `error: ` before each line, then the hint. Lines that already begin with
- * `error: ` or `hint: ` stay unchanged. `subject` is the file that the error is about.
+ * `error: ` or `hint: ` stay unchanged. `subject`: the file that the error is about, added unless the line names it.
  */
 export const errorLines = (error: unknown, subject?: string): string => {
-  const prefix = subject === undefined ? 'error: ' : `error: ${subject}: `
   const lines = messageOf(error).split('\n')
-  const problems = lines.map((line) => (/^(?:error|hint): /.test(line) ? line : `${prefix}${line}`))
+  const problems = lines.map((line) => {
+    if (/^(?:error|hint): /.test(line)) return line
+    return subject === undefined || line.includes(subject) ? `error: ${line}` : `error: ${subject}: ${line}`
+  })
   const hints = error instanceof CommandError && error.hint !== undefined ? [`hint: ${error.hint}`] : []
   return [...problems, ...hints].join('\n')
 }

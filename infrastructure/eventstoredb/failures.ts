@@ -14,5 +14,7 @@ export const corrupted = (reason: string, row?: NonNullable<LogCorrupted['row']>
  */
 export const reasonOf = (error: unknown): string => {
   if (!(error instanceof Error)) return String(error)
-  return error.message === '' ? error.constructor.name : error.message
+  // The client appends this heading, even without a note.
+  const message = error.message.replace(/ Resolution note:\s*$/, '')
+  return message === '' ? error.constructor.name : message
 }

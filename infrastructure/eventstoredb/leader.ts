@@ -181,7 +181,7 @@ export const followLeader = ({ discovery, open, timers, limit, onFound, logger }
   const known = (): Leadership => {
     if (leadership !== null) return leadership
     const isClosed = closing.signal.aborted
-    const reason = isClosed ? 'the event store was closed' : `the event store has no leader: ${searchResult}`
+    const reason = isClosed ? 'the event store was closed' : `no leader of the event store was found: ${searchResult}`
     throw new Error(reason, { cause: unavailable(reason) })
   }
 

@@ -23,7 +23,7 @@ const decode = (content: Buffer): Buffer | undefined => {
 export const loadMasterKey = async (file: string): Promise<Buffer> => {
   const key = decode(await readFile(file))
   if (key === undefined)
-    throw new Error(`${file} does not contain a master key: 32 bytes raw, in hexadecimal or in base64`)
+    throw new Error(`${file} is not a master key. A master key has 32 bytes: raw, in hexadecimal or in base64`)
   return key
 }
 

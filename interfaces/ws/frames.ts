@@ -32,7 +32,7 @@ const DETAILS: Readonly<Record<ErrorCode, string>> = {
   rate_limited: 'Too many messages',
   sender_already_connected: 'Another sender is connected to this session',
   session_finished: 'The session has ended',
-  session_idle: 'Nothing was sent for too long',
+  session_idle: 'The session has received nothing for too long',
   token_revoked: 'The token is no longer valid',
   slow_consumer: 'The client does not read its messages fast enough',
   server_restart: 'The server restarts: connect again in 5 to 30 seconds',

@@ -118,8 +118,8 @@ export const websocketPage = (): string =>
       [
         '`after=N`',
         'only for listeners. N is the `segment` of the last final text that the listener has. The listener first gets '
-          + 'the translations of N and every final segment after N, then all new frames. This works until one minute '
-          + 'after the end of the session',
+          + 'the translations of segment N, then every later final segment with its translations, then all new '
+          + 'frames. This works until one minute after the end of the session',
       ],
       [
         '`replay=N`',

@@ -12,7 +12,7 @@ export const USERS = {
   about: [
     DATA_DIRECTORY,
     'A new password ends all logins of the user. A deactivated user cannot use the service, and their open sessions '
-      + 'end; deactivate deletes no data. The last active administrator cannot be demoted, deactivated or deleted.',
+      + 'end. Their data stays. The last active administrator cannot be demoted, deactivated or deleted.',
     'delete cannot be undone. It destroys the encryption keys of the user and of their sessions, so nobody can read '
       + 'their personal data. An earlier backup still contains the keys: delete such backups after a while.',
     'export prints all stored data of a user as JSON, without secrets.',
@@ -35,8 +35,8 @@ export const USERS = {
     },
     permission: {
       value: 'PERMISSION', isRepeatable: true,
-      meaning: 'user_retention (may keep text) or admin (may administer the service); may be repeated; replaces '
-        + 'the earlier permissions',
+      meaning: 'user_retention (may keep text) or admin (may administer the service); may be repeated. The given '
+        + 'permissions replace all permissions that the user had',
       rule: {
         test: (text: string) => ['user_retention', 'admin'].includes(text), expected: 'user_retention or admin',
       },

@@ -108,8 +108,8 @@ export const RESTORE = {
   about: [
     'Stop the service first. restore checks the backup before it changes anything. It refuses a backup that is '
       + 'incomplete, damaged, made by a newer version or made with another master key.',
-    'Keys that were erased after the backup are erased again. The next start deletes the sessions and users of '
-      + 'these keys again.',
+    'Sessions and users that were deleted after the backup do not come back: restore erases their keys, and the '
+      + 'next start deletes them.',
     'If EventStoreDB or MongoDB holds some of the data, restore that server with its own tools before the service '
       + 'starts.',
   ],

@@ -20,8 +20,10 @@ const examineSource = async (url: string, seconds: number, settings: Settings, j
     findings.push(finding)
     if (json) return
     const { after, step, ok, detail } = finding
-    // The headings only set the widths of the columns.
-    console.log(tableOf(['ms    ', 'step     ', '     ', 'result'], [[after, step, mark(ok), detail]]).split('\n')[1])
+    const table = tableOf(['ms    ', 'step     ', '     ', 'result'], [[after, step, mark(ok), detail]])
+    const [heading, line] = table.split('\n')
+    if (findings.length === 1) console.log(heading)
+    console.log(line)
   }
   if (!json) console.log(`Pulling ${maskedUrl(url)}`)
   const isolation = await examineIsolation(settings.sourceIsolation)

@@ -80,7 +80,7 @@ test('a refusing leader is lost immediately: its calls end, and a search finds t
   Object.assign(cluster.nodes[0] as EventStoreDbNode, { state: 'Unknown' })
   await untilLeaderIs(null)
   t.true(lost.aborted)
-  t.throws(() => leader.client(), { message: /^the event store has no leader: / })
+  t.throws(() => leader.client(), { message: /^no leader of the event store was found: / })
   const leaderKnown = leader.untilKnown(new AbortController().signal)
   Object.assign(cluster.nodes[1] as EventStoreDbNode, { state: 'Leader', epoch: 2 })
   await leaderKnown

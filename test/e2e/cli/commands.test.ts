@@ -122,6 +122,7 @@ test('a multi-line error keeps the reasons of a service that did not start', (t)
     'error: The service did not start.\nerror: Port taken\nhint: another',
   )
   t.is(errorLines(new Error('broken'), 'a.wav'), 'error: a.wav: broken')
+  t.is(errorLines(new Error('cannot read a.wav'), 'a.wav'), 'error: cannot read a.wav')
 })
 
 test('an error names its cause and the next step; the exit code is 2 for usage and 1 for failures', async (t) => {

@@ -111,7 +111,7 @@ test.serial('the settings create the first administrator and never change an exi
 })
 
 test.serial(
-  'an empty or short password for the first administrator stops the start [B2]',
+  'an empty, short or missing password for the first administrator stops the start [B2]',
   async (t) => {
     const file = join(await dataDirectory(t), 'password')
     await writeFile(file, '\n')
@@ -121,5 +121,9 @@ test.serial(
       t.regex(service.stderr(), /cannot start: the password of the first administrator should have at least 8 bytes/)
       t.is(service.stdout(), '')
     }
+    const missing = { ADMIN_USERNAME: 'root', ADMIN_PASSWORD_FILE: `${file}-missing` }
+    const service = start(t, await dataDirectory(t), missing)
+    t.is(await service.exited, 1)
+    t.regex(service.stderr(), /cannot start: STENOLOG_ADMIN_PASSWORD_FILE cannot be read: ENOENT/)
   },
 )

@@ -152,8 +152,8 @@ export const commandLineMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'interfaces/command-error.ts',
-    before: '(/^(?:error|hint): /.test(line) ? line :',
-    after: "(line === '' ? line :",
+    before: 'if (/^(?:error|hint): /.test(line)) return line',
+    after: "if (line === '') return line",
     rows: ['a multi-line error keeps the reasons of a service that did not start'], test: COMMANDS,
   },
   {

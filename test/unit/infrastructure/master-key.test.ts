@@ -41,8 +41,8 @@ test('a file without a master key is refused and stays unchanged', async (t) => 
   const file = join(path, 'master.key')
   for (const content of ['', 'too short', randomBytes(31), randomBytes(33), 'g'.repeat(64)]) {
     await writeFile(file, content)
-    await t.throwsAsync(loadMasterKey(file), { message: /does not contain a master key/ })
-    await t.throwsAsync(loadOrCreateMasterKey(file), { message: /does not contain a master key/ })
+    await t.throwsAsync(loadMasterKey(file), { message: /is not a master key/ })
+    await t.throwsAsync(loadOrCreateMasterKey(file), { message: /is not a master key/ })
     t.is((await stat(file)).size, Buffer.byteLength(content))
   }
   await t.throwsAsync(loadMasterKey(join(path, 'missing')), { code: 'ENOENT' })
