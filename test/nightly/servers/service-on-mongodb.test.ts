@@ -53,7 +53,10 @@ const assertUnavailable = async (
 ): Promise<void> => {
   await untilReady(alice, 503)
   t.like(await alice.get('/health/ready'), { status: 503, body: { checks: { readModels: 'unavailable' } } })
+  // The finish comes first, because the service forgets the keys of sessions after 30 s without MongoDB.
   const begin = performance.now()
+  t.is((await alice.put(`/lives/${live.id}/finish`)).status, 200)
+  const finished = performance.now()
   t.like(await alice.get('/lives/'), UNAVAILABLE)
   t.like(await alice.get(`/lives/${live.id}`), UNAVAILABLE)
   const listed = performance.now()
@@ -65,9 +68,8 @@ const assertUnavailable = async (
     UNAVAILABLE,
   )
   const created = performance.now()
-  t.is((await alice.put(`/lives/${live.id}/finish`)).status, 200)
   t.is((await alice.get('/health/live')).status, 200)
-  const ms = [(listed - begin) / 2, (created - listed) / 6, performance.now() - created].map((time) => Math.round(time))
+  const ms = [(listed - finished) / 2, (created - listed) / 6, finished - begin].map((time) => Math.round(time))
   t.log(`while MongoDB was unavailable: a read took ${ms[0]} ms, a create ${ms[1]} ms, a finish ${ms[2]} ms`)
 }
 
