@@ -59,6 +59,8 @@ export const createLivePipeline =
     let settledTo = 0
     /** `hasEnded`: no audio follows. `isHurried`: the time for passes is over. `isStopped`: no event follows. */
     let [isDriving, hasEnded, isHurried, isStopped] = [false, false, false, false]
+    /** True when another process transcribes the audio after the last final. */
+    let isContinued = false
     const finished = Promise.withResolvers<void>()
     const cancellation = createCancellation()
     const judgeFrames = createVoiceDetection(engine, timers, cancellation)
@@ -176,19 +178,17 @@ export const createLivePipeline =
     }
 
     /** Called before each step, because passes take longer on a busy machine. */
-    const updateLimits = (): void => {
-      limits = limitsOf(config, windowSeconds ?? config.max_buffer, engine.passTime(model)?.usual)
-    }
+    const limitsNow = () => limitsOf(config, windowSeconds ?? config.max_buffer, engine.passTime(model)?.usual)
 
     const drive = async (): Promise<void> => {
       for (;;) {
         if (isStopped) return
         if (isHurried) {
-          await emit(policy.finishNow(limits))
+          await emit(policy.finishNow(limits, isContinued))
           return stop()
         }
         isWoken = false
-        updateLimits()
+        limits = limitsNow()
         const hasMore = (await detect()) || (await advance())
         if (isStopped) return
         if (!isHurried) dropConsumed()
@@ -231,17 +231,17 @@ export const createLivePipeline =
       },
       backlogSeconds: () => (isStopped ? 0 : (audio.end() - backlog.consumed()) / SAMPLE_RATE),
       settledSamples: () => settledTo,
-      finish: async (limitMs) => {
+      finish: async (limitMs, continues = false) => {
+        isContinued = continues && (isContinued || !hasEnded) && policy.knowsWordEnds
         hasEnded = true
+        const hurry = (): void => {
+          isHurried = true
+          scheduler.withdraw(liveId)
+          cancellation.cancel()
+        }
+        if (isContinued) hurry()
         wake()
-        const cancelTimers = [
-          timers.after(limitMs * PASSES_TIME_SHARE, () => {
-            isHurried = true
-            scheduler.withdraw(liveId)
-            cancellation.cancel()
-          }),
-          timers.after(limitMs, stop),
-        ]
+        const cancelTimers = [timers.after(limitMs * PASSES_TIME_SHARE, hurry), timers.after(limitMs, stop)]
         await finished.promise
         for (const cancel of cancelTimers) cancel()
       },

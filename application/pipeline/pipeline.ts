@@ -58,9 +58,10 @@ export interface LivePipeline {
   readonly settledSamples: () => number
   /**
    * Transcribes the received audio and emits the last finals, within `limitMs` milliseconds. If it is called again, the
-   * earliest limit counts.
+   * earliest limit counts. `isContinued`: another process has the audio after the last final. If the word times are
+   * exact, only the known words become final that no later audio can change. The other words are left to that process.
    */
-  readonly finish: (limitMs: number) => Promise<void>
+  readonly finish: (limitMs: number, isContinued?: boolean) => Promise<void>
   /** Stops immediately, without further events. */
   readonly abort: () => void
 }

@@ -170,6 +170,7 @@ export const createLiveSessions = (options: LiveSessionsOptions): RunningSession
       waitFor(liveId, graceMs, () => track(running.end(cause, origin)))
     },
     finishTranscribing: async (liveId, limitMs) => lives.get(liveId)?.running.finish(limitMs),
+    finishBeforeMove: async (liveId, limitMs) => lives.get(liveId)?.running.finish(limitMs, true),
     stop: (liveId) => {
       const running = lives.get(liveId)?.running
       if (running !== undefined && running.stage() !== 'ending') running.settle()

@@ -74,8 +74,8 @@ export interface RunningLive extends AudioInput {
   /** Returns whether no sender has configured the session yet. */
   readonly isIdle: () => boolean
   readonly stage: () => Stage
-  /** Transcribes and translates the received audio. A later call may shorten the time limit. */
-  readonly finish: (limitMs: number) => Promise<void>
+  /** Transcribes and translates received audio. Later calls may shorten the limit. `isContinued`: see LivePipeline. */
+  readonly finish: (limitMs: number, isContinued?: boolean) => Promise<void>
   readonly end: EndAppender['end']
   /** Call this when the end of the session is known. Nothing is published afterwards. */
   readonly settle: () => void
@@ -171,15 +171,17 @@ export const createRunningLive = (options: RunningLiveOptions): RunningLive => {
       },
     })
 
-  const finishPipeline = async (running: LivePipeline, limitMs: number): Promise<void> => {
-    await running.finish(limitMs)
+  const finishPipeline = async (running: LivePipeline, limitMs: number, isContinued: boolean): Promise<void> => {
+    await running.finish(limitMs, isContinued)
     await lastFinal
     await translations.settled()
   }
 
-  const finishTranscribing = async (limitMs: number): Promise<void> => {
+  const finish = async (limitMs: number, isContinued = false): Promise<void> => {
+    isFinishing = true
     try {
-      if (pipeline !== undefined) await atMost(timers, limitMs + FINISH_MARGIN_MS, finishPipeline(pipeline, limitMs))
+      if (pipeline !== undefined)
+        await atMost(timers, limitMs + FINISH_MARGIN_MS, finishPipeline(pipeline, limitMs, isContinued))
       await lastFinal
     } catch (error) {
       handleException(error)
@@ -234,10 +236,7 @@ export const createRunningLive = (options: RunningLiveOptions): RunningLive => {
       if (endAppender.hasBegun()) return 'ending'
       return isFinishing ? 'finishing' : 'open'
     },
-    finish: async (limitMs) => {
-      isFinishing = true
-      await finishTranscribing(limitMs)
-    },
+    finish,
     end: endAppender.end,
     settle: () => {
       if (isOver) return

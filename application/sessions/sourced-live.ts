@@ -60,9 +60,10 @@ export const withSource = ({ running, ...options }: SourcedLiveOptions): Sourced
     onDrained: (callback) => {
       drained = callback
     },
-    finish: async (limitMs) => {
+    finish: async (limitMs, isContinued = false) => {
       stop()
-      await running.finish(limitMs)
+      // Nobody keeps the audio of a URL, so its last words must not wait for another process.
+      await running.finish(limitMs, isContinued && live.audioUrl === null)
     },
     settle: () => {
       stop()

@@ -81,8 +81,13 @@ export interface StreamingPolicy {
   readonly applyPass: (regions: ReadonlyArray<Region>, pass: Pass, hypothesis: Hypothesis, limits: Limits) => Outcome
   /** Drops all words that are not final and starts again at a sample, without context. Used after a wrong language. */
   readonly restart: (from: number) => void
-  /** Makes all known words final, because no further pass will run. */
-  readonly finishNow: (limits: Limits) => Outcome
+  /**
+   * Makes all known words final, because no further pass will run. `isContinued`: only the words that no later audio
+   * can change, because another process transcribes the audio after them.
+   */
+  readonly finishNow: (limits: Limits, isContinued?: boolean) => Outcome
+  /** False: the policy only estimates where a word ends, so another process cannot continue between two words. */
+  readonly knowsWordEnds: boolean
   /** Returns the sample up to which the detector should run next. */
   readonly nextDetection: (speech: SegmenterState, limits: Limits) => number
 }

@@ -17,7 +17,7 @@ import type { LiveRuns } from './live-runs.ts'
 
 /** The sessions of this process, as a drain needs them. */
 interface DrainedSessions {
-  readonly runs: Pick<LiveRuns, 'termOf' | 'finishTranscribing'>
+  readonly runs: Pick<LiveRuns, 'termOf' | 'finishBeforeMove'>
   readonly count: () => number
   readonly flushAll: (limitMs: number) => Promise<void>
 }
@@ -79,10 +79,13 @@ export const drainWorker = (deps: DrainWorkerDeps) => async (): Promise<void> =>
     })
   }
 
-  /** Audio that arrives during the hand-over is ignored here. The process of the sender sends it to the next worker. */
+  /**
+   * Audio after the last final and during the hand-over is left to the next worker, because the process of the sender
+   * sends it again.
+   */
   const handOver = async (held: Reservation): Promise<void> => {
     tried.add(held.liveId)
-    await atMost(timers, HAND_OVER_MS, sessions.runs.finishTranscribing(held.liveId, HAND_OVER_MS))
+    await atMost(timers, HAND_OVER_MS, sessions.runs.finishBeforeMove(held.liveId, HAND_OVER_MS))
     const moved = await admission.send({ command: moveOf(held), ...ownOrigin(deps) })()
     // The session moves when this worker leaves.
     if (E.isLeft(moved)) {

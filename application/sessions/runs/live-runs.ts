@@ -28,6 +28,11 @@ export interface LiveRuns {
   readonly awaitSender: (liveId: number, live: AttachedLive, point: SourcePoint, end: ExpectedSender) => void
   /** Takes no more audio, and transcribes and translates the received audio. The session stays open. */
   readonly finishTranscribing: (liveId: number, limitMs: number) => Promise<void>
+  /**
+   * The same for a session that moves to another worker. The process of its sender sends the audio after the last final
+   * again, so words that are not certain yet can be left to the other worker.
+   */
+  readonly finishBeforeMove: (liveId: number, limitMs: number) => Promise<void>
   /** Call this when the end is stored. Stops a session that another process ended, without further text. */
   readonly stop: (liveId: number) => void
   /** Reports the end to the sockets of the session. */

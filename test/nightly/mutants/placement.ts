@@ -136,8 +136,15 @@ export const placementMutants: ReadonlyArray<Mutant> = [
     rows: ['a single process writes nothing when it stops'], test: DRAIN,
   },
   {
+    file: 'application/pipeline/live-pipeline.ts',
+    before: 'policy.finishNow(limits, isContinued)',
+    after: 'policy.finishNow(limits)',
+    rows: ['wherever another process continues a session, no word is split, lost or repeated'],
+    test: 'test/unit/pipeline/live-pipeline.lifecycle.test.ts',
+  },
+  {
     file: 'application/sessions/runs/drain-worker.ts',
-    before: 'await atMost(timers, HAND_OVER_MS, sessions.runs.finishTranscribing(held.liveId, HAND_OVER_MS))',
+    before: 'await atMost(timers, HAND_OVER_MS, sessions.runs.finishBeforeMove(held.liveId, HAND_OVER_MS))',
     after: 'await atMost(timers, HAND_OVER_MS, Promise.resolve())',
     rows: ['at a planned stop each session finishes its audio and moves, and the worker leaves'], test: DRAIN,
   },

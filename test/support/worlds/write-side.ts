@@ -113,6 +113,7 @@ export const NO_RUNS: LiveRuns = {
   pull: () => undefined,
   awaitSender: () => undefined,
   finishTranscribing: () => Promise.resolve(),
+  finishBeforeMove: () => Promise.resolve(),
   stop: () => undefined,
   ended: () => undefined,
   drop: () => undefined,

@@ -4,6 +4,7 @@ import test from 'ava'
 import { createLags } from '../../../application/pipeline/lags.ts'
 import { createLivePipeline } from '../../../application/pipeline/live-pipeline.ts'
 import { createScheduler } from '../../../application/pipeline/scheduler.ts'
+import { SAMPLE_RATE } from '../../../application/ports/engine.ts'
 import { DEFAULT_ENGINE_SETTINGS as settings } from '../../../domain/live/settings.ts'
 import { eventually } from '../../support/tools/eventually.ts'
 import { collectEvents, heldTimers, pipelineOf, spokenWords } from '../../support/pipeline/pipeline-driver.ts'
@@ -46,6 +47,30 @@ test('settings may change until the first audio, and segment numbers continue fr
   await pipeline.finish(10_000)
   t.deepEqual(finals.map(({ segment, text }) => [segment, text]), [[42, 'one'], [43, 'two'], [44, 'three']])
   t.deepEqual(partials, [])
+})
+
+test('wherever another process continues a session, no word is split, lost or repeated', async (t) => {
+  const text = 'alpha beta gamma delta epsilon zeta'
+  const words = spokenWords(text)
+  const audio = scriptedAudio(words, 2)
+  const transcribe = async (samples: Int16Array, isContinued: boolean) => {
+    const { finals, events, failures } = collectEvents()
+    const pipeline = pipelineOf(scriptedEngine({ words, hasWordTimes: true }), events)
+    await pipeline.start()()
+    pipeline.push(samples)
+    await eventLoopTurns(20)
+    await pipeline.finish(10_000, isContinued)
+    t.deepEqual(failures, [])
+    return { texts: finals.map((final) => final.text), end: Math.round((finals.at(-1)?.end ?? 0) * SAMPLE_RATE) }
+  }
+  let cuts = 0
+  for (let cut = SAMPLE_RATE / 20; cut < audio.length; cut += SAMPLE_RATE / 20) {
+    const first = await transcribe(audio.slice(0, cut), true)
+    const second = await transcribe(audio.slice(first.end), false)
+    t.is([...first.texts, ...second.texts].join(' '), text, `cut at ${cut}`)
+    cuts += first.texts.length > 0 ? 1 : 0
+  }
+  t.true(cuts > 20)
 })
 
 test('a model that does not load is reported to the caller of start, and finish returns', async (t) => {

@@ -74,6 +74,7 @@ export const agreementPolicy = (nextSegment: number): StreamingPolicy => {
       state = { ...initialPolicy(state.segment), lastFinalEnd, bufferStart: at, transcribedEnd: at, changedAt: at }
     },
     finishNow: (limits) => apply(finishNow(state, limits)),
+    knowsWordEnds: false,
     nextDetection: (speech, limits) => nextDetection(state, speech, limits),
   }
 }

@@ -201,11 +201,13 @@ export const attentionPolicy = (nextSegment: number): StreamingPolicy => {
     restart: (from) => {
       state = restartAt(state, from)
     },
-    finishNow: (limits) => {
-      const outcome = show(finaliseAll(state, limits), limits)
+    finishNow: (limits, isContinued) => {
+      const done = isContinued === true ? finalise(state, Infinity, limits) : finaliseAll(state, limits)
+      const outcome = show(done, limits)
       state = outcome.state
       return outcome
     },
+    knowsWordEnds: true,
     nextDetection: (speech, limits) => {
       const oldest = openWords(state)[0]
       const { region, end } = lastOf(speech)
