@@ -86,7 +86,7 @@ browserTest('the console installs a model with progress, checks the data and sho
   await page.getByText('Please correct the marked fields.').waitFor()
   await page.getByLabel('Name', { exact: true }).fill('someone/nothing')
   await page.getByRole('button', { name: 'Install', exact: true }).click()
-  await page.getByRole('alert').getByText(/^That failed: .*no public model/).waitFor()
+  await page.getByRole('alert').getByText(/^The job failed: .*no public model/).waitFor()
   await checkAccess(t, page, 'administration, models, failed')
   await page.getByLabel('Name', { exact: true }).fill('someone/whisper-base')
   hub.faults.push({ path: /^onnx\/encoder/, times: 1, kind: { breaksAfter: 100_000, silent: true } })
