@@ -7,7 +7,7 @@ import { inheritedVariables } from '../../infrastructure/node/inherited-variable
 const INHERITED = ['PATH', 'NODE_COMPILE_CACHE']
 
 /** As in `npm start`: hides Node's warning about type stripping, which the service uses for the console's files. */
-const EXEC_ARGV = [...process.execArgv, '--disable-warning=ExperimentalWarning']
+const WITHOUT_WARNING = '--disable-warning=ExperimentalWarning'
 
 const SERVER = join(import.meta.dirname, '..', 'main.ts')
 
@@ -32,7 +32,8 @@ export const startServiceProcess = async (settings: Readonly<Record<string, stri
   const child = fork(SERVER, [], {
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     env: { ...inheritedVariables(INHERITED), ...settings },
-    execArgv: EXEC_ARGV,
+    // Read at each start, because tests add a probe after the imports.
+    execArgv: [...process.execArgv, WITHOUT_WARNING],
   })
   const exited = new Promise<number | null>((resolve) => child.once('exit', resolve))
   const log: Array<string> = []
