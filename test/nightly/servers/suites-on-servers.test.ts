@@ -4,11 +4,15 @@ import { EVENTSTORE_FOLDER, EVENTSTORE_NODES } from '../../support/stores/chosen
 import { wrongSkips } from '../../support/running/skipped-on-servers.ts'
 import { runAva } from '../../support/running/ava-runner.ts'
 
-/** Suites that another variable enables are excluded; with several nodes also the suite of recordings of one node. */
+/**
+ * Excluded suites: those that another variable enables, with several nodes the suite of recordings of one node, and
+ * with fewer than three nodes the suite that needs elections of three nodes.
+ */
 const EXCLUDED = [
   'eventstoredb-drills.test.ts',
   'upgrade.test.ts',
   ...(EVENTSTORE_NODES > 1 ? ['eventstoredb-facts-appends.test.ts'] : []),
+  ...(EVENTSTORE_NODES < 3 ? ['sessions-in-elections.test.ts'] : []),
 ]
 
 /**
@@ -18,7 +22,7 @@ const EXCLUDED = [
  */
 const serviceSuites = globSync('test/e2e/service/**/*.test.ts').toSorted()
 const eventStoreSuites = globSync('test/{contract,nightly}/**/*.test.ts').toSorted().filter((file) =>
-  /support\/(?:stores\/eventstoredb(?:\.ts|-server\/)|doubles\/eventstoredb\/facts)/.test(readFileSync(file, 'utf8'))
+  /support\/stores\/eventstoredb(?:\.ts|-clients\.ts|-server\/)/.test(readFileSync(file, 'utf8'))
   && !EXCLUDED.some((name) => file.endsWith(name)))
 const isReal = EVENTSTORE_FOLDER !== undefined
 const files = [...serviceSuites, ...(isReal ? eventStoreSuites : [])]

@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict'
 import type { ExecutionContext } from 'ava'
 import {
   ADMISSION_STREAM, Admitted, CapacitySet, Moved, Released, WorkerDraining, WorkerJoined, WorkerLeft,
@@ -80,11 +81,15 @@ const sessionsAndTheirVram = async (t: ExecutionContext, url: string): Promise<R
   return data
 }
 
-const checkStatuses = (
-  t: ExecutionContext, lists: Lists, sessions: ReadonlyArray<OpenSession>, expected: (session: OpenSession) => string,
+/** Throws unless the lists show these statuses. */
+const assertStatuses = (
+  lists: Lists, sessions: ReadonlyArray<OpenSession>, expected: (session: OpenSession) => string,
 ): void => {
   const statuses = new Map(lists[LIVES]?.map(({ id, status }) => [id, status]))
-  for (const session of sessions) t.is(statuses.get(session.live.id), expected(session), session.name)
+  assert.deepEqual(
+    sessions.map(({ name, live }) => [name, statuses.get(live.id)]),
+    sessions.map((session) => [session.name, expected(session)]),
+  )
 }
 
 const administrators = (url: string): Promise<ReadonlyArray<Client>> =>
@@ -125,7 +130,7 @@ export const fillAndKill = async (t: ExecutionContext, data: ServiceData): Promi
   t.is((await sessionsAndTheirVram(t, url)).filter(isOpen).length, 20)
   const jwts = (await administrators(url)).map(({ token }) => token)
   const lists = await readLists(url)
-  checkStatuses(t, lists, sessions, ({ statusAfter }) => (statusAfter === 'pending' ? 'pending' : 'active'))
+  assertStatuses(lists, sessions, ({ statusAfter }) => (statusAfter === 'pending' ? 'pending' : 'active'))
   for (const { sender, listener } of sessions) if (sender && listener) speak(sender, sources.speech)
   older.kill('SIGKILL')
   t.is(await older.exited, null)
@@ -177,12 +182,16 @@ export const upgradeAndCheck = async (t: ExecutionContext, older: OlderData): Pr
   const current = startThisVersion(t, data)
   const url = await current.url()
   t.is((await fetch(`${url}/health/ready`)).status, 200)
-  const lists = await readLists(url)
+  // On servers, a background task ends the abandoned sessions after the service is ready.
+  const lists = await eventually(async () => {
+    const found = await readLists(url)
+    assertStatuses(found, sessions, ({ statusAfter }) => (statusAfter === 'error' ? 'active' : statusAfter))
+    return found
+  })
   const waiting = sessions.filter(({ statusAfter }) => statusAfter === 'pending')
   const running = sessions.filter(({ statusAfter }) => statusAfter === 'active').map(({ live }) => live)
   const ended = sessions.filter(({ statusAfter }) => statusAfter === 'finished')
   checkLists(t, older.lists, lists, sessions.filter((session) => !waiting.includes(session)).map(({ live }) => live.id))
-  checkStatuses(t, lists, sessions, ({ statusAfter }) => (statusAfter === 'error' ? 'active' : statusAfter))
   t.is((await sessionsAndTheirVram(t, url)).filter(isOpen).length, sessions.length - ended.length)
   await checkAdministrators(t, current, older)
   await checkKeys(t, url, older)

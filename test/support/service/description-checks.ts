@@ -118,15 +118,24 @@ export const createFrameCheck = (document: SocketDocument): ((frame: unknown) =>
   return (frame) => (isDescribed(frame) ? null : `the frame ${JSON.stringify(frame)} is not in /asyncapi.json`)
 }
 
-/** Reads a document of a service once. All services of a test run the same code, so they serve the same document. */
+/**
+ * Reads a document of each service once. Services of one version serve equal documents, which share one check. A test
+ * of upgrades also runs an older version.
+ */
 const fetchOnce = <A>(name: string, read: (document: unknown) => A): ((url: string) => Promise<A>) => {
-  let result: Promise<A> | null = null
+  const byUrl = new Map<string, Promise<A>>()
+  const byText = new Map<string, A>()
+  const fetchCheck = async (url: string): Promise<A> => {
+    const text = await (await fetch(`${url}/${name}`)).text()
+    const check = byText.get(text) ?? read(JSON.parse(text))
+    byText.set(text, check)
+    return check
+  }
   return (url) => {
-    result ??= fetch(`${url}/${name}`).then(async (response) => read(await response.json()))
+    const result = byUrl.get(url) ?? fetchCheck(url)
+    byUrl.set(url, result)
     // When the service was killed during the request, the next call sends the request again.
-    result.catch(() => {
-      result = null
-    })
+    result.catch(() => byUrl.delete(url))
     return result
   }
 }
