@@ -17,7 +17,7 @@ import type { LiveRuns } from './live-runs.ts'
 
 /** The sessions of this process, as a drain needs them. */
 interface DrainedSessions {
-  readonly runs: Pick<LiveRuns, 'termOf' | 'finishBeforeMove'>
+  readonly runs: Pick<LiveRuns, 'termOf' | 'finishTranscribing' | 'finishBeforeMove'>
   readonly count: () => number
   readonly flushAll: (limitMs: number) => Promise<void>
 }
@@ -25,6 +25,8 @@ interface DrainedSessions {
 export interface DrainWorkerDeps extends PlacingDeps {
   readonly members: Pick<Members, 'self' | 'announce'>
   readonly sessions: DrainedSessions
+  /** Senders can be connected to this process. Nobody sends their received audio again after its stop. */
+  readonly hasSockets: boolean
   /** Null when there is no other process that could consider this worker lost. */
   readonly rejoining: Rejoining | null
   readonly timers: Timers
@@ -79,13 +81,12 @@ export const drainWorker = (deps: DrainWorkerDeps) => async (): Promise<void> =>
     })
   }
 
-  /**
-   * Audio after the last final and during the hand-over is left to the next worker, because the process of the sender
-   * sends it again.
-   */
+  /** If the process of the sender goes on running, it sends the audio after the last final to the next worker. */
+  const finishOne = deps.hasSockets ? sessions.runs.finishTranscribing : sessions.runs.finishBeforeMove
+
   const handOver = async (held: Reservation): Promise<void> => {
     tried.add(held.liveId)
-    await atMost(timers, HAND_OVER_MS, sessions.runs.finishBeforeMove(held.liveId, HAND_OVER_MS))
+    await atMost(timers, HAND_OVER_MS, finishOne(held.liveId, HAND_OVER_MS))
     const moved = await admission.send({ command: moveOf(held), ...ownOrigin(deps) })()
     // The session moves when this worker leaves.
     if (E.isLeft(moved)) {

@@ -49,6 +49,8 @@ export const startWorker = ({ foundation, writeSide, readSide, workerSessions, r
       /** Continues or ends the sessions of an earlier run. */
       resume: running.start,
       /** Ends the sessions at a planned stop. Call it while all other parts still run. */
-      drain: drainWorker({ ...about, sessions, rejoining, drainTimeout: settings.drainTimeout }),
+      drain: drainWorker({
+        ...about, sessions, rejoining, drainTimeout: settings.drainTimeout, hasSockets: settings.role.includes('api'),
+      }),
     }
   })

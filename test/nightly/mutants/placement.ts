@@ -136,6 +136,12 @@ export const placementMutants: ReadonlyArray<Mutant> = [
     rows: ['a single process writes nothing when it stops'], test: DRAIN,
   },
   {
+    file: 'application/sessions/runs/drain-worker.ts',
+    before: 'deps.hasSockets ? sessions.runs.finishTranscribing : sessions.runs.finishBeforeMove',
+    after: 'sessions.runs.finishBeforeMove',
+    rows: ['a stopping process with sockets transcribes all received audio'], test: DRAIN,
+  },
+  {
     file: 'application/pipeline/live-pipeline.ts',
     before: 'policy.finishNow(limits, isContinued)',
     after: 'policy.finishNow(limits)',
@@ -144,7 +150,7 @@ export const placementMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'application/sessions/runs/drain-worker.ts',
-    before: 'await atMost(timers, HAND_OVER_MS, sessions.runs.finishBeforeMove(held.liveId, HAND_OVER_MS))',
+    before: 'await atMost(timers, HAND_OVER_MS, finishOne(held.liveId, HAND_OVER_MS))',
     after: 'await atMost(timers, HAND_OVER_MS, Promise.resolve())',
     rows: ['at a planned stop each session finishes its audio and moves, and the worker leaves'], test: DRAIN,
   },

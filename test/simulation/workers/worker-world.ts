@@ -56,6 +56,7 @@ interface WorkerOptions extends WorkerStores {
   /** Replaces the default candidates, which are all joined workers. */
   readonly candidates?: CandidatesFor
   readonly drainTimeout?: number
+  readonly hasSockets?: boolean
   readonly whenProjected?: () => Promise<void>
   /** Replaces the subscription of `runLives`. */
   readonly subscribe?: EventStore['subscribe']
@@ -86,7 +87,7 @@ export const createWorker = async (options: WorkerOptions) => {
   const rejoining = members && rejoinWorker({ ...following, members })
   const drain = drainWorker({
     ...following, members: members ?? { self, announce: () => undefined }, sessions, rejoining: rejoining ?? null,
-    drainTimeout: options.drainTimeout ?? 0,
+    drainTimeout: options.drainTimeout ?? 0, hasSockets: options.hasSockets ?? false,
   })
   const watching = members && options.watches !== false && watchWorkers({ ...following, members })
   const followedStore = { ...store, subscribe: options.subscribe ?? store.subscribe }

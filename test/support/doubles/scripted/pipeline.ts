@@ -27,6 +27,8 @@ export interface ScriptedPipeline {
   readonly settle: (samples: number) => void
   /** The time limits of all calls of `finish`, in milliseconds. */
   readonly finishes: ReadonlyArray<number>
+  /** `isContinued` of the last call of `finish`. */
+  readonly isContinued: () => boolean
   readonly isAborted: () => boolean
 }
 
@@ -70,6 +72,7 @@ export const createScriptedPipelines = (script: PipelineScript = {}): ScriptedPi
     let settled = 0
     const pushed: Int16Array[] = []
     const finishes: number[] = []
+    let continued = false
     const loading = Promise.withResolvers<E.Either<ModelLoadFailed, void>>()
     const samples = (): number => pushed.reduce((sum, { length }) => sum + length, 0)
     const pipeline: ScriptedPipeline = {
@@ -96,6 +99,7 @@ export const createScriptedPipelines = (script: PipelineScript = {}): ScriptedPi
         settled = count
       },
       finishes,
+      isContinued: () => continued,
       isAborted: () => aborted,
     }
     all.push(pipeline)
@@ -112,8 +116,9 @@ export const createScriptedPipelines = (script: PipelineScript = {}): ScriptedPi
       },
       settledSamples: () => settled,
       backlogSeconds: () => (samples() - consumed) / SAMPLE_RATE,
-      finish: async (limitMs) => {
+      finish: async (limitMs, isContinued = false) => {
         finishes.push(limitMs)
+        continued = isContinued
         await beforeTail()
         const text = tail(pipeline)
         if (text !== null && !aborted) await pipeline.final(lastSegment + 1, text)

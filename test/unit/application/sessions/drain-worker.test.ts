@@ -64,6 +64,28 @@ test('at a planned stop each session finishes its audio and moves, and the worke
   t.is(sender.audio(AUDIO), 'over')
 })
 
+for (const hasSockets of [false, true])
+  test(
+    hasSockets
+      ? 'a stopping process with sockets transcribes all received audio, because its senders are disconnected'
+      : 'a stopping process without sockets leaves uncertain words to the next worker, which gets their audio',
+    async (t) => {
+      const shared = stores()
+      const first = await startWorker(t, shared, { drainTimeout: TEN_MINUTES_MS, hasSockets })
+      const raw = right(await first.side.createLive(me, requestOf())()).id
+      const sender = await first.attach(raw)
+      sender.configure({})
+      sender.audio(AUDIO)
+      await eventually(async () => assert.ok((await typesOf(shared, `live-${raw}`)).includes('LiveStarted')))
+      await startWorker(t, shared, { worker: 'w2', takeoverGrace: TEN_MINUTES_MS })
+      await first.admission.refresh()
+      const pipeline = first.pipelines.of(raw)
+      await first.drain()
+      t.is(pipeline.finishes.length, 1)
+      t.is(pipeline.isContinued(), !hasSockets)
+    },
+  )
+
 test('sessions without another worker stay until DRAIN_TIMEOUT and then wait for a worker', async (t) => {
   const shared = stores()
   const offering = () =>
