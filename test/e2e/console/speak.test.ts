@@ -43,7 +43,6 @@ let launched: Promise<Browser> | undefined
 /** One browser for all tests. Only one test at a time may open its microphone. */
 const browserWithMicrophone = (): Promise<Browser> => (launched ??= launchWithMicrophone(48_000, closing))
 
-// This test runs first, because the fake microphone plays in real time and a late page would miss words.
 // test/nightly/console tests another sample rate.
 serialTestWith(CHROMIUM)('a voice at 48000 Hz is transcribed correctly [B5]', async (t) => {
   await transcribeVoice(t, start, await browserWithMicrophone())
