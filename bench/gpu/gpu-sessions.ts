@@ -25,11 +25,8 @@ const SHARES = [0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1]
 
 const monotonic = (): number => performance.now()
 const say = (line: string): void => void process.stderr.write(`${line}\n`)
-const LOGGER = {
-  info: (fields: object, line: string) => say(`${line} ${JSON.stringify(fields)}`),
-  warn: (fields: object, line: string) => say(`${line} ${JSON.stringify(fields)}`),
-  error: (fields: object, line: string) => say(`${line} ${JSON.stringify(fields)}`),
-}
+const log = (fields: object, line: string): void => say(`${line} ${JSON.stringify(fields)}`)
+const logger = { info: log, warn: log, error: log }
 
 /** Returns the passes per second of an engine with `concurrent` passes that wait or run. */
 const speedOf = async (
@@ -54,7 +51,8 @@ const speedOf = async (
 
 /**
  * Returns how many sessions an engine carries in real time with a 95th percentile of the lag within max_delay. For an
- * engine that is too slow for one session, it returns the completed share of the passes.
+ * engine that is too slow for one session, it returns the completed share of the passes. An engine that completes the
+ * passes of one session, but too late, counts with one session.
  */
 const sessionsOf = async (
   engine: SpeechEngine,
@@ -74,7 +72,7 @@ const sessionsOf = async (
     if (lag <= 1000 * SETTINGS.max_delay) return count
     if (count === 1) break
   }
-  return Math.min(possible, 1)
+  return 1
 }
 
 const contest = async (shape: WhisperShape): Promise<Contest | Skipped> => {
@@ -84,7 +82,6 @@ const contest = async (shape: WhisperShape): Promise<Contest | Skipped> => {
   if (model === null) return TINY_ABSENT
   const { samples } = await demoSpeech()
   const inMainMemory = new URL('./results-in-main-memory.ts', import.meta.url).href
-  const logger = LOGGER
   say(`${provider}: ${why}`)
   let jobs: ReadonlyArray<TranscribeJob> = []
 

@@ -43,20 +43,20 @@ export const makeShapedModel = async (shape: WhisperShape, tokens: number): Prom
     preprocessor: { feature_size: shape.melBins },
   }
   const copies = await Promise.all([copyTinyFiles(tokens, changes), copyTinyFiles(tokens, changes)])
-  const [any, single] = copies
-  if (any === null || single === null) return null
-  for (const { folder } of [any, single]) await mkdir(join(folder, 'onnx'))
+  const [joined, single] = copies
+  if (joined === null || single === null) return null
+  for (const { folder } of [joined, single]) await mkdir(join(folder, 'onnx'))
   const pathIn = (folder: string, file: string): string => join(folder, 'onnx', file)
-  await writeWeights(pathIn(any.folder, WEIGHTS_FILE), weightsBytes(shape))
-  await writeFile(pathIn(any.folder, 'encoder_model.onnx'), encoderOf(shape, 'rows'))
+  await writeWeights(pathIn(joined.folder, WEIGHTS_FILE), weightsBytes(shape))
+  await writeFile(pathIn(joined.folder, 'encoder_model.onnx'), encoderOf(shape, 'rows'))
   await writeFile(pathIn(single.folder, 'encoder_model.onnx'), encoderOf(shape, 1))
-  await writeFile(pathIn(any.folder, 'decoder_model.onnx'), decoderOf(shape, false))
-  await writeFile(pathIn(any.folder, 'decoder_with_past_model.onnx'), decoderOf(shape, true))
+  await writeFile(pathIn(joined.folder, 'decoder_model.onnx'), decoderOf(shape, false))
+  await writeFile(pathIn(joined.folder, 'decoder_with_past_model.onnx'), decoderOf(shape, true))
   for (const file of [WEIGHTS_FILE, 'decoder_model.onnx', 'decoder_with_past_model.onnx'])
-    await link(pathIn(any.folder, file), pathIn(single.folder, file))
+    await link(pathIn(joined.folder, file), pathIn(single.folder, file))
   const remove = async (): Promise<void> => {
-    await any.remove()
+    await joined.remove()
     await single.remove()
   }
-  return { folder: any.folder, singleFolder: single.folder, remove }
+  return { folder: joined.folder, singleFolder: single.folder, remove }
 }

@@ -21,7 +21,7 @@ export const SHAPES = {
 } as const satisfies Readonly<Record<string, WhisperShape>>
 
 /** Frames of a window of 30 seconds, positions of the encoder, and positions of the decoder. */
-export const [FRAMES, POSITIONS, TEXT_POSITIONS] = [3000, 1500, 448]
+const [FRAMES, POSITIONS, TEXT_POSITIONS] = [3000, 1500, 448]
 /** The file with the weights of all graphs, next to them. */
 export const WEIGHTS_FILE = 'weights.bin'
 /** LayerNormalization is an operator since this version. */

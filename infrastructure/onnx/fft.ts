@@ -156,8 +156,7 @@ const joinAny: Join = ({ radix, done, rest, roots }, from, to) => {
 const JOINS: Readonly<Record<number, Join>> = { 4: joinFour, 5: joinFive }
 
 /**
- * Stockham's autosort algorithm with mixed radices: any size, fastest for products of 4 and 5 (Whisper uses 400), fast
- * for products of 2, 3, 5 and 7.
+ * Stockham's autosort algorithm with mixed radices: any size; fastest for products of 4 and 5, such as Whisper's 400.
  */
 export const createFft = (size: number): Fft => {
   const radices = radicesOf(size)
