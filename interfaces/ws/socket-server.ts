@@ -207,17 +207,14 @@ export const attachSocketServer = (options: SocketServerOptions): SocketServer =
   }
 
   const onUpgrade = (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
-    const onError = (error: Error): void =>
-      logger.info({ error: error.message }, 'connection broke during the handshake')
-    socket.on('error', onError)
+    // This handler stays. A write to a connection that the client has reset fails after the write has returned, and
+    // Node ends the process when an error has no handler.
+    socket.on('error', (error) => logger.info({ error: error.message }, 'connection broke'))
     const requestId = requestIdOf(request.headers[REQUEST_ID])
     inRequest(correlationIdOf(requestId), () => respond(request, socket, head, requestId))
       .catch((error: unknown) => {
         logger.error({ requestId, error: String(error) }, 'unexpected error in a handshake')
         handshake.refuse(socket, handshake.BROKEN)
-      })
-      .finally(() => {
-        if (!socket.writableEnded) socket.off('error', onError)
       })
   }
   // This handler is never removed. An upgrade without a response would keep its connection open, and the server could
