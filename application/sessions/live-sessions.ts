@@ -59,9 +59,6 @@ interface Run {
   readonly running: SourcedLive
 }
 
-/** Longest delay of a Node timer. */
-const MAX_TIMER_MS = 2 ** 31 - 1
-
 /** Connects senders, pipelines and the write side. The log decides how and when a session ends. */
 export const createLiveSessions = (options: LiveSessionsOptions): RunningSessions => {
   const { lifecycle, bus, logger, timers, environment } = options
@@ -87,7 +84,7 @@ export const createLiveSessions = (options: LiveSessionsOptions): RunningSession
 
   const waitFor = (liveId: number, ms: number, expired: () => void): void => {
     stopWaiting(liveId)
-    const cancel = timers.after(Math.min(ms, MAX_TIMER_MS), () => {
+    const cancel = timers.after(ms, () => {
       waiting.delete(liveId)
       expired()
     })

@@ -42,9 +42,6 @@ export const READABLE_AFTER_END_MS = 58_000
 
 const UNRETAINED: Policy = { name: 'forget-text', retained: false, afterMs: READABLE_AFTER_END_MS }
 
-/** Longest delay of a Node timer. A longer wait uses several timers. */
-const MAX_TIMER_MS = 2 ** 31 - 1
-
 const createdOf = eventReader([LiveCreated])
 const endOf = eventReader([LiveFinished, LiveFailed])
 
@@ -67,14 +64,6 @@ const isRetained = async (deps: ForgetTextDeps, liveId: number): Promise<Either<
   return why === null ? E.right(created?.data.retention === true) : E.left(why)
 }
 
-const sleep = async (deps: ForgetTextDeps, ms: number, signal: AbortSignal): Promise<void> => {
-  let remainingMs = ms
-  do {
-    await pause(deps.timers, Math.min(remainingMs, MAX_TIMER_MS), signal)
-    remainingMs -= MAX_TIMER_MS
-  } while (remainingMs > 0 && !signal.aborted)
-}
-
 /** Handles the ends one after another. They arrive in the order of time, so waiting for one never delays the next. */
 const startPolicy = (deps: ForgetTextDeps, { name, retained, afterMs }: Policy): RunningDuty =>
   startLogDuty(deps, {
@@ -90,7 +79,7 @@ const startPolicy = (deps: ForgetTextDeps, { name, retained, afterMs }: Policy):
       const isUnknown = E.isLeft(hasRetention) && isUnreadable(hasRetention.left)
       if (!(isUnknown && retained) && orThrow(hasRetention) !== retained) return
       const due = Date.parse(at) + afterMs
-      await sleep(deps, Math.min(afterMs, Math.max(0, due - Date.parse(deps.environment.now()))), signal)
+      await pause(deps.timers, Math.min(afterMs, Math.max(0, due - Date.parse(deps.environment.now()))), signal)
       if (!signal.aborted) orThrow(await erase(deps, liveId)())
     },
     failure: 'the text of ended sessions could not be erased; trying again',

@@ -20,16 +20,13 @@ export interface IdleWatch {
   readonly stop: () => void
 }
 
-/** The limit of Node's timers. */
-const MAX_TIMER_MS = 2 ** 31 - 1
-
 export const createIdleWatch = ({ limit, monotonic, timers, isPaused, expired }: IdleOptions): IdleWatch => {
   let lastFrameAt = 0
   let state: 'waiting' | 'watching' | 'stopped' = limit === 0 ? 'stopped' : 'waiting'
   let cancel: () => void = () => undefined
 
   const wait = (ms: number): void => {
-    cancel = afterTimeout(timers, Math.min(ms, MAX_TIMER_MS), check)
+    cancel = afterTimeout(timers, ms, check)
   }
 
   // One timer checks the time of the last frame. A timer for each of a hundred frames a second would be expensive.

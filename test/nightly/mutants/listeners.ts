@@ -60,8 +60,8 @@ export const listenerMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: SESSIONS,
-    before: 'Math.min(ms, MAX_TIMER_MS)',
-    after: 'Math.min(ms / 2, MAX_TIMER_MS)',
+    before: 'timers.after(ms, ',
+    after: 'timers.after(ms / 2, ',
     rows: ['RECONNECT_GRACE'], test: GRACE,
   },
   {
