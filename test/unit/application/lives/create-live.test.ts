@@ -2,6 +2,7 @@ import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
 import type { CreateLiveRequest } from '../../../../application/lives/commands/requested-live.ts'
 import { admitCommand, callerOf, createWriteSide, requestOf } from '../../../support/worlds/write-side.ts'
+import { createMemoryKeyring } from '../../../support/doubles/memory/keyring.ts'
 import { right } from '../../../support/tools/right.ts'
 
 const tagOf = (answer: E.Either<{ readonly _tag: string }, unknown>): string =>
@@ -119,6 +120,18 @@ test('a repeated command returns its session; a fenced session is created again'
   right(await reconcile())
   t.is(right(await createLive(callerOf(1), requestOf(), 'command-2')()).id, 3)
   t.is(log().filter(({ type }) => type === 'LiveCreated').length, 2)
+})
+
+test('a create without keyring reserves nothing, and its repeat creates another session', async (t) => {
+  let isReachable = false
+  const keyring = createMemoryKeyring(() => isReachable)
+  const { createLive, admission, typesOf } = await createWriteSide({ keyring })
+  const caller = callerOf(1, { maxSessions: 1 })
+  t.is(tagOf(await createLive(caller, requestOf(), 'command-1')()), 'KeyringUnavailable')
+  t.is(admission.state().open.length, 0)
+  t.deepEqual(typesOf('live-1'), ['LiveAborted'])
+  isReachable = true
+  t.is(right(await createLive(caller, requestOf(), 'command-1')()).id, 2)
 })
 
 test('a session with language detection stores the source language of each pair [B32]', async (t) => {

@@ -83,6 +83,51 @@ test('unretained text is gone from the log and all copies a minute after the end
   await forgetting.stop()
 })
 
+/** A session of user 1 that has ended with one final, at the present time of `environment`. */
+const endedSession = async (environment = createTestEnvironment()) => {
+  const side = await createWriteSide({ environment })
+  right(await side.createLive(callerOf(1), requestOf())())
+  const text = { text: 'the secret', kind: 'transcription', language: 'en' } as const
+  right(await side.lifecycle.recordSegment({ liveId: 1, segment: 1, start: 0, end: 1, ...text })())
+  right(await side.lifecycle.endLive(1, finished)())
+  const isReadable = async (): Promise<boolean> => right(await side.store.read('segments-1')()).length > 0
+  return { ...side, isReadable }
+}
+
+test('an end that was written while the clock was a year ahead keeps its text for a minute, not a year', async (t) => {
+  let clock = 365 * 24 * 3600
+  const { deps, documents, environment, isReadable } =
+    await endedSession({ ...createTestEnvironment(), now: () => instantAt(clock) })
+  clock = 0
+  const timers = createManualTimers()
+  const logger = createRecordingLogger()
+  const forgetting = forgetText({ ...deps, documents, environment, logger, timers, retentionMax: 0 })
+  await until(() => timers.size() > 0)
+  t.true(await isReadable())
+  timers.advance(58_000)
+  await until(async () => !(await isReadable()))
+  await forgetting.stop()
+})
+
+test('a service that stops erases no text early', async (t) => {
+  const { deps, documents, isReadable } = await endedSession()
+  const erased: Array<ReadonlyArray<string>> = []
+  const keyring = {
+    ...deps.keyring,
+    erase: (keys: ReadonlyArray<string>) => {
+      erased.push(keys)
+      return deps.keyring.erase(keys)
+    },
+  }
+  const timers = createManualTimers()
+  const logger = createRecordingLogger()
+  const forgetting = forgetText({ ...deps, keyring, documents, logger, timers, retentionMax: 0 })
+  await until(() => timers.size() > 0)
+  await forgetting.stop()
+  t.true(await isReadable())
+  t.deepEqual(erased, [])
+})
+
 test('a session with a damaged log keeps its text and delays no later session', async (t) => {
   const { createLive, lifecycle, deps, store, documents } = await createWriteSide()
   for (const liveId of [1, 2]) {

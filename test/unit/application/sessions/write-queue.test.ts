@@ -68,3 +68,30 @@ test('a write is durable only when the store accepted it', async (t) => {
   closing.abort()
   t.false(await late)
 })
+
+for (const refusal of [
+  { _tag: 'KeyErased', key: 'live-7' },
+  { _tag: 'KeyMissing', key: 'live-7' },
+  { _tag: 'LogCorrupted', reason: 'damaged' },
+  { _tag: 'EventTypeUnknown', type: 'InventedLater', stream: 'live-7', revision: 0 },
+] as const)
+  test(`an end is retried until it is stored, also after ${refusal._tag}`, async (t) => {
+    const timers = createManualTimers()
+    const queue = createWriteQueue({
+      liveId: 7,
+      logger: createRecordingLogger(),
+      timers,
+      environment: { random: () => 0.5 },
+      signal: new AbortController().signal,
+      track: () => undefined,
+      superseded: () => undefined,
+    })
+    let attempts = 0
+    const end = queue.add('end', async () => ((attempts += 1) < 6 ? E.left(refusal) : E.right(undefined)))
+    await eventually(() => {
+      timers.advance(5000)
+      assert.equal(queue.size(), 0)
+    })
+    t.true(await end)
+    t.is(attempts, 6)
+  })

@@ -48,6 +48,14 @@ test('deleting a user removes sessions, tokens, keys and list entries, and frees
   t.is(await readable(), 0)
 })
 
+test('a deletion removes an open session that the list does not show yet', async (t) => {
+  const { deleting, readable, admission, typesOf } = await startDeletion(t)
+  right(await deleting({ liveIdsOf: () => TE.right([2]) })(admin, 2)())
+  t.deepEqual(typesOf('live-1'), ['LiveCreated', 'LiveFinished', 'LiveDeleted'])
+  t.is(admission.state().open.length, 0)
+  t.is(await readable(), 0)
+})
+
 test('the last administrator cannot be deleted, even by two simultaneous deletions', async (t) => {
   const { deleting, register, directory } = await startDeletion(t)
   const last = E.left({ _tag: 'LastAdministrator' } as const)
