@@ -14,10 +14,19 @@ const maskedParameter = ([name, value]: [string, string]): string => {
 /** Every route has shorter segments. A longer segment may be a token that a client put into the path by mistake. */
 const MAX_SEGMENT_CHARS = 24
 
+/** A query has space for thousands of parameters. */
+const MAX_PARAMETERS = 20
+
+const maskedQuery = (query: string): string => {
+  const pairs = query.split('&', MAX_PARAMETERS + 1)
+  const masked = Array.from(new URLSearchParams(pairs.slice(0, MAX_PARAMETERS).join('&')), maskedParameter)
+  return [...masked, ...(pairs.length > MAX_PARAMETERS ? ['…'] : [])].join('&')
+}
+
 /** Returns a path and its query without secrets, for the log: `/ws/live/?token=***`. */
 export const loggableUrl = (path: string, query: string): string => {
   const masked = path.split('/').map((segment) => (segment.length > MAX_SEGMENT_CHARS ? '***' : segment)).join('/')
-  return query === '' ? masked : `${masked}?${Array.from(new URLSearchParams(query), maskedParameter).join('&')}`
+  return query === '' ? masked : `${masked}?${maskedQuery(query)}`
 }
 
 /** Returns only the code and message of an error. Node's HTTP errors also hold the raw request with its credentials. */

@@ -113,11 +113,6 @@ const checkHeaders =
     return expected === '100-continue' ? next() : refuse(ctx, { _tag: 'ExpectationFailed' }, logger)
   }
 
-const queryOf = (ctx: Context): Readonly<Record<string, ReadonlyArray<string>>> => {
-  const search = new URLSearchParams(ctx.querystring)
-  return Object.fromEntries(Array.from(new Set(search.keys()), (name) => [name, search.getAll(name)]))
-}
-
 const originOf = ({ address, host, encrypted, prefix }: Arrival, settings: HttpSettings): Origin => {
   const baseUrl = webSocketBase(settings, host, encrypted, prefix)
   const pagesUrl = baseUrl === '' ? pathBase(settings, prefix) : baseUrl.replace(/^ws/, 'http')
@@ -156,7 +151,7 @@ const runRoute = async <D>(
   const body = route.body === undefined ? E.right(undefined) : await readBody(ctx, route.body.kind)
   if (E.isLeft(body)) return body
   const params: Readonly<Record<string, string>> = ctx['params']
-  const raw = { params, query: queryOf(ctx), headers: ctx.headers, body: body.right }
+  const raw = { params, query: ctx.querystring, headers: ctx.headers, body: body.right }
   return route.run(raw, caller.right, origin, options)
 }
 

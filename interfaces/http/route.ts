@@ -5,6 +5,8 @@ import type { Origin } from './clients/origin.ts'
 import type { HttpRefusal, RefusalTag } from './errors.ts'
 import { decodePart, MAX_ISSUES, members } from './codecs/validation.ts'
 import type { Field } from './codecs/validation.ts'
+import { memberNames } from './codecs/shapes.ts'
+import { valuesIn } from './query.ts'
 
 /**
  * Who may call a route. `public`: everyone. `private`: a user with a login token or an API token. `login`: a user
@@ -15,7 +17,8 @@ export type Access = 'public' | 'private' | 'login' | 'admin'
 /** A request before decoding. */
 export interface RawRequest {
   readonly params: Readonly<Record<string, unknown>>
-  readonly query: Readonly<Record<string, ReadonlyArray<string>>>
+  /** The text after `?`. */
+  readonly query: string
   /** Names are lower case. */
   readonly headers: Readonly<Record<string, unknown>>
   readonly body: unknown
@@ -121,7 +124,8 @@ const decodeRequest = <P, Q, B, A, T extends RefusalTag, H>(
   raw: RawRequest,
 ): E.Either<HttpRefusal, Decoded<P, Q, B, H>> => {
   const params = decodePart('path', spec.params ?? NO_MEMBERS, raw.params)
-  const query = decodePart('query', spec.query ?? NO_MEMBERS, raw.query)
+  const queryCodec = spec.query ?? NO_MEMBERS
+  const query = decodePart('query', queryCodec, valuesIn(raw.query, memberNames(queryCodec)))
   const headers = decodePart('header', spec.headers ?? NO_MEMBERS, raw.headers)
   const body = decodePart('body', spec.body?.codec ?? NO_MEMBERS, spec.body === undefined ? {} : raw.body)
   if (E.isRight(params) && E.isRight(query) && E.isRight(headers) && E.isRight(body))

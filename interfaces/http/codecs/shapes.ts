@@ -17,3 +17,10 @@ export type Shape =
 export const shaped = <C extends t.Mixed>(codec: C, shape: Shape): C => Object.assign(codec, { shape })
 
 export const shapeOf = (codec: t.Mixed & { readonly shape?: Shape }): Shape | undefined => codec.shape
+
+/** Returns the names of the members of a codec for objects. */
+export const memberNames = (codec: t.Mixed): ReadonlyArray<string> => {
+  const shape = shapeOf(codec)
+  if (shape?.kind === 'like') return memberNames(shape.codec)
+  return shape?.kind === 'object' ? Object.keys(shape.members) : []
+}

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { ResumePoint } from '../../../application/lives/queries/resume-point.ts'
+import { valuesIn } from '../../http/query.ts'
 
 /**
  * Returns whether a request is a WebSocket handshake. Other upgrades are optional (RFC 9110, 7.8): HTTP/2 clients offer
@@ -44,8 +45,8 @@ const MAX_TOKEN_CHARS = 512
 
 /** Returns the token of a query. It may be repeated, but must have one value. An empty token counts as missing. */
 export const findToken = (query: string): string | HandshakeRefusal => {
-  const parameters = new URLSearchParams(query)
-  const values = new Set([...parameters.getAll('token'), ...parameters.getAll('token_sender')])
+  const sent = valuesIn(query, ['token', 'token_sender'])
+  const values = new Set(Object.values(sent).flat())
   values.delete('')
   const [token] = values
   if (token === undefined) return NOT_AUTHENTICATED
@@ -55,8 +56,8 @@ export const findToken = (query: string): string | HandshakeRefusal => {
 /** Final segments that `replay` may request. */
 const MAX_REPLAYED = 100
 
-const countOf = (parameters: URLSearchParams, name: string): number | null | 'bad' => {
-  const values = new Set(parameters.getAll(name))
+const countOf = (sent: ReadonlyArray<string>): number | null | 'bad' => {
+  const values = new Set(sent)
   const [text] = values
   if (text === undefined) return null
   return values.size === 1 && /^\d{1,15}$/.test(text) ? Number(text) : 'bad'
@@ -67,8 +68,8 @@ const countOf = (parameters: URLSearchParams, name: string): number | null | 'ba
  * takes precedence. Null if neither is sent.
  */
 export const findResumePoint = (query: string): ResumePoint | null | 'bad' => {
-  const parameters = new URLSearchParams(query)
-  const [segment, count] = [countOf(parameters, 'after'), countOf(parameters, 'replay')]
+  const { after = [], replay = [] } = valuesIn(query, ['after', 'replay'])
+  const [segment, count] = [countOf(after), countOf(replay)]
   if (segment === 'bad' || count === 'bad') return 'bad'
   if (segment !== null) return { kind: 'after', segment }
   return count === null || count === 0 ? null : { kind: 'last', count: Math.min(count, MAX_REPLAYED) }

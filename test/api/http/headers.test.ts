@@ -213,6 +213,7 @@ test('no possibly secret query value reaches the log [S26]', async (t) => {
   t.is(loggableUrl('/ws/live/', 'token=s3cret&after=4'), '/ws/live/?token=***&after=4')
   t.is(loggableUrl('/ws/live', 'token_sender=a&token_sender=b'), '/ws/live?token_sender=***&token_sender=***')
   t.is(loggableUrl('/lives', ''), '/lives')
+  t.is(loggableUrl('/lives', `${'s3cret&'.repeat(30)}skip=1`), `/lives?${'***&'.repeat(20)}…`, 'a long query is cut')
   t.is(
     loggableUrl(`/api/v1/lives/${'s3cret'.repeat(7)}/finish-by-audio_url`, ''),
     '/api/v1/lives/***/finish-by-audio_url',

@@ -18,8 +18,8 @@ export const socketMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'interfaces/ws/handshakes/handshake.ts',
-    before: "new Set([...parameters.getAll('token'), ...parameters.getAll('token_sender')])",
-    after: "new Set(parameters.getAll('token'))",
+    before: "valuesIn(query, ['token', 'token_sender'])",
+    after: "valuesIn(query, ['token'])",
     rows: [128], test: CONNECTING,
   },
   {
