@@ -35,16 +35,19 @@ const listOf = (family: 'ipv4' | 'ipv6', ranges: ReadonlyArray<string>): BlockLi
   return list
 }
 
-/** IPv4 ranges of IANA's special-purpose registry, and multicast. */
+/**
+ * IPv4 ranges of IANA's special-purpose registry, multicast, and 168.63.129.16. At that address the platform of Azure
+ * answers the machines of Azure. The registry contains the addresses that other large clouds use for this.
+ */
 const SPECIAL_V4 = listOf('ipv4', [
-  '0.0.0.0/8', '10.0.0.0/8', '100.64.0.0/10', '127.0.0.0/8', '169.254.0.0/16', '172.16.0.0/12', '192.0.0.0/24',
-  '192.0.2.0/24', '192.88.99.0/24', '192.168.0.0/16', '198.18.0.0/15', '198.51.100.0/24', '203.0.113.0/24',
-  '224.0.0.0/4', '240.0.0.0/4',
+  '0.0.0.0/8', '10.0.0.0/8', '100.64.0.0/10', '127.0.0.0/8', '168.63.129.16/32', '169.254.0.0/16', '172.16.0.0/12',
+  '192.0.0.0/24', '192.0.2.0/24', '192.31.196.0/24', '192.52.193.0/24', '192.88.99.0/24', '192.168.0.0/16',
+  '192.175.48.0/24', '198.18.0.0/15', '198.51.100.0/24', '203.0.113.0/24', '224.0.0.0/4', '240.0.0.0/4',
 ])
 /** Public IPv6 addresses. Excludes ::1, IPv4-mapped addresses, NAT64, fc00::/7, fe80::/10, ff00::/8 and others. */
 const GLOBAL_V6 = listOf('ipv6', ['2000::/3'])
-/** Exceptions within the public range: protocol assignments with Teredo and ORCHID, documentation, 6to4. */
-const SPECIAL_V6 = listOf('ipv6', ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20'])
+/** Exceptions within the public range: protocol assignments with Teredo and ORCHID, documentation, 6to4, AS112. */
+const SPECIAL_V6 = listOf('ipv6', ['2001::/23', '2001:db8::/32', '2002::/16', '2620:4f:8000::/48', '3fff::/20'])
 
 const isPublic = (address: string): boolean =>
   isIPv4(address)
