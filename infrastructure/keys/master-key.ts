@@ -1,7 +1,10 @@
 import { hkdfSync, randomBytes } from 'node:crypto'
-import { link, open, readFile, rm } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { link, open, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import * as E from 'fp-ts/lib/Either.js'
 import { sync } from '../files/sync.ts'
+import { readSecretFile } from './secret-file.ts'
 
 const KEY_BYTES = 32
 
@@ -14,17 +17,22 @@ export const deriveKey = (masterKey: Uint8Array, purpose: KeyPurpose): Buffer =>
 
 const decode = (content: Buffer): Buffer | undefined => {
   if (content.byteLength === KEY_BYTES) return content
-  const text = content.toString('latin1').trim()
+  // `trim` also removes a byte order mark.
+  const text = content.toString('utf8').trim()
   if (/^[0-9a-f]{64}$/i.test(text)) return Buffer.from(text, 'hex')
   return /^[A-Za-z0-9+/_-]{43}=?$/.test(text) ? Buffer.from(text, 'base64') : undefined
 }
 
-/** Reads a key of 32 bytes: raw, as 64 hexadecimal digits or in base64. Rejects other content. */
-export const loadMasterKey = async (file: string): Promise<Buffer> => {
-  const key = decode(await readFile(file))
-  if (key === undefined)
-    throw new Error(`${file} is not a master key. A master key has 32 bytes: raw, in hexadecimal or in base64`)
-  return key
+/**
+ * Reads a key of 32 bytes: raw, as 64 hexadecimal digits or in base64. Otherwise throws an Error for the user, which
+ * begins with `source`, the name of the setting.
+ */
+export const loadMasterKey = async (file: string, source = 'the master key'): Promise<Buffer> => {
+  const content = await readSecretFile(file)
+  if (E.isLeft(content)) throw new Error(`${source}: ${content.left}`)
+  const key = decode(content.right)
+  if (key !== undefined) return key
+  throw new Error(`${source}: ${file} is not a master key. A master key has 32 bytes: raw, in hexadecimal or in base64`)
 }
 
 const hasCode = (error: unknown, code: string): boolean =>
@@ -54,11 +62,5 @@ const createMasterKey = async (file: string): Promise<Buffer> => {
 }
 
 /** Reads the key in `file`, or creates the file with a new key. For embedded stores only. */
-export const loadOrCreateMasterKey = async (file: string): Promise<Buffer> => {
-  try {
-    return await loadMasterKey(file)
-  } catch (error) {
-    if (hasCode(error, 'ENOENT')) return createMasterKey(file)
-    throw error
-  }
-}
+export const loadOrCreateMasterKey = (file: string): Promise<Buffer> =>
+  existsSync(file) ? loadMasterKey(file) : createMasterKey(file)

@@ -1,12 +1,10 @@
-import { readFile } from 'node:fs/promises'
 import { createInterface } from 'node:readline/promises'
 import { Writable } from 'node:stream'
-import { text } from 'node:stream/consumers'
-import { messageOf } from '../../domain/shared/message-of.ts'
+import { buffer } from 'node:stream/consumers'
+import * as E from 'fp-ts/lib/Either.js'
 import { passwordProblem } from '../../domain/user/credential-rules.ts'
+import { passwordIn, readPasswordFile } from '../../infrastructure/keys/secret-file.ts'
 import { CommandError } from '../command-error.ts'
-
-const withoutLineEnd = (content: string): string => content.replace(/\r?\n$/, '')
 
 /** Asks for the password at the terminal without showing it, until both entries are equal. */
 const askTwice = async (): Promise<string> => {
@@ -29,21 +27,21 @@ const askTwice = async (): Promise<string> => {
   }
 }
 
-const readPasswordFile = async (file: string): Promise<string> => {
-  try {
-    return await readFile(file, 'utf8')
-  } catch (error) {
-    throw new CommandError(
-      error instanceof Error && 'code' in error && error.code === 'ENOENT'
-        ? `--password-file: there is no file ${file}.`
-        : `--password-file: ${file} cannot be read (${messageOf(error)}).`,
-    )
-  }
+const fromInput = async (): Promise<string> => {
+  const password = passwordIn(await buffer(process.stdin))
+  if (E.isLeft(password)) throw new CommandError(`The password ${password.left}.`)
+  return password.right
 }
 
-const readFrom = async (file: string | undefined): Promise<string> => {
-  if (file !== undefined) return withoutLineEnd(await readPasswordFile(file))
-  return process.stdin.isTTY ? askTwice() : withoutLineEnd(await text(process.stdin))
+const fromFile = async (file: string): Promise<string> => {
+  const password = await readPasswordFile(file)
+  if (E.isLeft(password)) throw new CommandError(`--password-file: ${password.left}.`)
+  return password.right
+}
+
+const readFrom = (file: string | undefined): Promise<string> => {
+  if (file !== undefined) return fromFile(file)
+  return process.stdin.isTTY ? askTwice() : fromInput()
 }
 
 /**

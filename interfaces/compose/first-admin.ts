@@ -1,14 +1,12 @@
-import { readFile } from 'node:fs/promises'
-import { messageOf } from '../../domain/shared/message-of.ts'
+import * as E from 'fp-ts/lib/Either.js'
 import { passwordProblem } from '../../domain/user/credential-rules.ts'
+import { readPasswordFile } from '../../infrastructure/keys/secret-file.ts'
 import type { Settings } from '../../infrastructure/settings.ts'
 
 const readPassword = async (file: string): Promise<string> => {
-  try {
-    return (await readFile(file, 'utf8')).trimEnd()
-  } catch (error) {
-    throw new Error(`STENOLOG_ADMIN_PASSWORD_FILE cannot be read: ${messageOf(error)}`, { cause: error })
-  }
+  const password = await readPasswordFile(file)
+  if (E.isLeft(password)) throw new Error(`STENOLOG_ADMIN_PASSWORD_FILE: ${password.left}`)
+  return password.right
 }
 
 /** Returns the password of the first administrator. Throws if it is too weak, for example if the file is empty. */

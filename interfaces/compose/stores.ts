@@ -40,13 +40,11 @@ export const UNFINISHED_RESTORE = 'restore.unfinished'
 export const masterKeyPath = ({ dataDir, masterKeyFile }: Pick<Settings, 'dataDir' | 'masterKeyFile'>): string =>
   masterKeyFile ?? join(dataDir, 'master.key')
 
-/** Reads the master key. Throws an Error that names the setting or the path when there is no file. */
-export const readMasterKey = (settings: Pick<Settings, 'dataDir' | 'masterKeyFile'>): Promise<Buffer> => {
-  const file = masterKeyPath(settings)
-  if (existsSync(file)) return loadMasterKey(file)
-  const source = settings.masterKeyFile === null ? 'the master key is missing' : 'STENOLOG_MASTER_KEY_FILE'
-  return Promise.reject(new Error(`${source}: there is no file ${file}`))
-}
+/** Reads the master key. Throws an Error that names the setting and the path when the file is unusable. */
+export const readMasterKey = (settings: Pick<Settings, 'dataDir' | 'masterKeyFile'>): Promise<Buffer> =>
+  settings.masterKeyFile === null
+    ? loadMasterKey(masterKeyPath(settings))
+    : loadMasterKey(settings.masterKeyFile, 'STENOLOG_MASTER_KEY_FILE')
 
 /** Locks the data directory for this process. Throws an Error for the user if it is in use or unusable. */
 export const takeDataDirectory = (dataDir: string): { readonly release: () => void } => {

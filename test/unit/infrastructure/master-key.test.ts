@@ -27,6 +27,7 @@ test('a master key may be raw, hexadecimal or base64', async (t) => {
     `${key.toString('hex').toUpperCase()}\n`,
     `${key.toString('base64')}\n`,
     key.toString('base64url'),
+    `\uFEFF${key.toString('base64')}\r\n`,
   ]
   for (const [index, form] of forms.entries()) {
     const file = join(path, String(index))
@@ -39,13 +40,12 @@ test('a file without a master key is refused and stays unchanged', async (t) => 
   const { path, remove } = await temporaryDirectory()
   t.teardown(remove)
   const file = join(path, 'master.key')
-  for (const content of ['', 'too short', randomBytes(31), randomBytes(33), 'g'.repeat(64)]) {
+  for (const content of ['too short', randomBytes(31), randomBytes(33), 'g'.repeat(64)]) {
     await writeFile(file, content)
     await t.throwsAsync(loadMasterKey(file), { message: /is not a master key/ })
     await t.throwsAsync(loadOrCreateMasterKey(file), { message: /is not a master key/ })
     t.is((await stat(file)).size, Buffer.byteLength(content))
   }
-  await t.throwsAsync(loadMasterKey(join(path, 'missing')), { code: 'ENOENT' })
 })
 
 test('keys of different purposes differ and depend on the master key', (t) => {
