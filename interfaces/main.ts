@@ -6,6 +6,7 @@ import type { Settings } from '../infrastructure/settings.ts'
 import { CommandError, errorLines, SETTINGS_HINT } from './command-error.ts'
 import { startService } from './compose.ts'
 import type { RunningService } from './compose.ts'
+import './umask.ts'
 
 const fail = (error: unknown): never => {
   console.error(errorLines(error))
@@ -17,9 +18,6 @@ const portTaken = ({ host, port }: Settings): CommandError =>
   new CommandError(`Stenolog cannot start: ${host}:${port} is used by another program.`, {
     hint: 'Stop that program, or use any free port: STENOLOG_PORT=0 npm start',
   })
-
-// Only the user of the service may read the files that it writes.
-process.umask(0o077)
 
 /** True when a parent process started the service (demo, transcribe, tests). The service ends with that process. */
 const hasParent = process.connected

@@ -1,19 +1,21 @@
-import { chmod } from 'node:fs/promises'
+import { writeFile } from 'node:fs/promises'
 import { sync } from '../files/sync.ts'
 import { openForReading, openForWriting, transaction } from './database.ts'
 
 /**
  * Copies a consistent snapshot of a database while another process may write it. The copy has no write-ahead file and
  * contains no remains of deleted rows. It is durable when this resolves. The target must not exist.
+ * Nobody except its owner can read it at any time.
  */
 export const copyDatabase = async (file: string, target: string): Promise<void> => {
+  // SQLite accepts an empty file, and keeps its mode.
+  await writeFile(target, '', { mode: 0o600, flag: 'wx' })
   const database = openForReading(file)
   try {
     database.prepare('VACUUM INTO ?').run(target)
   } finally {
     database.close()
   }
-  await chmod(target, 0o600)
   await sync(target, 'r+')
 }
 

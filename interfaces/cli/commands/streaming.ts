@@ -70,7 +70,7 @@ export const DOCTOR = {
   purpose: 'find problems of the environment or of an audio URL',
   about: [
     'Reads the settings and checks Node, the models, the stores, the device that runs the models, the isolation of '
-      + 'decoders, and the port.',
+      + 'decoders, the port, and whether other users can use the data or the master key.',
     'With --source it does not check the environment. It pulls the URL as a session does, and prints each step.',
     'Exit code 0: doctor found no problem. Exit code 1: it found problems.',
   ],

@@ -13,6 +13,7 @@ import { examineIsolation } from '../../../infrastructure/sources/source-isolati
 import { readMasterKey } from '../../compose/stores.ts'
 import type { Check } from './check.ts'
 import { deviceChecks } from './device-checks.ts'
+import { modeCheck } from './mode-checks.ts'
 
 const NODE_MAJOR = 24
 
@@ -94,6 +95,7 @@ const storeChecks = async (settings: Settings): Promise<ReadonlyArray<Check>> =>
   const checks = [await dataDirectoryCheck(dataDir)]
   // Without the setting, the first start creates the key in the data directory.
   if (settings.masterKeyFile !== null) checks.push(await masterKeyCheck(settings))
+  if (process.platform !== 'win32') checks.push(await modeCheck(settings))
   if (eventstoreUrl !== null) {
     const { openEventStoreDb } = await import('../../../infrastructure/eventstoredb/event-store.ts')
     checks.push(await connectionCheck('event store', () => openEventStoreDb({ url: eventstoreUrl, prefix, logger })))

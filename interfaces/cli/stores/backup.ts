@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs'
-import { copyFile, mkdir, readdir, stat, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import * as E from 'fp-ts/lib/Either.js'
+import { copyPrivately } from '../../../infrastructure/files/copy-privately.ts'
 import { sync } from '../../../infrastructure/files/sync.ts'
 import { createEnvironment } from '../../../infrastructure/node/environment.ts'
 import { sha256Of } from '../../../infrastructure/files/file-hash.ts'
@@ -40,7 +41,7 @@ const writeDurably = async (file: string, text: string): Promise<void> => {
 
 /** Copies one file into the backup. Resolves to its digest. */
 const copyAndHash = async (file: string, target: string): Promise<string> => {
-  await copyFile(file, target)
+  await copyPrivately(file, target)
   return await sha256Of(target)
 }
 

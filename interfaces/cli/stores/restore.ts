@@ -1,10 +1,11 @@
 import { existsSync } from 'node:fs'
-import { copyFile, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { chmod, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import * as E from 'fp-ts/lib/Either.js'
 import * as t from 'io-ts'
 import { decodeOrThrow } from '../../../domain/shared/codecs.ts'
 import { messageOf } from '../../../domain/shared/message-of.ts'
+import { copyPrivately } from '../../../infrastructure/files/copy-privately.ts'
 import { sync } from '../../../infrastructure/files/sync.ts'
 import { loadMasterKey } from '../../../infrastructure/keys/master-key.ts'
 import type { Settings } from '../../../infrastructure/settings.ts'
@@ -105,6 +106,11 @@ const pendingErasures = async (directory: string, { files }: Manifest): Promise<
   return decodeOrThrow(t.readonlyArray(t.string), JSON.parse(await readFile(join(directory, ERASURES_FILE), 'utf8')))
 }
 
+/** Closes the data directory for other users. It stays open, with a warning, if it belongs to another user. */
+const closeToOthers = (dataDir: string): Promise<void> =>
+  chmod(dataDir, 0o700).catch((error: unknown) =>
+    console.error(`warning: other users may be able to enter ${dataDir}: ${messageOf(error)}`))
+
 const moveIntoPlace = async (staged: string, target: string): Promise<void> => {
   for (const suffix of SQLITE_SUFFIXES) await rm(`${target}${suffix}`, { force: true })
   await rename(staged, target)
@@ -136,13 +142,16 @@ const restoreFiles = async ({ directory, settings, manifest, replace, status }: 
   // Erased keys must stay erased. The present keyring lists them and is replaced last, so a second attempt finds the
   // list.
   status.clear()
+  await closeToOthers(settings.dataDir)
   const erased = await erasedSince(settings, target(KEYRING_FILE))
   const staged = (name: string): string => target(`${name}.restoring`)
   const withKey = manifest.files[MASTER_KEY_FILE] !== undefined && settings.masterKeyFile === null
   const files = [...databases, ...(withKey ? [MASTER_KEY_FILE] : [])]
   for (const name of files) {
     status.show(`copying ${name}`)
-    await copyFile(join(directory, name), staged(name))
+    // An interrupted restore may have left it.
+    await rm(staged(name), { force: true })
+    await copyPrivately(join(directory, name), staged(name))
   }
   const erasedAgain = databases.includes(KEYRING_FILE) ? eraseKeys(staged(KEYRING_FILE), erased) : 0
   for (const suffix of SQLITE_SUFFIXES) await rm(`${staged(KEYRING_FILE)}${suffix}`, { force: true })

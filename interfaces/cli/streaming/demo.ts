@@ -1,8 +1,9 @@
-import { readFile, writeFile } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import * as t from 'io-ts'
 import { SAMPLE_RATE } from '../../../application/ports/engine.ts'
 import { decodeOrThrow } from '../../../domain/shared/codecs.ts'
+import { writeUsersFile } from '../../umask.ts'
 import { readArguments } from '../commands/read-arguments.ts'
 import { DEMO } from '../commands/streaming.ts'
 import { logIn } from './api-client.ts'
@@ -100,7 +101,7 @@ export const demo = async (args: ReadonlyArray<string>): Promise<number> => {
     const report = reportOf(sample, frames, await historyOf(instance.dataDirectory, live.id))
     print(report)
     if (options.events) printEvents(report)
-    if (options.report !== undefined) await writeFile(options.report, `${JSON.stringify(report, null, 2)}\n`)
+    if (options.report !== undefined) writeUsersFile(options.report, `${JSON.stringify(report, null, 2)}\n`)
     console.log(NEXT_STEPS)
     return 0
   } finally {

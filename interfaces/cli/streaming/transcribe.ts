@@ -39,7 +39,7 @@ const transcribeFile = async (client: ApiClient, file: string, options: Options)
     final_lag_s: quantiles(speed === 1 ? finals(frames).map((frame) => frame.receivedAt - frame.end) : []),
     ...partialsOf(frames),
   }
-  if (output !== undefined) await writeTranscript(output, report)
+  if (output !== undefined) writeTranscript(output, report)
   if (json) console.log(JSON.stringify(report))
   else console.log(`${report.audio_s.toFixed(1)} s of audio in ${report.wall_s.toFixed(1)} s\n${report.text}`)
   if (output !== undefined) console.error(`Text written to ${output}`)

@@ -1,7 +1,8 @@
-import { stat, writeFile } from 'node:fs/promises'
+import { stat } from 'node:fs/promises'
 import { dirname, extname } from 'node:path'
 import { toSubRip, toWebVtt } from '../../../domain/transcript/subtitles.ts'
 import { CommandError, quoted } from '../../command-error.ts'
+import { writeUsersFile } from '../../umask.ts'
 
 interface Segment {
   readonly start: number
@@ -34,5 +35,5 @@ export const requireFolderOf = async (file: string): Promise<void> => {
 }
 
 /** Writes a transcript as subtitles, text or JSON. The ending of the file name selects the format. */
-export const writeTranscript = (file: string, report: { readonly segments: ReadonlyArray<Segment> }): Promise<void> =>
-  writeFile(file, contentOf(file, report))
+export const writeTranscript = (file: string, report: { readonly segments: ReadonlyArray<Segment> }): void =>
+  writeUsersFile(file, contentOf(file, report))

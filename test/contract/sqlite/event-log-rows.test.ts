@@ -1,6 +1,8 @@
+import { once } from 'node:events'
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { Worker } from 'node:worker_threads'
 import test from 'ava'
 import type { ExecutionContext } from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
@@ -81,6 +83,31 @@ test('a copy of a database is private to its owner and contains nothing deleted'
   t.is((await stat(target)).mode & 0o777, 0o600)
   t.deepEqual(await verifyChain(target), E.right(1))
   await t.throwsAsync(copyDatabase(file, target), undefined, 'an existing file is not overwritten')
+})
+
+/** Notes in `seen` every permission that a file ever has. */
+const WATCH_MODES = `
+  const { statSync } = require('node:fs')
+  const { file, seen } = require('node:worker_threads').workerData
+  for (;;) Atomics.or(seen, 0, statSync(file, { throwIfNoEntry: false })?.mode ?? 0)
+`
+
+test('other users cannot read the copy of a database while it is written', async (t) => {
+  const { path, remove } = await temporaryDirectory()
+  t.teardown(remove)
+  const [file, target] = [join(path, 'large.db'), join(path, 'copy.db')]
+  const database = new DatabaseSync(file)
+  database.exec('CREATE TABLE texts(text); INSERT INTO texts VALUES (randomblob(30000000))')
+  database.close()
+  const seen = new Int32Array(new SharedArrayBuffer(4))
+  const watcher = new Worker(WATCH_MODES, { eval: true, workerData: { file: target, seen } })
+  t.teardown(() => watcher.terminate())
+  await once(watcher, 'online')
+  await copyDatabase(file, target)
+  await eventually(() => {
+    if (seen[0] === 0) throw new Error('the copy was not seen')
+  })
+  t.is((seen[0] ?? 0) & 0o777, 0o600)
 })
 
 test('keys erased from a closed keyring are permanently gone and reported as erased', async (t) => {

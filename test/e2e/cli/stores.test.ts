@@ -1,4 +1,4 @@
-import { copyFile, readdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { chmod, copyFile, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import test from 'ava'
@@ -93,6 +93,26 @@ test('a backup is complete and private to its owner, and restore refuses to over
   const keys = await openKeyring()
   t.deepEqual(await sealText(keys, 'user-1'), E.left({ _tag: 'KeyErased', key: 'user-1' }))
   t.true(E.isRight(await sealText(keys, 'user-2')))
+})
+
+test('what others may do with a copy of a backup is not taken over by backup and restore', async (t) => {
+  const { path, pathOf, store } = await startData(t)
+  await store.close()
+  for (const name of await readdir(path)) await chmod(pathOf(name), 0o644)
+  const backup = pathOf('backup')
+  await mkdir(backup, { mode: 0o755 })
+  t.is((await stenolog(path, ['backup', backup])).code, 0)
+  const files = await readdir(backup)
+  for (const name of files) t.is((await stat(join(backup, name))).mode & 0o777, 0o600, name)
+
+  for (const name of files) await chmod(join(backup, name), 0o644)
+  await writeFile(pathOf('master.key.restoring'), 'left by an interrupted restore', { mode: 0o644 })
+  await chmod(path, 0o755)
+  const restored = await stenolog(path, ['restore', backup, '--replace'])
+  t.is(restored.code, 0, restored.stderr)
+  t.is((await stat(path)).mode & 0o777, 0o700)
+  for (const name of ['documents.sqlite', 'events.sqlite', 'keyring.sqlite', 'master.key'])
+    t.is((await stat(pathOf(name))).mode & 0o777, 0o600, name)
 })
 
 test('a backup with a different master key is not restored', async (t) => {

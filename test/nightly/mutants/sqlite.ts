@@ -216,8 +216,8 @@ export const sqliteMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'infrastructure/sqlite/copy-database.ts',
-    before: 'await chmod(target, 0o600)\n',
-    after: '',
+    before: "await writeFile(target, '', { mode: 0o600, flag: 'wx' })",
+    after: "await writeFile(target, '', { flag: 'wx' })",
     rows: ['a copy of a database is private to its owner and contains nothing deleted'], test: EVENT_LOG_ROWS,
   },
   {

@@ -16,6 +16,6 @@ for (const [ending, content] of [
     const { path, remove } = await temporaryDirectory()
     t.teardown(remove)
     const file = join(path, `talk.${ending}`)
-    await writeTranscript(file, REPORT)
+    writeTranscript(file, REPORT)
     t.is(await readFile(file, 'utf8'), content)
   })
