@@ -75,7 +75,7 @@ export const EVENT_TEXTS: Readonly<Record<EventType, EventText>> = {
   UserRegistered: user('An account was created.'),
   PasswordChanged: user('The password was changed. All earlier logins ended.'),
   PasswordRehashed: user('The same password was stored under a stronger hash.'),
-  LoginsEnded: user('The user logged out everywhere.'),
+  LoginsEnded: user('All earlier logins ended: the user logged out everywhere, or the account is switched on again.'),
   UserLimitsChanged: user('The quotas of the user were changed.'),
   UserPermissionsChanged: user('The permissions of the user were changed.'),
   UserDisabled: user('The account was switched off.'),

@@ -3,7 +3,7 @@ import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
 
 export interface JwtClaims {
   readonly userId: number
-  /** The user's generation when the token was issued. A new password or a logout everywhere begins the next one. */
+  /** The user's generation when the token was issued. The event that ends all logins of a user begins the next one. */
   readonly generation: number
 }
 
@@ -33,9 +33,12 @@ export type KeyedHashPurpose =
   | 'username' | 'login-place' | 'live-token' | 'audio-url' | 'setup-token' | 'idempotency-key' | 'create-request'
 
 export interface Credentials {
-  /** argon2id, m=19456 KiB, t=2, p=1, as a PHC string. */
+  /** argon2id, m=19456 KiB, t=2, p=1, as a PHC string. Hashes the NFC form of the password. */
   readonly hashPassword: (password: string) => TaskEither<TooBusy, string>
-  /** Takes equally long without a `passwordHash`, so response times do not reveal which users exist. */
+  /**
+   * Compares the NFC form of the password and, if it differs, the password as it was sent. Takes equally long without a
+   * `passwordHash`, so response times do not reveal which users exist.
+   */
   readonly verifyPassword: (password: string, passwordHash: Option<string>) => TaskEither<TooBusy, boolean>
   /** True when the hash was made with lower cost parameters than new hashes. */
   readonly isOutdated: (passwordHash: string) => boolean

@@ -11,8 +11,8 @@ type UserRegisteredData = EventOf<typeof UserRegistered>['data']
 export interface User extends Omit<UserRegisteredData, 'at'> {
   readonly status: 'active' | 'disabled'
   /**
-   * Begins at 0 and rises with each new password and each logout everywhere. Login tokens of an earlier generation are
-   * refused.
+   * Begins at 0 and rises with each new password, each logout everywhere, and when a disabled user is enabled. Login
+   * tokens of an earlier generation are refused.
    */
   readonly generation: number
   readonly createdAt: string
@@ -89,9 +89,23 @@ const newPassword = (user: User, passwordHash: string | undefined, common: Commo
   return [{ type: 'PasswordChanged', data: { ...common, passwordHash, generation: user.generation + 1 } }]
 }
 
-const newStatus = (user: User, isActive: boolean | undefined, common: CommonMembers): ReadonlyArray<UserEvent> => {
+const loginsEnded = (user: User, common: CommonMembers): UserEvent =>
+  ({ type: 'LoginsEnded', data: { ...common, generation: user.generation + 1 } })
+
+/**
+ * Enabling a user ends the logins from before the user was disabled, because they may be stolen. The event is appended
+ * now and not when the user is disabled, so it also covers users whom an earlier version disabled.
+ */
+const newStatus = (
+  user: User,
+  { isActive, passwordHash }: UserChanges,
+  common: CommonMembers,
+): ReadonlyArray<UserEvent> => {
   if (isActive === undefined || isActive === (user.status === 'active')) return []
-  return [{ type: isActive ? 'UserEnabled' : 'UserDisabled', data: common }]
+  if (!isActive) return [{ type: 'UserDisabled', data: common }]
+  // A new password in the same command has ended them already.
+  const ended = passwordHash === undefined ? [loginsEnded(user, common)] : []
+  return [...ended, { type: 'UserEnabled', data: common }]
 }
 
 const decideRegistered = (command: Exclude<UserCommand, { readonly type: 'Register' }>, user: User): Decision => {
@@ -107,14 +121,14 @@ const decideRegistered = (command: Exclude<UserCommand, { readonly type: 'Regist
       return E.right([{ type: 'PasswordRehashed', data: { ...common, passwordHash } }])
     }
     case 'EndLogins':
-      return E.right([{ type: 'LoginsEnded', data: { ...common, generation: user.generation + 1 } }])
+      return E.right([loginsEnded(user, common)])
     case 'Change': {
       const { changes } = command
       return E.right([
         ...newLimits(user, changes, common),
         ...newPermissions(user, changes, common),
         ...newPassword(user, changes.passwordHash, common),
-        ...newStatus(user, changes.isActive, common),
+        ...newStatus(user, changes, common),
       ])
     }
     case 'Delete':
@@ -185,7 +199,7 @@ const decide = (command: UserCommand, state: UserState): Decision => {
   )
 }
 
-/** The rules of one user account. A new password and a logout everywhere end all earlier logins. */
+/** The rules of one user account. A new password, a logout everywhere and enabling the user end all earlier logins. */
 export const userDecider: Decider<UserState, UserCommand, UserEvent, UserRefusal> = {
   initialState: { status: 'none' },
   evolve,

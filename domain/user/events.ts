@@ -44,7 +44,7 @@ export const PasswordRehashed = definePersonalEvent(
   (data) => userKey(data.userId),
 )
 
-/** The user logged out everywhere. `generation` rises by one, but the password stays. */
+/** The user logged out everywhere, or is enabled again. `generation` rises by one, but the password stays. */
 export const LoginsEnded = defineEvent(
   'LoginsEnded',
   t.strict({ userId: id, generation: boundedInteger(1, 1e9), at: instant }),

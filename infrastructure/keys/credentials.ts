@@ -62,6 +62,12 @@ const isOutdated = (passwordHash: string): boolean => {
   return type !== 'argon2id' || Number(version) < 19 || isCheaper
 }
 
+/**
+ * The forms of a password that its hash may have been made from: NFC, and the characters as they were sent. Devices
+ * encode accents in different ways, and older versions hashed what was sent.
+ */
+const hashedForms = (password: string): ReadonlySet<string> => new Set([password.normalize('NFC'), password])
+
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 
 /** Random characters with a uniform distribution. */
@@ -84,11 +90,13 @@ interface CredentialsOptions {
   readonly masterKey: Uint8Array
   readonly jwtTtlSeconds: number
   readonly environment?: Pick<Environment, 'now' | 'newId'>
+  /** Compares a PHC string with a password. */
+  readonly verifyHash?: (passwordHash: string, password: string) => Promise<boolean>
 }
 
 /** Hashes passwords with argon2id and signs tokens with HMAC. All keys derive from the master key. */
 export const createCredentials = (
-  { masterKey, jwtTtlSeconds, environment = createEnvironment() }: CredentialsOptions,
+  { masterKey, jwtTtlSeconds, environment = createEnvironment(), verifyHash = verify }: CredentialsOptions,
 ): Credentials => {
   const jwtKey = deriveKey(masterKey, 'jwt')
   const hmacKey = deriveKey(masterKey, 'hmac')
@@ -100,13 +108,16 @@ export const createCredentials = (
   return {
     hashPassword: (password) => {
       if (!isShortEnough(password)) throw new RangeError(`a password has at most ${MAX_PASSWORD_BYTES} bytes`)
-      return queue(() => hash(password, PARAMETERS))
+      return queue(() => hash(password.normalize('NFC'), PARAMETERS))
     },
     verifyPassword: (password, passwordHash) => {
       const isShort = isShortEnough(password)
       const hasHash = isShort && O.isSome(passwordHash)
       return queue(async () => {
-        const matches = await verify(hasHash ? passwordHash.value : dummyHash, isShort ? password : '')
+        let matches = false
+        // Every form is compared, also after a match, so the time depends only on what was sent.
+        for (const form of hashedForms(isShort ? password : ''))
+          if (await verifyHash(hasHash ? passwordHash.value : dummyHash, form)) matches = true
         return hasHash && matches
       })
     },

@@ -14,6 +14,7 @@ import type {
   IdempotencyKeyReused,
   LiveNotFound,
   RequestStillRunning,
+  TooManyRequests,
   Unavailable,
 } from '../../errors.ts'
 import { handleCommand } from '../../log/handle-command.ts'
@@ -33,7 +34,7 @@ export type CreateLiveOnce = (
   caller: Caller,
   request: CreateLiveRequest,
   idempotencyKey: string | null,
-) => TaskEither<CreateLiveRefusal | IdempotencyKeyReused | RequestStillRunning, LiveView>
+) => TaskEither<CreateLiveRefusal | IdempotencyKeyReused | RequestStillRunning | TooManyRequests, LiveView>
 
 /** The command that a key stands for: the command of the first request with this key, or a new command. */
 interface ClaimedKey {

@@ -23,6 +23,7 @@ import { listAllLives } from '../../../application/lives/queries/list-all-lives.
 import { inspectLive } from '../../../application/lives/queries/inspect-live.ts'
 import { createDescriptions } from '../../description/descriptions.ts'
 import type { AccessCalls } from '../../http/access.ts'
+import { limitTokenGuesses } from '../../http/clients/limit-token-guesses.ts'
 import type { Calls } from '../../http/route-table.ts'
 import type { OperationCalls } from '../../http/routes/operations.ts'
 import type { Accounts } from './accounts.ts'
@@ -65,7 +66,8 @@ export const callsOf = (
       ? null
       : { offers: workerSessions.offers, compute: workerSessions.compute, lives: running.ownLives },
   })
-  const create = createLiveOnce({ ...writing, catalogue, candidates, pullRefusal })
+  const createOnce = createLiveOnce({ ...writing, catalogue, candidates, pullRefusal })
+  const create = settings.rateLimit > 0 ? limitTokenGuesses(environment, createOnce) : createOnce
   const createLive: CreateLiveOnce = (...asked) => async () => {
     if (draining()) return E.left({ _tag: 'StoreUnavailable', reason: 'the server is shutting down' })
     // Without a worker the available models are unknown, so an error such as "Model not found" would be misleading.

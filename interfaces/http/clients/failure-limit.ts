@@ -1,15 +1,18 @@
 import type { Environment } from '../../../application/ports/environment.ts'
 
 export interface FailureLimit {
-  readonly isReached: (address: string) => boolean
-  readonly countFailure: (address: string) => void
+  readonly isReached: (client: string) => boolean
+  readonly countFailure: (client: string) => void
 }
 
 const WINDOW_MS = 60_000
-/** Addresses counted in one window. Further addresses are not counted, so memory stays bounded. */
-const MAX_ADDRESSES = 10_000
+/** Clients counted in one window. Further clients are not counted, so memory stays bounded. */
+const MAX_CLIENTS = 10_000
 
-/** Counts the failures of each address per minute. Successes do not count. `perMinute` 0 switches the limit off. */
+/**
+ * Counts the failures of each client, an address or a user, per minute. Successes do not count. `perMinute` 0 switches
+ * the limit off.
+ */
 export const createFailureLimit = ({ monotonic }: Pick<Environment, 'monotonic'>, perMinute: number): FailureLimit => {
   let since = monotonic()
   const failures = new Map<string, number>()
@@ -21,14 +24,14 @@ export const createFailureLimit = ({ monotonic }: Pick<Environment, 'monotonic'>
   }
 
   return {
-    isReached: (address) => {
+    isReached: (client) => {
       renew()
-      return perMinute > 0 && (failures.get(address) ?? 0) >= perMinute
+      return perMinute > 0 && (failures.get(client) ?? 0) >= perMinute
     },
-    countFailure: (address) => {
+    countFailure: (client) => {
       renew()
-      const counted = failures.get(address)
-      if (counted !== undefined || failures.size < MAX_ADDRESSES) failures.set(address, (counted ?? 0) + 1)
+      const counted = failures.get(client)
+      if (counted !== undefined || failures.size < MAX_CLIENTS) failures.set(client, (counted ?? 0) + 1)
     },
   }
 }

@@ -47,7 +47,7 @@ const createLive = privateRoute(
       'ModelNotFound', 'LanguageNotFound', 'LanguageNotSupported', 'TaskNotSupported', 'TranslationNotFound',
       'TooManyTranslations', 'ListenerTokenTaken', 'AudioUrlForbidden', 'SourcesNotIsolated', 'QuotaReached',
       'InsufficientVram', 'NoWorker', 'InsufficientCompute', 'LiveNotFound', 'IdempotencyKeyReused',
-      'RequestStillRunning', ...UNAVAILABLE,
+      'RequestStillRunning', 'TooManyRequests', ...UNAVAILABLE,
     ],
   },
   async ({ headers, body, caller, origin }, calls: LiveCalls) => {

@@ -28,7 +28,10 @@ const MIN_UNGUESSABLE_CHARS = 16
 const MAX_KNOWN_TOKENS = 10_000
 const TOO_MANY_WRONG: HandshakeRefusal = tooMany(60)
 
-/** 2,000 clients at one address may connect to a session at once, and again after twenty seconds. */
+/**
+ * 2,000 clients at one address may connect to a session in a burst, and again after twenty seconds. Nothing limits how
+ * many stay connected, because the whole audience behind a proxy has one address.
+ */
 const PER_SECOND = 100
 const BURST_SECONDS = 20
 

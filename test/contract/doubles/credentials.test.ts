@@ -15,6 +15,16 @@ const credentialsContract = (name: string, credentials: Credentials): void => {
     t.false(credentials.isOutdated(hash))
   })
 
+  test(`${name}: a password matches however the device encodes its accents`, async (t) => {
+    const [composed, decomposed] = ['Grüße, Zoë', 'Gru\u0308ße, Zoe\u0308']
+    for (const chosen of [composed, decomposed]) {
+      const hash = await rightOf(credentials.hashPassword(chosen))
+      for (const typed of [composed, decomposed])
+        t.true(await rightOf(credentials.verifyPassword(typed, O.some(hash))), JSON.stringify([chosen, typed]))
+      t.false(await rightOf(credentials.verifyPassword('Gruße, Zoe', O.some(hash))))
+    }
+  })
+
   test(`${name}: a JWT carries its claims and its own token id; any other text is refused`, async (t) => {
     const claims = { userId: 7, generation: 3 }
     const jwts = [await credentials.signJwt(claims), await credentials.signJwt(claims)]

@@ -1,4 +1,5 @@
 import { createHash, createHmac, randomBytes } from 'node:crypto'
+import { hash as argon2 } from '@node-rs/argon2'
 import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
 import * as O from 'fp-ts/lib/Option.js'
@@ -27,9 +28,33 @@ test('a password matches its own argon2id hash and no other [R28 S12]', async (t
   t.false(right(await credentials.verifyPassword('correct horse 🐎', O.none)()))
 })
 
+test('a hash that an older version made from decomposed accents still matches the same input', async (t) => {
+  const decomposed = 'Zoe\u0308 and friends'
+  const oldHash = await argon2(decomposed, { memoryCost: 19_456, timeCost: 2, parallelism: 1 })
+  const credentials = credentialsAt(0)
+  t.true(right(await credentials.verifyPassword(decomposed, O.some(oldHash))()))
+  t.false(right(await credentials.verifyPassword('Zoë and friends', O.some(oldHash))()), 'that hash has no other form')
+})
+
+test('a password check takes as many comparisons for an unknown user as for a known one [R28]', async (t) => {
+  const compared = async (password: string, passwordHash: O.Option<string>) => {
+    const forms: Array<string> = []
+    const verifyHash = (_: string, form: string) => Promise.resolve(forms.push(form) > 0 && form === 'Zoë')
+    const credentials = createCredentials({ masterKey, jwtTtlSeconds: 3600, verifyHash })
+    return [right(await credentials.verifyPassword(password, passwordHash)()), forms.length]
+  }
+  t.deepEqual(await compared('Zoe\u0308', O.some('hash')), [true, 2])
+  t.deepEqual(await compared('Zoe\u0308', O.none), [false, 2])
+  t.deepEqual(await compared('Zoa\u0308', O.some('hash')), [false, 2])
+  t.deepEqual(await compared('Zoë', O.some('hash')), [true, 1])
+  t.deepEqual(await compared('Zoë', O.none), [false, 1])
+})
+
 test('a password over 1024 bytes is never hashed and never matches [S12]', async (t) => {
   const credentials = credentialsAt(0)
   const longest = '€'.repeat(341)
+  const longerInNfc = '\u0958'.repeat(341)
+  t.true(E.isRight(await credentials.hashPassword(longerInNfc)()), 'bytes count as they were sent')
   const hash = right(await credentials.hashPassword(longest)())
   t.true(right(await credentials.verifyPassword(longest, O.some(hash))()))
   t.throws(() => credentials.hashPassword(`${longest}ab`), { instanceOf: RangeError })

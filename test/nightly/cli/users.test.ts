@@ -58,7 +58,8 @@ test.serial(
     t.like(await json(['users', 'deactivate', 'zoë']), { is_active: false })
     t.is((await second.get('/users/me')).status, 401)
     t.like(await json(['users', 'activate', 'zoë']), { is_active: true })
-    t.is((await second.get('/users/me')).status, 200)
+    t.is((await second.get('/users/me')).status, 401, 'the old login has ended')
+    t.is((await (await logIn(service.url(), 'zoë', 'a second password')).get('/users/me')).status, 200)
 
     const listed = await stenolog(['users', 'list'])
     t.regex(listed.stdout, /^id +username +active +sessions +translations +permissions +created$/m)

@@ -27,6 +27,7 @@ const passwordChanged = (passwordHash: string, generation: number, when = earlie
 })
 const disabled = (when = earlier): UserEvent => ({ type: 'UserDisabled', data: { userId: 3, at: when } })
 const enabled = (when = earlier): UserEvent => ({ type: 'UserEnabled', data: { userId: 3, at: when } })
+const loginsEnded = (generation: number): UserEvent => ({ type: 'LoginsEnded', data: { userId: 3, generation, at } })
 
 test('a user is registered once', (t) => {
   const { given } = specify(t, userDecider)
@@ -56,12 +57,13 @@ test('a user can change the password only while the verified password is the cur
 
 test('a log-out everywhere raises the generation and keeps the password', (t) => {
   const { given } = specify(t, userDecider)
-  const ended = (generation: number): UserEvent => ({ type: 'LoginsEnded', data: { userId: 3, generation, at } })
-  given(registered).when({ type: 'EndLogins', at }).thenEvents(ended(1))
-  given(registered, passwordChanged('second', 1), ended(2)).when({ type: 'EndLogins', at }).thenEvents(ended(3))
-  given(registered, ended(1)).when({ type: 'ChangePassword', passwordHash: 'second', generation: 1, at })
+  given(registered).when({ type: 'EndLogins', at }).thenEvents(loginsEnded(1))
+  given(registered, passwordChanged('second', 1), loginsEnded(2))
+    .when({ type: 'EndLogins', at })
+    .thenEvents(loginsEnded(3))
+  given(registered, loginsEnded(1)).when({ type: 'ChangePassword', passwordHash: 'second', generation: 1, at })
     .thenEvents(passwordChanged('second', 2, at))
-  given(registered, ended(1)).when({ type: 'Rehash', oldHash: 'first', passwordHash: 'stronger hash', at })
+  given(registered, loginsEnded(1)).when({ type: 'Rehash', oldHash: 'first', passwordHash: 'stronger hash', at })
     .thenEvents({ type: 'PasswordRehashed', data: { userId: 3, passwordHash: 'stronger hash', at } })
   given().when({ type: 'EndLogins', at }).thenRefused({ _tag: 'UserUnknown' })
 })
@@ -116,9 +118,20 @@ test('a user is disabled and enabled; a repeat does nothing', (t) => {
   const { given } = specify(t, userDecider)
   given(registered).when({ type: 'Change', changes: { isActive: false }, at }).thenEvents(disabled(at))
   given(registered, disabled()).when({ type: 'Change', changes: { isActive: false }, at }).thenNothing()
-  given(registered, disabled()).when({ type: 'Change', changes: { isActive: true }, at }).thenEvents(enabled(at))
+  given(registered, disabled()).when({ type: 'Change', changes: { isActive: true }, at })
+    .thenEvents(loginsEnded(1), enabled(at))
   given(registered).when({ type: 'Change', changes: { isActive: true }, at }).thenNothing()
   given(registered, disabled(), enabled()).when({ type: 'Change', changes: { isActive: true }, at }).thenNothing()
+})
+
+test('a user who is enabled again has no earlier login; a new password in the same change is enough', (t) => {
+  const { given } = specify(t, userDecider)
+  given(registered, passwordChanged('second', 1), disabled())
+    .when({ type: 'Change', changes: { isActive: true, maxSessions: 10 }, at })
+    .thenEvents(loginsEnded(2), enabled(at))
+  given(registered, disabled())
+    .when({ type: 'Change', changes: { isActive: true, passwordHash: 'second' }, at })
+    .thenEvents(passwordChanged('second', 1, at), enabled(at))
 })
 
 test('commands on an unregistered user are refused', (t) => {

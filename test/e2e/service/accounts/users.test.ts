@@ -177,7 +177,7 @@ test('a deactivated user is locked out at once, and their open sessions end with
     ],
     'the sessions are kept',
   )
-  t.is((await createClient(service.url(), member.token).get('/lives/')).status, 200, 'the old login works again')
+  t.is((await createClient(service.url(), member.token).get('/lives/')).status, 401, 'the old login has ended')
 })
 
 test(

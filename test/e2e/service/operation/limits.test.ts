@@ -59,6 +59,21 @@ test.serial(
   },
 )
 
+test.serial('after 30 listener tokens of other users in a minute, a user may choose no token', async (t) => {
+  const [owner, guesser] = [await service.user('hall owner'), await service.user('guesser')]
+  await owner.createLive({ listener_token: 'hall' })
+  const guess = (listener_token: string) =>
+    guesser.post('/lives', { model: 'no such model', language: 'en', listener_token })
+  const answers = await Promise.all(Array.from({ length: 40 }, () => guess('hall')))
+  t.is(answers.filter(({ status }) => status === 422).length, 30)
+  const refused = answers.filter(({ status }) => status === 429)
+  t.is(refused.length, 10)
+  t.like(refused[0], { body: TOO_MANY })
+  t.is((await guess('free-token')).status, 429)
+  t.regex((await guesser.createLive()).listener_token, /^[\w-]{43}$/)
+  t.is((await owner.createLive({ listener_token: 'hall' })).listener_token, 'hall')
+})
+
 test.serial(
   'a credential over its request rate gets 429 with Retry-After; other credentials are unaffected [D57]',
   async (t) => {
