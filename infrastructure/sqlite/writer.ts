@@ -65,7 +65,7 @@ export const openWriter = async <Job, Answer>(
       let reason = 'the writer stopped'
       worker.on('message', receive)
       worker.once('message', () => resolve())
-      worker.once('error', (error: Error) => {
+      worker.on('error', (error: Error) => {
         reason = error.message
       })
       worker.once('exit', () => {

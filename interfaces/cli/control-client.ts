@@ -79,7 +79,7 @@ const send = ({ socketPath, headers }: Target, method: string, path: string, bod
     const sent = request({ socketPath, method, path, headers: allHeaders }, (response) => {
       text(response).then((content) => resolve({ status: response.statusCode ?? 0, text: content }), reject)
     })
-    sent.once('error', reject)
+    sent.on('error', reject)
     sent.end(body === undefined ? undefined : JSON.stringify(body))
   })
 
@@ -204,7 +204,7 @@ export const rebuildByService = (
         }
       })
     })
-    sent.once('error', ({ message }) => {
+    sent.on('error', ({ message }) => {
       const problem = `another process uses the data directory and does not answer (${message})`
       resolve(E.left(`${problem}; stop that process first`))
     })

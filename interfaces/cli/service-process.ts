@@ -35,8 +35,14 @@ export const startServiceProcess = async (settings: Readonly<Record<string, stri
     // Read at each start, because tests add a probe after the imports.
     execArgv: [...process.execArgv, WITHOUT_WARNING],
   })
-  const exited = new Promise<number | null>((resolve) => child.once('exit', resolve))
   const log: Array<string> = []
+  const exited = new Promise<number | null>((resolve) => {
+    child.once('exit', resolve)
+    child.on('error', ({ message }) => {
+      log.push(message)
+      if (child.pid === undefined) resolve(null)
+    })
+  })
   child.stderr?.setEncoding('utf8').on('data', (text: string) => log.push(text))
   const end: ServiceProcess['end'] = (signal) => {
     if (child.exitCode === null && child.signalCode === null) child.kill(signal)

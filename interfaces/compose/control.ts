@@ -1,12 +1,12 @@
 import { chmod, rm } from 'node:fs/promises'
-import { createServer } from 'node:http'
 import type { ServerResponse } from 'node:http'
 import { join } from 'node:path'
 import * as E from 'fp-ts/lib/Either.js'
 import type { Projector } from '../../application/ports/projector.ts'
 import { createHttpApp } from '../http/app.ts'
 import type { HttpAppOptions } from '../http/app.ts'
-import { SERVER_LIMITS } from '../http/connections/server.ts'
+import { createHttpServer } from '../http/connections/server.ts'
+import { NO_WAITING_LIMITS } from '../http/connections/waiting-connections.ts'
 
 /** Longer socket paths are refused. Linux allows 108 bytes, and macOS 104. */
 const MAX_PATH_BYTES = 100
@@ -53,17 +53,18 @@ export const openControl = async (options: ControlOptions, dataDir: string): Pro
   await rm(path, { force: true })
   const handle = createHttpApp({ ...options, isControl: true }).callback()
   const rebuilds = new Set<ServerResponse>()
-  const server = createServer(SERVER_LIMITS, (request, response) => {
+  const server = createHttpServer((request, response) => {
     const [, projection] = /^\/control\/rebuild\/([^/]+)$/.exec(request.url ?? '') ?? []
     if (request.method !== 'POST' || projection === undefined) return void handle(request, response)
     rebuilds.add(response)
     response.once('close', () => rebuilds.delete(response))
     return void serveRebuild(options, projection, response)
-  })
+  }, { logger: options.logger, trustedProxies: [], waiting: NO_WAITING_LIMITS })
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
     server.listen(path, resolve)
   })
+  server.on('error', (error) => options.logger.error({ err: error }, 'connection not accepted'))
   await chmod(path, 0o600)
   return async () => {
     const closed = new Promise<void>((resolve) => server.close(() => resolve()))

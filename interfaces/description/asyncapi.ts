@@ -1,4 +1,5 @@
 import type { JsonSchema } from '../http/codecs/shapes.ts'
+import { MAX_REPLAYED, MAX_SEGMENT } from '../ws/handshakes/handshake.ts'
 import { CLIENT_MESSAGES, SERVICE_MESSAGES } from '../ws/messages.ts'
 import { createSchemas } from './json-schema.ts'
 import { INFO } from './texts.ts'
@@ -56,6 +57,14 @@ const QUERY = {
       description: 'The sender_token or listener_token of a session. It decides the role. Empty counts as missing.',
     },
     token_sender: { type: 'string', description: 'Another name of `token`.' },
+    after: {
+      type: 'integer', minimum: 0, maximum: MAX_SEGMENT,
+      description: 'The `segment` of the last final text that a listener has. It gets the later text first.',
+    },
+    replay: {
+      type: 'integer', minimum: 0, maximum: MAX_REPLAYED, default: 0,
+      description: 'The number of final segments that a listener gets first. `after` takes precedence.',
+    },
   },
 }
 
@@ -122,8 +131,9 @@ export const describeSocket = (addresses: ReadonlyArray<string>): JsonSchema => 
       description:
         'Senders send audio, and listeners get text. Create a session over REST (`openapi.json`) to get its tokens. ' +
         'A refused handshake gets an HTTP response with `{"detail": …}`: 401 for a wrong or missing token, 403 for ' +
-        'an Origin that is not allowed, 429 with Retry-After for too many handshakes or sockets, and 503 with ' +
-        'Retry-After while the service is unavailable. A request without `Upgrade: websocket` gets 426.',
+        'an Origin that is not allowed, 422 for `after` or `replay` out of range, 429 with Retry-After ' +
+        'for too many handshakes or sockets, and 503 with Retry-After while the service is unavailable. Without ' +
+        '`Upgrade: websocket` a request gets 426.',
     },
     defaultContentType: 'application/json',
     ...(servers.length > 0 && { servers: Object.fromEntries(servers) }),

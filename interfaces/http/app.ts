@@ -102,13 +102,12 @@ const catchErrors =
     }
   }
 
-/** Checks the headers Host and Expect. Node's own refusal would have no body. HTTP/1.0 has neither header. */
-const checkHeaders =
+/** Checks the header Expect. Node's own refusal would have no body. HTTP/1.0 does not have this header. */
+const checkExpect =
   (logger: Logger): Middleware =>
   async (ctx, next) => {
     const { httpVersion, headers } = ctx.req
     if (httpVersion !== '1.1') return next()
-    if (headers.host === undefined) return refuse(ctx, { _tag: 'HostMissing' }, logger)
     const expected = headers.expect?.toLowerCase() ?? '100-continue'
     return expected === '100-continue' ? next() : refuse(ctx, { _tag: 'ExpectationFailed' }, logger)
   }
@@ -222,7 +221,7 @@ const createApp = <D>(options: AppOptions & D, routes: ReadonlyArray<Route<D>>):
   app.use(protectiveHeaders)
   app.use(corsHeaders(settings.corsOrigins))
   app.use(catchErrors(logger))
-  app.use(checkHeaders(logger))
+  app.use(checkExpect(logger))
   app.use(createRouter(options, routes).routes())
   app.use(refuseUnmatched(options))
   return app

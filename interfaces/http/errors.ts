@@ -15,7 +15,6 @@ export type TransportRefusal =
   | { readonly _tag: 'BodyTooLarge' }
   | { readonly _tag: 'MediaTypeNotSupported' }
   | { readonly _tag: 'InvalidRequest'; readonly issues: ReadonlyArray<Issue> }
-  | { readonly _tag: 'HostMissing' }
   | { readonly _tag: 'ExpectationFailed' }
   | { readonly _tag: 'InternalError' }
 
@@ -178,7 +177,6 @@ const ANSWERS: { readonly [T in RefusalTag]: Answer<RefusalOf<T>> } = {
   },
   BodyTooLarge: { status: 413, detail: () => 'Request body too large' },
   MediaTypeNotSupported: { status: 415, detail: () => 'Content-Type should be application/json' },
-  HostMissing: { status: 400, detail: () => 'Host header is missing', headers: { Connection: () => 'close' } },
   ExpectationFailed: { status: 417, detail: () => 'The header Expect may only be 100-continue' },
   InternalError: { status: 500, detail: () => 'Internal Server Error' },
 }

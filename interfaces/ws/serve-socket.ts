@@ -15,7 +15,7 @@ import { createListener } from './listeners/listener.ts'
 import type { PlacedSender } from './senders/sender-placement.ts'
 
 /** Why a socket is closed right after it opens. A browser cannot read the reason of a refused handshake. */
-type Refusal = 'sender_already_connected' | 'session_finished' | 'invalid_message'
+type Refusal = 'sender_already_connected' | 'session_finished'
 
 /** The result of a handshake that may open a socket. */
 export interface Admission {
@@ -56,8 +56,6 @@ export interface OpenSocket {
 
 /** Close code of a connection that broke without a close frame. */
 const BROKEN = 1006
-
-const BAD_RESUME_POINT = 'The parameters "after" and "replay" should be integers of at least 0'
 
 const bytesOf = (data: RawData): Buffer => {
   if (Array.isArray(data)) return Buffer.concat(data)
@@ -116,12 +114,9 @@ export const serveSocket = (options: ServeSocketOptions): OpenSocket => {
     logger.info({ ...about, code, ms: Math.round(environment.monotonic() - openedAt) }, 'socket closed')
   })
 
-  const refuse = (code: Refusal): void =>
-    connection.end(errorEnding(code, code === 'invalid_message' ? BAD_RESUME_POINT : undefined))
-
   /** Joins the hub after the missed finals. Ends the socket if the session has ended meanwhile. */
   const join = (sentAhead: ReadonlySet<string>): void => {
-    if (refusal !== null) return refuse(refusal)
+    if (refusal !== null) return connection.end(errorEnding(refusal))
     if (isClosed) return
     if (sentAhead.size > 0) member.sentAhead = new Set(sentAhead)
     const cause = hub.join(liveId, member)
@@ -131,7 +126,7 @@ export const serveSocket = (options: ServeSocketOptions): OpenSocket => {
 
   connection.send(connectionFrame(role, liveId, ended?.status ?? admission.status))
   if (missed !== null) void catchUp({ missed, connection, encode: hub.encode, join, isClosed: () => isClosed, logger })
-  else if (refusal !== null) refuse(refusal)
+  else if (refusal !== null) connection.end(errorEnding(refusal))
 
   return {
     role,

@@ -136,10 +136,10 @@ export const attachSocketServer = (options: SocketServerOptions): SocketServer =
     const target = await resolveToken(token, liveId, address)
     if (!('role' in target)) return target
     const point = handshake.findResumePoint(query)
-    if (point === 'bad') return { ...target, sender: null, refusal: 'invalid_message', missed: null }
+    if (E.isLeft(point)) return point.left
     const isOpen = target.status === 'pending' || target.status === 'active'
     if (isOpen) await sessions.ready?.(target.liveId)
-    const missed = point === null ? E.right(null) : await sessions.missed(target.liveId, point)()
+    const missed = point.right === null ? E.right(null) : await sessions.missed(target.liveId, point.right)()
     if (E.isLeft(missed)) return handshake.UNAVAILABLE
     if (!isOpen) return { ...target, sender: null, refusal: 'session_finished', missed: missed.right }
     if (target.role === 'sender') return admitSender(target, missed.right)
@@ -185,7 +185,7 @@ export const attachSocketServer = (options: SocketServerOptions): SocketServer =
     if (!('releaseSlot' in admitted)) {
       const path = loggableUrl((request.url ?? '').split('?', 1)[0] ?? '', '')
       logger.info({ requestId, status: admitted.status, path }, 'socket refused')
-      handshake.refuse(socket, { ...admitted, headers: { ...admitted.headers, [REQUEST_ID]: requestId } })
+      handshake.refuse(socket, admitted, requestId)
       return
     }
     let isUpgraded = false
@@ -214,7 +214,7 @@ export const attachSocketServer = (options: SocketServerOptions): SocketServer =
     inRequest(correlationIdOf(requestId), () => respond(request, socket, head, requestId))
       .catch((error: unknown) => {
         logger.error({ requestId, error: String(error) }, 'unexpected error in a handshake')
-        handshake.refuse(socket, handshake.BROKEN)
+        handshake.refuse(socket, handshake.BROKEN, requestId)
       })
   }
   // This handler is never removed. An upgrade without a response would keep its connection open, and the server could

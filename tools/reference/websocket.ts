@@ -117,21 +117,23 @@ export const websocketPage = (): string =>
       ['`token`', 'sender token or listener token; `token_sender` is another name for it'],
       [
         '`after=N`',
-        'only for listeners. N is the `segment` of the last final text that the listener has. The listener first gets '
-          + 'the translations of segment N, then every later final segment with its translations, then all new '
-          + 'frames. This works until one minute after the end of the session',
+        'only for listeners. N is the `segment` of the last final text that the listener has, from 0. The '
+          + 'listener first gets the translations of segment N, then every later final segment with its translations, '
+          + 'then all new frames. This works until one minute after the end of the session',
       ],
       [
         '`replay=N`',
-        'only for listeners. N is a number of final segments, at most 100. The listener gets the last N final '
+        'only for listeners. N is a number of final segments, from 0 to 100. The listener gets the last N final '
           + 'segments, and then all new frames',
       ],
     ]),
     '## Refused handshakes',
     table(['Status', 'Meaning'], [
+      ['400', 'the request is not a valid handshake'],
       ['401', 'missing or wrong token, or deleted session'],
       ['403', 'the origin of the page is not in WS_ORIGINS'],
       ['404', 'this path is not a WebSocket'],
+      ['422', '`after` or `replay` is out of range; `detail` is a list, as in other responses'],
       ['426', 'the request is a plain GET: connect with a WebSocket client'],
       [
         '429',

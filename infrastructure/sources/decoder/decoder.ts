@@ -36,7 +36,7 @@ export const startDecoder = ({ isolate, stream, onFormat, onRefused, onAudio }: 
   const child = spawn(file, args, { stdio: ['pipe', 'pipe', 'pipe'], env: {}, cwd: '/' })
   const exited = new Promise<number | null>((resolve) => {
     child.once('exit', (code) => resolve(code))
-    child.once('error', () => resolve(null))
+    child.on('error', () => resolve(null))
   })
   const lines = createInterface({ input: child.stderr })
   const linesRead = once(lines, 'close')

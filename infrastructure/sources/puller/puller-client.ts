@@ -73,7 +73,7 @@ export const createPullers = ({ rules, isolation }: PullersOptions): StartPuller
         killGroup()
         resolve()
       })
-      child.once('error', () => resolve())
+      child.on('error', () => resolve())
     })
     const died = (reason: string): void => {
       if (hasEnded) return

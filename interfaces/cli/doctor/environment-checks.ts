@@ -106,7 +106,7 @@ const storeChecks = async (settings: Settings): Promise<ReadonlyArray<Check>> =>
 
 const portCheck = ({ host, port }: Settings): Promise<Check> =>
   new Promise((resolve) => {
-    const server = createServer()
+    const server = createServer((socket) => socket.destroy())
     const name = 'port'
     server.once('error', (error) => {
       const isTaken = 'code' in error && error.code === 'EADDRINUSE'

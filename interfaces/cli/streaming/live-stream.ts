@@ -24,9 +24,9 @@ const MAX_UNSENT_BYTES = 256 * 1024
 
 const opened = async (url: string): Promise<WebSocket> => {
   const socket = new WebSocket(url)
-  await once(socket, 'open')
   // The close event follows and is handled. Without a listener for errors the process would end before its clean-up.
   socket.on('error', () => undefined)
+  await once(socket, 'open')
   return socket
 }
 

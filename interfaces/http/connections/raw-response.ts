@@ -1,11 +1,16 @@
 import { randomUUID } from 'node:crypto'
 import { STATUS_CODES } from 'node:http'
+import type { ServerResponse } from 'node:http'
 
 /** Default Content-Security-Policy. A response of the interface is not a page, so it loads nothing. */
 export const API_POLICY = "default-src 'none'; frame-ancestors 'none'"
 
-/** Returns a complete HTTP response that closes its connection, for errors before a request reaches the application. */
-export const rawResponse = (status: number, detail: string, headers: Readonly<Record<string, string>> = {}): string => {
+interface RawResponse {
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
+}
+
+const responseOf = (detail: unknown, headers: Readonly<Record<string, string>>): RawResponse => {
   const body = JSON.stringify({ detail })
   const all = {
     'Content-Type': 'application/json; charset=utf-8',
@@ -17,6 +22,25 @@ export const rawResponse = (status: number, detail: string, headers: Readonly<Re
     ...headers,
     Connection: 'close',
   }
-  const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`)
+  return { headers: all, body }
+}
+
+/**
+ * Returns a complete HTTP response that closes its connection, for errors before a request reaches the application.
+ * `detail`: a text or a list of issues.
+ */
+export const rawResponse = (
+  status: number,
+  detail: unknown,
+  sent: Readonly<Record<string, string>> = {},
+): string => {
+  const { headers, body } = responseOf(detail, sent)
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
   return `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n${lines.join('')}\r\n${body}`
+}
+
+/** Sends the same response to a request that Node's parser has accepted. */
+export const sendRefusal = (response: ServerResponse, status: number, detail: string): void => {
+  const { headers, body } = responseOf(detail, {})
+  response.writeHead(status, headers).end(body)
 }

@@ -6,7 +6,8 @@ import type { Logger } from '../../../application/ports/environment.ts'
 import { loggableError } from '../access-log.ts'
 import { createExchanges } from './exchanges.ts'
 import type { Exchanges } from './exchanges.ts'
-import { rawResponse } from './raw-response.ts'
+import { rawResponse, sendRefusal } from './raw-response.ts'
+import { prepareRequest } from './request-target.ts'
 import { limitWaitingConnections } from './waiting-connections.ts'
 import type { WaitingLimits } from './waiting-connections.ts'
 
@@ -15,7 +16,7 @@ export const SERVER_LIMITS = {
   headersTimeout: 15_000, requestTimeout: 30_000, maxHeaderSize: 16 * 1024,
   /** How often Node checks both timeouts. With its default of 30 s, a request could last 30 s longer than allowed. */
   connectionsCheckingInterval: 5000,
-  /** The application checks Host itself, so the error has a JSON body. */
+  /** `prepareRequest` checks Host, so the error has a JSON body. */
   requireHostHeader: false,
 } as const
 
@@ -34,7 +35,7 @@ export interface HttpServerOptions {
   readonly trustedProxies: ReadonlyArray<string>
   readonly waiting: WaitingLimits
   readonly unreadTimeoutMs?: number
-  /** Decides whether an `Upgrade` request becomes a socket. By default all of them do. */
+  /** Decides whether an `Upgrade` request becomes a socket. By default none does. */
   readonly shouldUpgrade?: (request: IncomingMessage) => boolean
 }
 
@@ -54,6 +55,11 @@ const answerMalformed = (server: Server, exchanges: Exchanges, logger: Logger): 
     if (!(socket instanceof Socket) || !socket.writable) return void socket.destroy()
     logger.info({ status, ...loggable }, 'malformed request')
     exchanges.endWith(socket, rawResponse(status, detail))
+  })
+  server.on('connect', (_request, socket: Duplex) => {
+    socket.on('error', () => undefined)
+    if (socket instanceof Socket) exchanges.endWith(socket, rawResponse(400, 'This server is not a proxy'))
+    else socket.destroy()
   })
   server.on('checkExpectation', (request, response) => server.emit('request', request, response))
 }
@@ -80,11 +86,16 @@ const cutUnread = (server: Server, exchanges: Exchanges, timeoutMs: number): voi
 
 /** Creates the server for the application and the WebSockets. It does not listen yet. */
 export const createHttpServer = (handle: RequestListener, options: HttpServerOptions): Server => {
-  const { logger, trustedProxies, waiting, unreadTimeoutMs = UNREAD_TIMEOUT_MS, shouldUpgrade = () => true } = options
-  const exchanges = createExchanges(handle)
+  const { logger, trustedProxies, waiting, unreadTimeoutMs = UNREAD_TIMEOUT_MS, shouldUpgrade = () => false } = options
+  const exchanges = createExchanges((request, response) => {
+    const fault = prepareRequest(request)
+    if (fault === null) return handle(request, response)
+    logger.info({ status: 400, fault }, 'malformed request')
+    sendRefusal(response, 400, fault)
+  })
   // A pending response would otherwise be written between WebSocket frames.
   const shouldUpgradeCallback = (request: IncomingMessage): boolean =>
-    !exchanges.isBusy(request.socket) && shouldUpgrade(request)
+    !exchanges.isBusy(request.socket) && prepareRequest(request) === null && shouldUpgrade(request)
   const server = createServer({ ...SERVER_LIMITS, shouldUpgradeCallback }, exchanges.serve)
   answerMalformed(server, exchanges, logger)
   cutUnread(server, exchanges, unreadTimeoutMs)

@@ -1,6 +1,10 @@
+import * as E from 'fp-ts/lib/Either.js'
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { ResumePoint } from '../../../application/lives/queries/resume-point.ts'
+import type { Issue } from '../../http/codecs/issues.ts'
+import { decodePart, integerText, lastValue, members, optional } from '../../http/codecs/validation.ts'
+import { rawResponse } from '../../http/connections/raw-response.ts'
 import { valuesIn } from '../../http/query.ts'
 
 /**
@@ -12,18 +16,9 @@ export const isWebSocketRequest = ({ method, headers }: IncomingMessage): boolea
 
 /** The HTTP response to a refused handshake. */
 export interface HandshakeRefusal {
-  readonly status: 401 | 403 | 404 | 429 | 500 | 503
-  readonly detail: string
+  readonly status: 400 | 401 | 403 | 404 | 422 | 429 | 500 | 503
+  readonly detail: string | ReadonlyArray<Issue>
   readonly headers?: Readonly<Record<string, string>>
-}
-
-const REASONS: Readonly<Record<HandshakeRefusal['status'], string>> = {
-  401: 'Unauthorized',
-  403: 'Forbidden',
-  404: 'Not Found',
-  429: 'Too Many Requests',
-  500: 'Internal Server Error',
-  503: 'Service Unavailable',
 }
 
 const challenge = { 'WWW-Authenticate': 'Bearer' }
@@ -54,25 +49,26 @@ export const findToken = (query: string): string | HandshakeRefusal => {
 }
 
 /** Final segments that `replay` may request. */
-const MAX_REPLAYED = 100
+export const MAX_REPLAYED = 100
+/** Largest number of a segment in `after`. */
+export const MAX_SEGMENT = 999_999_999_999_999
 
-const countOf = (sent: ReadonlyArray<string>): number | null | 'bad' => {
-  const values = new Set(sent)
-  const [text] = values
-  if (text === undefined) return null
-  return values.size === 1 && /^\d{1,15}$/.test(text) ? Number(text) : 'bad'
-}
+/** Query parameters with which a client asks for past final segments. */
+const resumeQuery = members({
+  after: lastValue(optional(integerText(0, MAX_SEGMENT), null)),
+  replay: lastValue(optional(integerText(0, MAX_REPLAYED), 0)),
+})
 
 /**
- * Parses `after` (the last segment that the client has) or `replay` (the number of last segments, at most 100). `after`
- * takes precedence. Null if neither is sent.
+ * Parses `after` (the last segment that the client has) or `replay` (the number of last segments). `after` takes
+ * precedence. Null if neither is sent.
  */
-export const findResumePoint = (query: string): ResumePoint | null | 'bad' => {
-  const { after = [], replay = [] } = valuesIn(query, ['after', 'replay'])
-  const [segment, count] = [countOf(after), countOf(replay)]
-  if (segment === 'bad' || count === 'bad') return 'bad'
-  if (segment !== null) return { kind: 'after', segment }
-  return count === null || count === 0 ? null : { kind: 'last', count: Math.min(count, MAX_REPLAYED) }
+export const findResumePoint = (query: string): E.Either<HandshakeRefusal, ResumePoint | null> => {
+  const decoded = decodePart('query', resumeQuery, valuesIn(query, ['after', 'replay']))
+  if (E.isLeft(decoded)) return E.left({ status: 422, detail: decoded.left })
+  const { after, replay } = decoded.right
+  if (after !== null) return E.right({ kind: 'after', segment: after })
+  return E.right(replay === 0 ? null : { kind: 'last', count: replay })
 }
 
 /** Browsers always send an Origin. Requests without one come from other programs, and are allowed. */
@@ -81,17 +77,8 @@ export const isOriginAllowed = (request: IncomingMessage, allowed: '*' | Readonl
   return allowed === '*' || origin === undefined || allowed.includes(origin)
 }
 
-/** Sends an HTTP response and closes the connection. */
-export const refuse = (socket: Duplex, { status, detail, headers }: HandshakeRefusal): void => {
-  const body = JSON.stringify({ detail })
-  const head = {
-    Connection: 'close',
-    'Content-Type': 'application/json; charset=utf-8',
-    'Content-Length': String(Buffer.byteLength(body)),
-    'Cache-Control': 'no-store',
-    ...headers,
-  }
-  const lines = Object.entries(head).map(([name, value]) => `${name}: ${value}`)
+/** Sends an HTTP response with the id of the request, and closes the connection. */
+export const refuse = (socket: Duplex, { status, detail, headers }: HandshakeRefusal, requestId: string): void => {
   socket.once('finish', () => socket.destroy())
-  socket.end(`HTTP/1.1 ${status} ${REASONS[status]}\r\n${lines.join('\r\n')}\r\n\r\n${body}`)
+  socket.end(rawResponse(status, detail, { 'X-Request-ID': requestId, ...headers }))
 }

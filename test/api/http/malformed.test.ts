@@ -8,6 +8,7 @@ import { NO_WAITING_LIMITS } from '../../../interfaces/http/connections/waiting-
 import { listen } from '../../support/tools/listen.ts'
 import { createRecordingLogger } from '../../support/doubles/loggers.ts'
 import { openRaw } from '../../support/tools/raw-connection.ts'
+import { resetConnections } from '../../support/tools/reset-connections.ts'
 import { liveView } from './example-views.ts'
 import { startHttp } from './http-service.ts'
 
@@ -34,6 +35,9 @@ const HEAD =
   'POST /lives HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nAuthorization: Bearer user\r\n'
 const COMPLETE = 'GET /version HTTP/1.1\r\nHost: localhost\r\n\r\n'
 
+const TWO_HOSTS = 'GET /version HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n'
+const TARGET = 'The request target is not valid'
+
 /** The flaw, the expected status and detail, and the bytes of the request. */
 const MALFORMED: ReadonlyArray<readonly [string, number, string, string]> = [
   ['text that is not HTTP', 400, 'The request is not valid HTTP', 'hello\r\n\r\n'],
@@ -45,6 +49,11 @@ const MALFORMED: ReadonlyArray<readonly [string, number, string, string]> = [
   ],
   ['a broken chunk', 400, 'The request is not valid HTTP', `${HEAD}Transfer-Encoding: chunked\r\n\r\nzz\r\n`],
   ['a missing Host header', 400, 'Host header is missing', 'GET /version HTTP/1.1\r\n\r\n'],
+  ['two Host headers', 400, 'The header Host should be sent once', TWO_HOSTS],
+  ['an unfinished address as its target', 400, TARGET, 'GET http://[::1 HTTP/1.1\r\nHost: a\r\n\r\n'],
+  ['a target without a host', 400, TARGET, 'GET http:// HTTP/1.1\r\nHost: a\r\n\r\n'],
+  ['a target with another scheme', 400, TARGET, 'GET ftp://a/version HTTP/1.1\r\nHost: a\r\n\r\n'],
+  ['the method CONNECT', 400, 'This server is not a proxy', 'CONNECT a:80 HTTP/1.1\r\nHost: a\r\n\r\n'],
   [
     'an unknown Expect header',
     417,
@@ -95,6 +104,47 @@ for (const [flaw, status, detail, bytes] of MALFORMED)
     }
     t.deepEqual(calls.created, [])
   })
+
+test('a malformed handshake gets the same answers and opens no socket', async (t) => {
+  const options = { logger: createRecordingLogger(), trustedProxies: [], waiting: NO_WAITING_LIMITS }
+  const server = createHttpServer((_request, response) => response.end(), { ...options, shouldUpgrade: () => true })
+  server.on('upgrade', (_request, socket) => socket.end('HTTP/1.1 101 Switching Protocols\r\n\r\n'))
+  const url = await listen(t, server)
+  const upgrade = 'Connection: Upgrade\r\nUpgrade: websocket\r\n\r\n'
+  const answerTo = async (head: string): Promise<string> => {
+    const connection = await openRaw(t, url)
+    connection.write(head + upgrade)
+    return connection.closed()
+  }
+  for (const [target, headers] of [['http://[::1', 'Host: a'], ['http://', 'Host: a'], ['/', 'Host: a\r\nHost: b']]) {
+    const [answer] = answersIn(await answerTo(`GET ${target} HTTP/1.1\r\n${headers}\r\n`))
+    t.is(answer?.status, 400)
+    t.truthy(answer?.headers.get('x-request-id'))
+    t.like(answer?.body, { detail: target === '/' ? 'The header Host should be sent once' : TARGET })
+  }
+  t.regex(await answerTo('GET http://a/ws/live HTTP/1.1\r\nHost: a\r\n'), /^HTTP\/1.1 101/, 'the control opens')
+})
+
+test('a request for a whole URL gets the answer of its path', async (t) => {
+  const { url } = await startHttp(t)
+  for (const [target, status] of [['http://a/version', 200], ['HTTP://a?x', 200], ['http://a/nowhere?x=/', 404]]) {
+    const connection = await openRaw(t, url)
+    connection.write(`GET ${target} HTTP/1.1\r\nHost: a\r\n\r\n`)
+    await connection.answered(1)
+    t.deepEqual(connection.statuses(), [status], String(target))
+  }
+})
+
+test('an upgrade that nobody takes is an ordinary request, and its reset ends nothing', async (t) => {
+  const { url } = await startHttp(t)
+  const upgrade = 'GET /version HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n'
+  const connection = await openRaw(t, url)
+  connection.write(upgrade)
+  await connection.answered(1)
+  t.deepEqual(connection.statuses(), [200])
+  await resetConnections({ to: Number(new URL(url).port), bytes: () => upgrade, count: 200 })
+  t.is((await fetch(`${url}/version`)).status, 200)
+})
 
 test('bytes after a request that closes its connection are ignored [S21]', async (t) => {
   const { url, calls } = await startHttp(t)

@@ -127,3 +127,22 @@ test('RATE_LIMIT=0 turns the handshake limits off', async (t) => {
   for (let n = 0; n < 10; n += 1) t.is(await statusOf(fixture, `guess-${n}`), 401)
   t.is(await statusOf(fixture, live.listenerToken), 101)
 })
+
+test('a malformed handshake is 400 with a detail, the request id and the known versions', async (t) => {
+  const { origin, lifecycle } = await startSockets(t)
+  const url = `${origin}/ws/live?token=${lifecycle.add().senderToken}`
+  for (const [header, value] of [
+    ['Sec-WebSocket-Key', 'short'],
+    ['Sec-WebSocket-Version', ''],
+    ['Sec-WebSocket-Version', '7'],
+    ['Sec-WebSocket-Protocol', ',,'],
+  ] as const) {
+    const { status, headers, body } = await shakeHands(url, { [header]: value, 'X-Request-ID': 'mine' })
+    t.is(status, 400, header)
+    t.regex((JSON.parse(body) as { readonly detail: string }).detail, new RegExp(header))
+    t.is(headers['content-type'], 'application/json; charset=utf-8')
+    t.is(headers['x-request-id'], 'mine')
+    t.is(headers['sec-websocket-version'], '13, 8')
+  }
+  t.is((await shakeHands(url)).status, 101)
+})

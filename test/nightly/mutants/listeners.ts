@@ -36,14 +36,14 @@ export const listenerMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'interfaces/ws/handshakes/handshake.ts',
-    before: 'Math.min(count, MAX_REPLAYED)',
-    after: 'count',
+    before: 'integerText(0, MAX_REPLAYED)',
+    after: 'integerText(0, Infinity)',
     rows: ['D58'], test: RESUME,
   },
   {
     file: 'interfaces/ws/handshakes/handshake.ts',
-    before: "if (segment === 'bad' || count === 'bad') return 'bad'",
-    after: "if (segment === 'bad') return 'bad'",
+    before: 'integerText(0, MAX_SEGMENT)',
+    after: 'integerText(-Infinity, MAX_SEGMENT)',
     rows: ['D58'], test: RESUME,
   },
   {

@@ -1,0 +1,20 @@
+import type { IncomingMessage } from 'node:http'
+
+const ABSOLUTE = /^https?:\/\/[^/?]+/i
+
+/**
+ * Returns why a request is malformed; null if it is not. A request for a whole URL, as proxies get it, becomes one for
+ * its path, so no later code has to parse a URL.
+ */
+export const prepareRequest = (request: IncomingMessage): string | null => {
+  const { url = '', httpVersion, headersDistinct } = request
+  const { host = [] } = headersDistinct
+  if (host.length > 1) return 'The header Host should be sent once'
+  // HTTP/1.0 has no Host header.
+  if (host.length === 0 && httpVersion === '1.1') return 'Host header is missing'
+  if (url.startsWith('/') || url === '*') return null
+  if (!ABSOLUTE.test(url) || !URL.canParse(url)) return 'The request target is not valid'
+  const path = url.replace(ABSOLUTE, '')
+  request.url = path.startsWith('/') ? path : `/${path}`
+  return null
+}
