@@ -8,7 +8,7 @@ import type { Superseded, Unavailable } from '../../errors.ts'
 import { ownOrigin } from '../../log/origin.ts'
 import { appendWithRetries } from '../../log/handle-command.ts'
 import type { WriteDeps } from '../../log/handle-command.ts'
-import type { ExpectedRevision, StoredEvent } from '../../ports/event-store.ts'
+import type { StoredEvent } from '../../ports/event-store.ts'
 
 /**
  * Number of the newest events of a transcript that are read. One event is not enough, because translations and fences
@@ -38,8 +38,6 @@ export const fenceSegments =
   (fence: Fence): TaskEither<Superseded | Unavailable, ReadonlyArray<StoredEvent>> =>
   async () => {
     const stream = segmentsStream(fence.liveId)
-    // A stream whose events were deleted reads as empty, but its revisions continue.
-    let emptyAt: ExpectedRevision = 'no-stream'
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
       const newest = await deps.store.read(stream, { direction: 'backwards', limit: LOOK_BACK_EVENTS })()
       if (E.isLeft(newest)) return newest
@@ -50,10 +48,9 @@ export const fenceSegments =
       const at = deps.environment.now()
       const metadata = { ...origin, causationId: commandId, recordedAt: at }
       const event = { id: deps.environment.newId(), type: 'SegmentsFenced', data: { ...fence, at }, metadata }
-      const appended = await appendWithRetries(deps, stream, newest.right[0]?.revision ?? emptyAt, [event])
+      const appended = await appendWithRetries(deps, stream, newest.right[0]?.revision ?? 'no-stream', [event])
       if (E.isRight(appended)) return newest
       if (appended.left._tag === 'StoreUnavailable') return E.left(appended.left)
-      emptyAt = appended.left.actual
     }
     return E.left({ _tag: 'Contended', stream })
   }

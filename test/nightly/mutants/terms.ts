@@ -43,7 +43,7 @@ export const termMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'application/lives/terms/fence-segments.ts',
-    before: 'newest.right[0]?.revision ?? emptyAt, [event]',
+    before: "newest.right[0]?.revision ?? 'no-stream', [event]",
     after: "'any', [event]",
     rows: [ONE_WRITER], test: WORKERS,
   },

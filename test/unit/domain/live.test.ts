@@ -147,7 +147,12 @@ test('a command without a term ends a session in any term', (t) => {
 })
 
 test('detaching a replaced sender changes nothing', (t) => {
-  specify(t, liveDecider).given(created, attached(1), attached(2)).when(commands.detach).thenNothing()
+  const { given } = specify(t, liveDecider)
+  given(created, attached(1), attached(2)).when(commands.detach).thenNothing()
+  const detached: LiveEvent = { type: 'SenderDetached', data: { ...common, epoch: 1 } }
+  given(created, attached(1), attached(2), detached)
+    .when({ ...commands.detach, epoch: 2 })
+    .thenEvents({ type: 'SenderDetached', data: { ...common, epoch: 2 } })
 })
 
 test('an auto-started session becomes active when its source process has a pid [D24]', (t) => {

@@ -109,7 +109,7 @@ test('an end that was written while the clock was a year ahead keeps its text fo
   await forgetting.stop()
 })
 
-test('a service that stops erases no text early', async (t) => {
+test('a service that stops erases no text early, and the next start erases it', async (t) => {
   const { deps, documents, isReadable } = await endedSession()
   const erased: Array<ReadonlyArray<string>> = []
   const keyring = {
@@ -126,6 +126,9 @@ test('a service that stops erases no text early', async (t) => {
   await forgetting.stop()
   t.true(await isReadable())
   t.deepEqual(erased, [])
+  const next = forgetText({ ...deps, documents, logger, timers: immediateTimers, retentionMax: 0 })
+  await until(async () => !(await isReadable()))
+  await next.stop()
 })
 
 test('a session with a damaged log keeps its text and delays no later session', async (t) => {
