@@ -15,6 +15,8 @@ export interface LiveCountsDocument {
   readonly active: ReadonlyArray<number>
   readonly finished: number
   readonly error: number
+  /** Ids of sessions that are not counted, because the event of their creation is damaged. Absent without damage. */
+  readonly uncounted?: ReadonlyArray<number>
 }
 
 export const liveCountsIn = typedDocuments<LiveCountsDocument>(LIVE_COUNTS)

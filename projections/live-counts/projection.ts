@@ -8,21 +8,40 @@ const none = (userId: number): LiveCountsDocument => ({ userId, pending: [], act
 
 const without = (ids: ReadonlyArray<number>, id: number): ReadonlyArray<number> => ids.filter((other) => other !== id)
 
-/** Moves an open session to a total. A session that is not open was counted before. */
+const isOpen = ({ pending, active }: LiveCountsDocument, liveId: number): boolean =>
+  pending.includes(liveId) || active.includes(liveId)
+
+const withoutOpen = (counts: LiveCountsDocument, liveId: number): LiveCountsDocument => ({
+  ...counts, pending: without(counts.pending, liveId), active: without(counts.active, liveId),
+})
+
+/** Remembers a session whose creation cannot be read. It is in no list, so its deletion must not lower a count. */
+const uncounted = (counts: LiveCountsDocument, liveId: number): LiveCountsDocument => ({
+  ...counts, uncounted: [...without(counts.uncounted ?? [], liveId), liveId],
+})
+
+/** Moves an open session to a total. */
 const ended = (counts: LiveCountsDocument, liveId: number, total: 'finished' | 'error'): LiveCountsDocument =>
-  counts.pending.includes(liveId) || counts.active.includes(liveId)
-    ? {
-        ...counts,
-        pending: without(counts.pending, liveId),
-        active: without(counts.active, liveId),
-        [total]: counts[total] + 1,
-      }
-    : counts
+  isOpen(counts, liveId)
+    ? { ...withoutOpen(counts, liveId), [total]: counts[total] + 1 }
+    : uncounted(counts, liveId)
 
 const started = (counts: LiveCountsDocument, liveId: number): LiveCountsDocument =>
-  counts.pending.includes(liveId)
-    ? { ...counts, pending: without(counts.pending, liveId), active: [...counts.active, liveId] }
-    : counts
+  isOpen(counts, liveId)
+    ? { ...withoutOpen(counts, liveId), active: [...without(counts.active, liveId), liveId] }
+    : uncounted(counts, liveId)
+
+const deleted = (
+  { uncounted: unread, ...counts }: LiveCountsDocument, liveId: number, total: 'finished' | 'error',
+): LiveCountsDocument => {
+  if (unread?.includes(liveId) !== true) {
+    // The session is still open if the event of its end is damaged.
+    const next = isOpen(counts, liveId) ? withoutOpen(counts, liveId) : { ...counts, [total]: counts[total] - 1 }
+    return unread === undefined ? next : { ...next, uncounted: unread }
+  }
+  const others = without(unread, liveId)
+  return others.length === 0 ? counts : { ...counts, uncounted: others }
+}
 
 const fold = (
   current: LiveCountsDocument | null,
@@ -41,13 +60,9 @@ const fold = (
     case 'LiveFailed':
       return ended(counts, liveId, 'error')
     case 'LiveAborted':
-      return current && {
-        ...current,
-        pending: without(current.pending, liveId),
-        active: without(current.active, liveId),
-      }
+      return current && withoutOpen(current, liveId)
     case 'LiveDeleted':
-      return current && { ...current, [event.data.lastStatus]: current[event.data.lastStatus] - 1 }
+      return current && deleted(current, liveId, event.data.lastStatus)
     case 'SourceStarted':
     case 'SenderAttached':
     case 'SenderDetached':

@@ -112,9 +112,20 @@ test('the totals of all users are the sum of the totals of each [R22]', async (t
     .thenDocuments({ all: { userId: 0, pending: [1, 5], active: [2], finished: 1, error: 0 } })
 })
 
-test('an end that two events record counts once', async (t) => {
+test('the totals of a user stay true when the event of a creation or an end is damaged', async (t) => {
+  const deleted = (id: number): StoredLiveEvent =>
+    ({ type: 'LiveDeleted', data: { ...live(id), lastStatus: 'finished' } })
   const counts = { userId: 3, pending: [], active: [], finished: 1, error: 0 }
-  await specifyProjection(t, liveCounts).given(sealedLive(), finished(), failed()).thenDocuments({ 3: counts })
+  const counted = [sealedLive({ liveId: 1 }), finished(1)]
+  const damagedCreation = [started(2), finished(2)]
+  const damagedEnd = [sealedLive({ liveId: 4 }), started(4)]
+  await specifyProjection(t, liveCounts)
+    .given(...counted, ...damagedCreation, finished(3), ...damagedEnd)
+    .thenDocuments({ 3: { ...counts, active: [4], uncounted: [2, 3] } })
+  await specifyProjection(t, liveCounts)
+    .given(...counted, ...damagedCreation, finished(3), ...damagedEnd, deleted(2), deleted(3), deleted(4))
+    .thenDocuments({ 3: counts })
+  await specifyProjection(t, liveCounts).given(...counted, deleted(1)).thenDocuments({ 3: { ...counts, finished: 0 } })
 })
 
 const registered: StoredUserEvent = {
