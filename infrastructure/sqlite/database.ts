@@ -1,8 +1,9 @@
 import { basename } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import type { SQLOutputValue } from 'node:sqlite'
 import { FORMAT, RELEASE, formatProblem } from '../stores/format.ts'
 
-const BUSY_TIMEOUT_MS = 2000
+export const BUSY_TIMEOUT_MS = 2000
 /**
  * Size of the page cache. It is small, because a commit after a page split visits every page in the cache
  * (pcache1TruncateUnsafe). With 64 MiB this took a sixth of a busy writer's time.
@@ -79,6 +80,25 @@ export const transaction = <A>(database: DatabaseSync, run: () => A): A => {
   } catch (error) {
     if (database.isTransaction) database.exec('ROLLBACK')
     throw error
+  }
+}
+
+const PAGE_ROWS = 1000
+
+/**
+ * Yields the rows of a query in pages. A page is one statement, so no read lasts long: a long read would keep the
+ * write-ahead file from being truncated. `sql` ends with a condition `column > ?`; the pages begin after `first`.
+ */
+export function* rowsInPages(
+  database: DatabaseSync, sql: string, column: string, first: string | number,
+): Generator<Readonly<Record<string, SQLOutputValue>>> {
+  const select = database.prepare(`${sql} ORDER BY ${column} LIMIT ${PAGE_ROWS}`)
+  let page = select.all(first)
+  for (;;) {
+    yield* page
+    const last = page.length < PAGE_ROWS ? undefined : page.at(-1)?.[column]
+    if (last === undefined) return
+    page = select.all(last)
   }
 }
 

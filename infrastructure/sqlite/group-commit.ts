@@ -22,8 +22,8 @@ interface Handler<Job, Answer> {
   readonly database: DatabaseSync
   /** Runs inside a transaction. After a rollback it runs a second time for the same job. */
   readonly apply: (job: Job) => Answer
-  /** Called after the commit, before the answers. Returns a reason if the outcome must count as unknown. */
-  readonly committed?: (jobs: ReadonlyArray<Job>) => string | undefined
+  /** Called after the commit, before the answers. Must not throw. */
+  readonly committed?: (jobs: ReadonlyArray<Job>) => void
   /** Called after a rollback of everything that `apply` wrote after the last commit. */
   readonly rolledBack?: () => void
   /** Called before the file is closed. */
@@ -56,8 +56,8 @@ export const serveGroupCommit = <Job, Answer>(
       const failsAll = jobs.length === 1 || isBusy(error)
       return failsAll ? jobs.map(() => failed(error)) : jobs.flatMap((job) => commit([job]))
     }
-    const reason = committed?.(jobs)
-    return reason === undefined ? replies : jobs.map(() => [null, { kind: 'unavailable', reason }])
+    committed?.(jobs)
+    return replies
   }
 
   port.on('message', (first: Request<Job>) => {

@@ -1,5 +1,5 @@
 import type { KeyRow } from '../keys/verify-keys.ts'
-import { isSqliteError, openForReading } from './database.ts'
+import { isSqliteError, openForReading, rowsInPages } from './database.ts'
 
 /** Returns the problems that SQLite finds in a file: broken pages, indexes that differ from their tables. */
 export const verifyFile = (file: string): ReadonlyArray<string> => {
@@ -19,8 +19,8 @@ export const verifyFile = (file: string): ReadonlyArray<string> => {
 export function* sqliteKeyRows(file: string): Generator<KeyRow> {
   const database = openForReading(file)
   try {
-    const select = 'SELECT name, wrapped, name IN (SELECT name FROM erased) AS erased FROM keys ORDER BY name'
-    for (const { name, wrapped, erased } of database.prepare(select).iterate())
+    const select = 'SELECT name, wrapped, name IN (SELECT name FROM erased) AS erased FROM keys WHERE name > ?'
+    for (const { name, wrapped, erased } of rowsInPages(database, select, 'name', ''))
       yield { name: String(name), wrapped: wrapped as Uint8Array, isErased: erased !== 0 }
   } finally {
     database.close()

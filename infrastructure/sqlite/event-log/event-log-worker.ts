@@ -147,10 +147,6 @@ const apply = (job: EventLogJob): EventLogAnswer => {
   }
 }
 
-const committed = (): undefined => {
-  retention.schedule()
-}
-
 serveGroupCommit<EventLogJob, EventLogAnswer>({
-  database, apply, committed, rolledBack: clearCache, closing: retention.stop,
+  database, apply, committed: retention.schedule, rolledBack: clearCache, closing: retention.stop,
 })

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import type { DatabaseSync } from 'node:sqlite'
-import { transaction } from '../database.ts'
+import { rowsInPages, transaction } from '../database.ts'
 import { EVENT_LOG_SCHEMA, bytesOf } from './event-row.ts'
 
 type Nullable = number | null
@@ -59,7 +59,9 @@ export const prepareEventLog = (database: DatabaseSync): void => {
 export const damagedStreams = (database: DatabaseSync): ReadonlyArray<string> => {
   if (!hasDigests(database)) return []
   useStreamDigest(database)
-  return database.prepare(`SELECT name FROM streams WHERE digest <> ${DIGEST}`).all().map(({ name }) => String(name))
+  const select = `SELECT sid, name, digest <> ${DIGEST} AS isDamaged FROM streams WHERE sid > ?`
+  const rows = rowsInPages(database, select, 'sid', 0)
+  return [...rows].filter(({ isDamaged }) => isDamaged !== 0).map(({ name }) => String(name))
 }
 
 /** Whether the row of this stream in `streams` is damaged. */

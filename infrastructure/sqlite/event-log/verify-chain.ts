@@ -2,7 +2,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import { setImmediate } from 'node:timers/promises'
 import * as E from 'fp-ts/lib/Either.js'
 import type { Position } from '../../../application/ports/event-store.ts'
-import { isCorruption, openForReading } from '../database.ts'
+import { isCorruption, openForReading, rowsInPages } from '../database.ts'
 import { EVENT_COLUMNS, GENESIS, isIntact, toPosition, type EventRow } from './event-row.ts'
 import { digestsSince, damagedStreams } from './stream-digest.ts'
 
@@ -35,12 +35,13 @@ const problemAtEnd = (database: DatabaseSync): string | undefined => {
     `)
     .get() as { readonly written: number | null; readonly last: number | null }
   if (written !== last) return `${written} rows were written, but the last row is ${last}`
-  const incomplete = database
-    .prepare(`
-      SELECT name FROM streams s WHERE last + 1 <> (SELECT count(*) FROM events e WHERE e.sid = s.sid) LIMIT 1
-    `)
-    .get() as { readonly name: string } | undefined
-  return incomplete && `revisions of ${incomplete.name} are missing`
+  const select = `
+    SELECT sid, name, last + 1 - (SELECT count(*) FROM events e WHERE e.sid = s.sid) AS missing
+    FROM streams s WHERE sid > ?
+  `
+  for (const { name, missing } of rowsInPages(database, select, 'sid', 0))
+    if (missing !== 0) return `revisions of ${String(name)} are missing`
+  return undefined
 }
 
 /**

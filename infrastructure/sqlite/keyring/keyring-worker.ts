@@ -1,5 +1,5 @@
 import { workerData } from 'node:worker_threads'
-import { openForWriting } from '../database.ts'
+import { BUSY_TIMEOUT_MS, isSqliteError, openForWriting } from '../database.ts'
 import { serveGroupCommit } from '../group-commit.ts'
 
 export type KeyringJob =
@@ -9,6 +9,9 @@ export type KeyringJob =
 
 /** The stored wrapped key; null: the key was erased. */
 export type KeyringAnswer = { readonly wrapped: Uint8Array | null }
+
+/** Time until another attempt to truncate the write-ahead log. */
+const TRUNCATION_RETRY_MS = 100
 
 const { file } = workerData as { readonly file: string }
 const database = openForWriting(file, { synchronous: 'FULL', secureDelete: true })
@@ -22,7 +25,6 @@ const findKey = database.prepare('SELECT wrapped FROM keys WHERE name = ?')
 const addKey = database.prepare('INSERT INTO keys(name, wrapped) VALUES (?, ?) ON CONFLICT DO NOTHING')
 const removeKey = database.prepare('DELETE FROM keys WHERE name = ?')
 const recordErasure = database.prepare('INSERT INTO erased(name, at) VALUES (?, ?) ON CONFLICT DO NOTHING')
-const truncateWal = database.prepare('PRAGMA wal_checkpoint(TRUNCATE)')
 
 const apply = (job: KeyringJob): KeyringAnswer => {
   switch (job.kind) {
@@ -39,11 +41,40 @@ const apply = (job: KeyringJob): KeyringAnswer => {
   }
 }
 
-/** Truncates the write-ahead log before an erasure is answered, so no older page with the key remains. */
-const committed = (jobs: ReadonlyArray<KeyringJob>): string | undefined => {
-  if (!jobs.some(({ kind }) => kind === 'erase')) return undefined
-  const { busy } = truncateWal.get() as { readonly busy: number }
-  return busy === 0 ? undefined : 'the write-ahead log of the keyring could not be truncated'
+/**
+ * Creates the removal of the write-ahead file, whose older pages still contain erased keys. The erased key is already
+ * gone for every reader. SQLite cannot truncate the file while another connection reads an older state. An erasure does
+ * not wait for that: the truncation is tried again until it succeeds, at the latest by the next start.
+ */
+const createTruncation = () => {
+  const truncateWal = database.prepare('PRAGMA wal_checkpoint(TRUNCATE)')
+  let timer: NodeJS.Timeout | undefined
+  /** Without a timeout, because the worker must not wait for a reader. */
+  const isTruncated = (): boolean => {
+    database.exec('PRAGMA busy_timeout = 0')
+    try {
+      return (truncateWal.get() as { readonly busy: number }).busy === 0
+    } catch (error) {
+      if (isSqliteError(error)) return false
+      throw error
+    } finally {
+      database.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`)
+    }
+  }
+  const stop = (): void => clearTimeout(timer)
+  const run = (): void => {
+    stop()
+    if (!isTruncated()) timer = setTimeout(run, TRUNCATION_RETRY_MS)
+  }
+  return { run, stop }
 }
 
-serveGroupCommit<KeyringJob, KeyringAnswer>({ database, apply, committed })
+const truncation = createTruncation()
+// The process may have died before it could truncate the log.
+truncation.run()
+
+const committed = (jobs: ReadonlyArray<KeyringJob>): void => {
+  if (jobs.some(({ kind }) => kind === 'erase')) truncation.run()
+}
+
+serveGroupCommit<KeyringJob, KeyringAnswer>({ database, apply, committed, closing: truncation.stop })

@@ -1,5 +1,5 @@
 import { access, constants, stat } from 'node:fs/promises'
-import { createServer } from 'node:net'
+import { createServer, isIPv6 } from 'node:net'
 import { dirname, resolve } from 'node:path'
 import * as E from 'fp-ts/lib/Either.js'
 import type { Logger } from '../../../application/ports/environment.ts'
@@ -11,11 +11,14 @@ import { modelsDirOf } from '../../../infrastructure/settings.ts'
 import type { Settings } from '../../../infrastructure/settings.ts'
 import { examineIsolation } from '../../../infrastructure/sources/source-isolation.ts'
 import { readMasterKey } from '../../compose/stores.ts'
+import { isServiceRunning } from '../stores/tool-data.ts'
 import type { Check } from './check.ts'
 import { deviceChecks } from './device-checks.ts'
 import { modeCheck } from './mode-checks.ts'
 
 const NODE_MAJOR = 24
+/** Time in which a running service answers on its port. */
+const ANSWER_MS = 2000
 
 const nodeCheck = (): Check => {
   const ok = Number(process.versions.node.split('.')[0]) >= NODE_MAJOR
@@ -104,17 +107,33 @@ const storeChecks = async (settings: Settings): Promise<ReadonlyArray<Check>> =>
   return checks
 }
 
-const portCheck = ({ host, port }: Settings): Promise<Check> =>
+/**
+ * Whether the service of these settings runs and answers on its port. A service holds its data directory as long as it
+ * runs, and it does not start without its port.
+ */
+const isOwnPort = async ({ dataDir, host, port }: Settings): Promise<boolean> => {
+  if (!(await pathExists(dataDir)) || !isServiceRunning(dataDir)) return false
+  const url = `http://${isIPv6(host) ? `[${host}]` : host}:${port}/health/live`
+  return await fetch(url, { signal: AbortSignal.timeout(ANSWER_MS) }).then(({ ok }) => ok, () => false)
+}
+
+const portProblem = ({ host, port }: Settings): Promise<NodeJS.ErrnoException | null> =>
   new Promise((resolve) => {
     const server = createServer((socket) => socket.destroy())
-    const name = 'port'
-    server.once('error', (error) => {
-      const isTaken = 'code' in error && error.code === 'EADDRINUSE'
-      const detail = isTaken ? 'is in use. Does Stenolog run already?' : `cannot be used: ${messageOf(error)}`
-      resolve({ name, ok: false, detail: `${host}:${port} ${detail}` })
-    })
-    server.listen(port, host, () => server.close(() => resolve({ name, ok: true, detail: `${host}:${port} is free` })))
+    server.once('error', resolve)
+    server.listen(port, host, () => server.close(() => resolve(null)))
   })
+
+const portCheck = async (settings: Settings): Promise<Check> => {
+  const place = `${settings.host}:${settings.port}`
+  const found = (ok: boolean, state: string): Check => ({ name: 'port', ok, detail: `${place} ${state}` })
+  const problem = await portProblem(settings)
+  if (problem === null) return found(true, 'is free')
+  if (problem.code !== 'EADDRINUSE') return found(false, `cannot be used: ${messageOf(problem)}`)
+  return (await isOwnPort(settings))
+    ? found(true, 'is in use by this service, which runs')
+    : found(false, 'is in use by another program')
+}
 
 type ReadSettings = E.Either<ReadonlyArray<string>, Settings>
 

@@ -9,6 +9,7 @@ import { openKeyring } from '../../../infrastructure/keys/keyring.ts'
 import type { KeyStorage } from '../../../infrastructure/keys/keyring.ts'
 import { openSqliteKeyring, openSqliteKeyringReader } from '../../../infrastructure/sqlite/keyring/keyring.ts'
 import { right } from '../event-store-support.ts'
+import { eventually } from '../../support/tools/eventually.ts'
 import { temporaryDirectory } from '../../support/tools/temporary-directory.ts'
 import { openTexts, sealText } from '../../support/events/sealed-texts.ts'
 
@@ -21,25 +22,35 @@ const startKeyring = async (t: ExecutionContext) => {
   return { path, file, masterKey, keyring }
 }
 
-test('an erasure completes only after readers of older pages have finished', async (t) => {
-  const { path, file, keyring } = await startKeyring(t)
-  await sealText(keyring, 'user-1')
-  const reader = new DatabaseSync(file, { readOnly: true })
-  t.teardown(() => { if (reader.isOpen) reader.close() })
-  reader.exec('BEGIN')
-  const wrapped = Buffer.from(
-    reader.prepare("SELECT wrapped FROM keys WHERE name = 'user-1'").get()?.['wrapped'] as Uint8Array,
-  )
-  t.like(await keyring.erase(['user-1'])(), { left: { _tag: 'KeyringUnavailable' } })
-  t.deepEqual(
-    await sealText(keyring, 'user-1'),
-    E.left({ _tag: 'KeyErased', key: 'user-1' }),
-    'the key is erased nevertheless',
-  )
-  reader.close()
-  await right(keyring.erase(['user-1']))
-  const files = await Promise.all((await readdir(path)).map((name) => readFile(join(path, name))))
-  t.deepEqual(files.filter((content) => content.includes(wrapped)), [])
+test('an erasure does not wait for a long read, and the key leaves the disk when the read ends', async (t) => {
+  const { path, file, masterKey, keyring } = await startKeyring(t)
+  const isOnDisk = async (bytes: Buffer): Promise<boolean> => {
+    const files = await Promise.all((await readdir(path)).map((name) => readFile(join(path, name))))
+    return files.some((content) => content.includes(bytes))
+  }
+  const erasedDuringRead = async (name: string): Promise<{ readonly key: Buffer; readonly endRead: () => void }> => {
+    await sealText(keyring, name)
+    const reader = new DatabaseSync(file, { readOnly: true })
+    reader.exec('BEGIN')
+    const row = reader.prepare('SELECT wrapped FROM keys WHERE name = ?').get(name)
+    await right(keyring.erase([name]))
+    t.deepEqual(await sealText(keyring, name), E.left({ _tag: 'KeyErased', key: name }))
+    return { key: Buffer.from(row?.['wrapped'] as Uint8Array), endRead: () => reader.close() }
+  }
+  const first = await erasedDuringRead('user-1')
+  t.true(await isOnDisk(first.key))
+  first.endRead()
+  await eventually(async () => {
+    if (await isOnDisk(first.key)) throw new Error('the erased key is still on the disk')
+  })
+
+  const second = await erasedDuringRead('user-2')
+  await keyring.close()
+  second.endRead()
+  t.true(await isOnDisk(second.key))
+  const restarted = await openSqliteKeyring({ file, masterKey })
+  t.teardown(restarted.close)
+  t.false(await isOnDisk(second.key), 'a start removes what an earlier process could not')
 })
 
 /** Storage in memory that records the requested key names. */

@@ -41,7 +41,7 @@ export const keyMutants: ReadonlyArray<Mutant> = [
     file: 'infrastructure/keys/keyring.ts',
     before: 'return E.isLeft(erased) ? E.left(unavailable(erased.left)) : E.right(undefined)',
     after: 'return E.right(undefined)',
-    rows: ['an erasure completes only after readers of older pages have finished'], test: KEYRING_CACHE,
+    rows: ['a read-only keyring creates no keys, says so, and opens existing envelopes'], test: KEYRING_CACHE,
   },
   {
     file: 'infrastructure/keys/keyring.ts',
@@ -81,8 +81,8 @@ export const keyMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'infrastructure/sqlite/keyring/keyring-worker.ts',
-    before: 'database, apply, committed }',
-    after: 'database, apply }',
+    before: 'database, apply, committed, closing',
+    after: 'database, apply, closing',
     rows: ['keys and erasures survive a restart, and erased keys leave no byte on the disk'], test: KEYRING,
   },
   {

@@ -51,10 +51,11 @@ export const sqliteMutants: ReadonlyArray<Mutant> = [
     rows: ['an impossible commit fails without affecting the other commits of its batch'], test: EVENT_STORE_FAILURES,
   },
   {
-    file: 'infrastructure/sqlite/group-commit.ts',
-    before: "return reason === undefined ? replies : jobs.map(() => [null, { kind: 'unavailable', reason }])",
-    after: 'return replies',
-    rows: ['an erasure completes only after readers of older pages have finished'], test: KEYRING_CACHE,
+    file: 'infrastructure/sqlite/keyring/keyring-worker.ts',
+    before: 'if (!isTruncated()) timer = setTimeout(run, TRUNCATION_RETRY_MS)',
+    after: 'isTruncated()',
+    rows: ['an erasure does not wait for a long read, and the key leaves the disk when the read ends'],
+    test: KEYRING_CACHE,
   },
   {
     file: 'infrastructure/sqlite/group-commit.ts',

@@ -1,0 +1,27 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import test from 'ava'
+import { readSettings } from '../../../../infrastructure/settings.ts'
+import { examineEnvironment } from '../../../../interfaces/cli/doctor/environment-checks.ts'
+import { prefixed } from '../../../support/service/service.ts'
+import { sharedTestService } from '../../../support/service/shared-service.ts'
+
+const service = sharedTestService()
+
+const portCheck = async (port: number | string): Promise<string> => {
+  const checks = await examineEnvironment(readSettings({
+    STENOLOG_HOST: '127.0.0.1', STENOLOG_PORT: String(port), STENOLOG_DATA_DIR: service.dataDirectory,
+    STENOLOG_SOURCE_ISOLATION: 'off', ...prefixed(service.stores),
+  }))
+  const found = checks.find(({ name }) => name === 'port')
+  return `${String(found?.ok)}: ${found?.detail.replace(/:\d+/, ':PORT') ?? ''}`
+}
+
+test('doctor beside a running service says that the port is its own, and not that of another program', async (t) => {
+  t.is(await portCheck(new URL(service.url()).port), 'true: 127.0.0.1:PORT is in use by this service, which runs')
+  const other = createServer((_, response) => response.writeHead(404).end())
+  await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve))
+  t.teardown(() => other.close())
+  const { port } = other.address() as AddressInfo
+  t.is(await portCheck(port), 'false: 127.0.0.1:PORT is in use by another program')
+})
