@@ -1,0 +1,110 @@
+import { chmod, readFile, readdir, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import test from 'ava'
+import type { ExecutionContext } from 'ava'
+import { checkLists, readLists, TIMELESS_SETTINGS } from '../../support/older-data/lists.ts'
+import type { Lists } from '../../support/older-data/lists.ts'
+import { unpackFiles } from '../../support/older-data/packed-files.ts'
+import { RECORD } from '../../support/older-data/record.ts'
+import type { OlderRecord } from '../../support/older-data/record.ts'
+import { emptyFolder } from '../../support/older-data/upgrade.ts'
+import { liveOn } from '../../support/restores/life.ts'
+import type { Lost } from '../../support/restores/life.ts'
+import { checkRestored, checkRestoredAlone } from '../../support/restores/promises.ts'
+import { withKey } from '../../support/service/api-tokens.ts'
+import { stenolog } from '../../support/service/command-line.ts'
+import { startTestService } from '../../support/service/service.ts'
+import type { TestService } from '../../support/service/service.ts'
+
+/** Names of folders: the commit of the version that made the backup with `test/support/older-data/make-backup.ts`. */
+const VERSIONS = ['1f99de3', 'ebe2d819', '90d084df']
+const FIXTURES = join(import.meta.dirname, 'older-backups')
+
+const SETTINGS = Object.fromEntries(
+  Object.entries(TIMELESS_SETTINGS).map(([name, value]) => [name.replace('STENOLOG_', ''), value]),
+)
+
+/** Unpacks the data and the backup of a version. Everybody may read the backup, as on a careless copy. */
+const unpack = async (t: ExecutionContext, version: string) => {
+  const folder = await emptyFolder(t)
+  const [data, backup] = [join(folder, 'data'), join(folder, 'backup')]
+  await unpackFiles(join(FIXTURES, version, 'data'), data)
+  await unpackFiles(join(FIXTURES, version, 'backup'), backup)
+  for (const name of await readdir(backup)) await chmod(join(backup, name), 0o644)
+  const record = JSON.parse(await readFile(join(data, RECORD), 'utf8')) as OlderRecord
+  await rm(join(data, RECORD))
+  return { data, backup, record }
+}
+
+const run = async (t: ExecutionContext, { dataDirectory }: TestService, ...args: ReadonlyArray<string>) => {
+  const { code, stdout, stderr } = await stenolog(dataDirectory, args)
+  t.is(code, 0, `${args.join(' ')}:\n${stdout}${stderr}`)
+  return stdout
+}
+
+/** Removes what the lost time changed from the lists at the backup. */
+const withoutLost = (lists: Lists, { backedUp: { retained }, lost: { gone } }: OlderRecord): Lists => {
+  const names = gone.map(({ username }) => username)
+  const isKept = (list: string, { id, username, name }: Lists[string][number]): boolean => {
+    if (list.endsWith('/users/')) return !names.includes(String(username))
+    if (list.endsWith('/tokens/')) return name !== 'revoked'
+    return !/lives|transcripts|histories/.test(list) || id !== retained.deleted
+  }
+  const entries = Object.entries(lists)
+  return Object.fromEntries(entries.map(([list, items]) => [list, items.filter((item) => isKept(list, item))]))
+}
+
+for (const version of VERSIONS) {
+  test.serial(`data that a killed version ${version} left opens with equal lists and passes the check`, async (t) => {
+    t.timeout(300_000)
+    const { data, record } = await unpack(t, version)
+    const { backedUp, lost, atEnd } = record
+    const service = await startTestService(t, SETTINGS, data)
+    await run(t, service, 'check')
+    await service.start()
+    checkLists(t, atEnd, await readLists(service.url()), [lost.ids.live])
+    t.is((await withKey(service.url(), backedUp.keys.kept, '/lives/')).status, 200)
+    t.is((await withKey(service.url(), backedUp.keys.revoked, '/lives/')).status, 401)
+    await run(t, service, 'check')
+    t.is(await service.kill('SIGTERM'), 0)
+    await run(t, service, 'check')
+  })
+
+  test.serial.failing(`a backup of version ${version} replaces its data, and nothing lost comes back`, async (t) => {
+    t.timeout(300_000)
+    const { data, backup, record } = await unpack(t, version)
+    const service = await startTestService(t, SETTINGS, data)
+    await run(t, service, 'restore', backup, '--replace')
+    await service.start()
+    const lists = await readLists(service.url())
+    checkLists(t, withoutLost(record.atBackup, record), withoutLost(lists, record), [])
+    await checkRestored(t, { ...record, url: service.url(), dataDirectory: service.dataDirectory })
+    await run(t, service, 'check')
+  })
+
+  test.serial.failing(`a backup of version ${version} restores where nothing else is left`, async (t) => {
+    t.timeout(300_000)
+    const { backup, record } = await unpack(t, version)
+    const service = await startTestService(t, SETTINGS, await emptyFolder(t))
+    t.regex(await run(t, service, 'restore', backup), /token/i)
+    await service.start()
+    await checkRestoredAlone(t, { ...record, url: service.url(), dataDirectory: service.dataDirectory })
+    await run(t, service, 'check')
+  })
+
+  test.serial.failing(`a backup of data of version ${version} restores after this version has lived on`, async (t) => {
+    t.timeout(300_000)
+    const { backup: data, record: { backedUp } } = await unpack(t, version)
+    await rm(join(data, 'backup.json'))
+    const service = await startTestService(t, SETTINGS, data)
+    const backup = join(await emptyFolder(t), 'backup')
+    await run(t, service, 'backup', backup)
+    await service.start()
+    const lost: Lost = await liveOn(service.url(), backedUp)
+    await service.kill()
+    await run(t, service, 'restore', backup, '--replace')
+    await service.start()
+    await checkRestored(t, { backedUp, lost, url: service.url(), dataDirectory: service.dataDirectory })
+    await run(t, service, 'check')
+  })
+}
