@@ -3,7 +3,7 @@ import * as E from 'fp-ts/lib/Either.js'
 import { flow } from 'fp-ts/lib/function.js'
 import { ROLES } from '../application/ports/peers/members.ts'
 import type { Role } from '../application/ports/peers/members.ts'
-import { usernameProblem } from '../domain/user/credential-rules.ts'
+import { nameProblem } from '../domain/shared/names.ts'
 import { parseConnection } from './eventstoredb/connection.ts'
 
 /** Reads a setting. Left: the problem, worded to follow the name of the setting, without the value. */
@@ -12,7 +12,7 @@ export type Parse<A> = (text: string) => E.Either<string, A>
 export const text: Parse<string> = (value) => E.right(value)
 
 export const username: Parse<string> = (value) => {
-  const problem = usernameProblem(value)
+  const problem = nameProblem(value)
   return problem === null ? E.right(value) : E.left(problem)
 }
 

@@ -20,6 +20,9 @@ const PREFIX = 'STENOLOG_'
 /** Read by the test suites only. */
 const TEST_PREFIX = `${PREFIX}TEST_`
 
+/** Node reads each invalid byte of a variable as this character. */
+const INVALID_UTF8 = '\ufffd'
+
 const names = Object.keys(SETTINGS_TABLE) as ReadonlyArray<SettingName>
 
 const isKnown = (name: string): boolean => Object.hasOwn(SETTINGS_TABLE, name)
@@ -34,6 +37,7 @@ const notValue = (text: string): string =>
 const readOne = (name: SettingName, text: string | undefined): E.Either<string, unknown> => {
   const { fallback, parse, secret } = SETTINGS_TABLE[name]
   if (text === undefined || text === '') return E.right(fallback)
+  if (text.includes(INVALID_UTF8)) return E.left(`${PREFIX}${name} is not text in UTF-8`)
   const parsed: E.Either<string, unknown> = parse(text)
   if (E.isRight(parsed)) return parsed
   // `, not "value"` reads well only after `should be …`.

@@ -1,5 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js'
 import * as t from 'io-ts'
+import { hasCodePoints } from './code-points.ts'
 
 /** Bounds that a codec checks. Error messages and the OpenAPI description are made from them. */
 export type Bounds =
@@ -25,10 +26,10 @@ export const boundedInteger = (min: number, max: number): Bounded<number> => {
   return bounded(`integer from ${min} to ${max}`, is, { kind: 'integer', min, max })
 }
 
-/** Accepts strings of `min` to `max` UTF-16 units that match `pattern`, if a pattern is given. */
+/** Accepts strings of `min` to `max` code points that match `pattern`, if a pattern is given. */
 export const boundedString = (min: number, max: number, pattern?: RegExp): Bounded<string> => {
   const is = (u: unknown): u is string =>
-    typeof u === 'string' && u.length >= min && u.length <= max && (pattern === undefined || pattern.test(u))
+    typeof u === 'string' && hasCodePoints(u, min, max) && (pattern === undefined || pattern.test(u))
   const name = `string of ${min} to ${max} characters${pattern === undefined ? '' : ` matching ${pattern.source}`}`
   return bounded(name, is, { kind: 'string', min, max, ...(pattern === undefined ? {} : { pattern }) })
 }

@@ -1,3 +1,5 @@
+import { codePointsOf } from '../shared/code-points.ts'
+
 /** Maximum size of a caption. `maxChars`: code points in a line. `maxLines`: lines in a caption. */
 export interface CaptionShape {
   readonly maxChars: number
@@ -18,26 +20,25 @@ export interface Caption extends Span {
   readonly caption: string
 }
 
-const lengthOf = (text: string): number => [...text].length
 
 const graphemes = new Intl.Segmenter('und', { granularity: 'grapheme' })
 
 /** Splits a word into graphemes. A grapheme that is wider than a line is split into its code points. */
 const unitsOf = (word: string, maxChars: number): ReadonlyArray<string> =>
   Array.from(graphemes.segment(word), ({ segment }) => segment)
-    .flatMap((unit) => (lengthOf(unit) > maxChars ? [...unit] : [unit]))
+    .flatMap((unit) => (codePointsOf(unit) > maxChars ? [...unit] : [unit]))
 
 const breakWord = (text: string, word: Span, maxChars: number): ReadonlyArray<Span> => {
   const pieces: Array<Span> = []
   let [from, to, length] = [word.from, word.from, 0]
   for (const unit of unitsOf(text.slice(word.from, word.to), maxChars)) {
-    if (length + lengthOf(unit) > maxChars) {
+    if (length + codePointsOf(unit) > maxChars) {
       pieces.push({ from, to })
       from = to
       length = 0
     }
     to += unit.length
-    length += lengthOf(unit)
+    length += codePointsOf(unit)
   }
   return [...pieces, { from, to }]
 }
@@ -48,7 +49,7 @@ const wrap = (text: string, maxChars: number): ReadonlyArray<Span> => {
   for (const match of text.matchAll(/\S+/gu)) {
     const word = { from: match.index, to: match.index + match[0].length }
     const line = lines.at(-1)
-    if (line !== undefined && lengthOf(text.slice(line.from, word.to)) <= maxChars) {
+    if (line !== undefined && codePointsOf(text.slice(line.from, word.to)) <= maxChars) {
       lines[lines.length - 1] = { from: line.from, to: word.to }
     } else {
       lines.push(...breakWord(text, word, maxChars))

@@ -14,7 +14,8 @@ const refusalsOf = (route: Route): ReadonlyArray<RefusalTag> => {
   const isDecoded = [route.params, route.query, route.headers, route.body].some((part) => part !== undefined)
   const ofDecoding: ReadonlyArray<RefusalTag> = isDecoded ? ['InvalidRequest'] : []
   const ofJson: ReadonlyArray<RefusalTag> = route.body?.kind === 'json' ? ['MediaTypeNotSupported'] : []
-  const ofBody: ReadonlyArray<RefusalTag> = route.body === undefined ? [] : ['BodyTooLarge', ...ofJson]
+  const ofBody: ReadonlyArray<RefusalTag> =
+    route.body === undefined ? [] : ['BodyTooLarge', ...ofJson, 'CharsetNotSupported', 'ContentEncodingNotSupported']
   const ofAllRoutes = ['TooManyRequests', 'InternalError'] as const
   const all = [...ACCESS_REFUSALS[route.access], ...ofDecoding, ...ofBody, ...route.refusals, ...ofAllRoutes]
   return Array.from(new Set(all))

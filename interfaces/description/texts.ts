@@ -11,6 +11,7 @@ export const INFO = {
     '`asyncapi.json`, next to this document, describes the WebSocket.',
     'A request that is malformed, too slow or too large gets 400, 408, 413, 417 or 431 with `detail`, on any path.',
     'The settings `words`, `task`, `prompt` and `hotwords` are in a response only if a client has sent them.',
+    'The body of a request is UTF-8. It may be compressed: `Content-Encoding` gzip, deflate or br.',
     'Every path works with and without a trailing slash. Unknown members and query parameters are ignored.',
   ].join('\n\n'),
   license: { name: 'MIT', identifier: 'MIT' },
@@ -53,6 +54,7 @@ export const HEADERS = {
   'X-Service-Version': text('Version of the product.'),
   'Retry-After': text('Seconds until the next attempt.', { pattern: '^[0-9]+$' }),
   'WWW-Authenticate': text('Authentication scheme.', { enum: ['Bearer'] }),
+  'Accept-Encoding': { ...text('The encodings that a body may have.'), required: false },
   Link: { ...text('First, previous, next and last page (RFC 8288).'), required: false },
 }
 
@@ -84,11 +86,11 @@ export const PARAMETERS: Readonly<Record<string, string>> = {
 /** Descriptions of the members of requests. */
 export const PROPERTIES: Readonly<Record<string, string>> = {
   ...Object.fromEntries(Object.entries(SETTING_TEXTS).map(([name, { meaning }]) => [name, meaning])),
-  name: 'Name of the profile or token.',
-  username: 'Name of the user, 1 to 100 characters.',
-  password: 'Password, at least 8 characters.',
+  name: 'Name of the profile or token, without invisible characters and without spaces at its ends.',
+  username: 'Name of the user. A new name has no invisible characters, and no spaces at its ends.',
+  password: 'Password. A new one has at least 8 characters, and at most 1,024 bytes of UTF-8.',
   current_password: 'Your current password.',
-  new_password: 'Your new password, at least 8 characters.',
+  new_password: 'Your new password, at least 8 characters, and at most 1,024 bytes of UTF-8.',
   token: 'Token of the set-up link.',
   everywhere: '`true`: end all your logins. `false`: end only the login of this request.',
   permissions: '`admin`: may administer the service. `user_retention`: may keep text.',

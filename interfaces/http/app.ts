@@ -147,7 +147,7 @@ const runRoute = async <D>(
       ? await admitOperator(route, ctx.headers[ON_BEHALF_OF]?.toString(), options)
       : await admit(route.access, credentials, options, limiting)
   if (E.isLeft(caller)) return caller
-  const body = route.body === undefined ? E.right(undefined) : await readBody(ctx, route.body.kind)
+  const body = route.body === undefined ? E.right(undefined) : await readBody(ctx, route.body)
   if (E.isLeft(body)) return body
   const params: Readonly<Record<string, string>> = ctx['params']
   const raw = { params, query: ctx.querystring, headers: ctx.headers, body: body.right }

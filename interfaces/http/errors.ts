@@ -14,6 +14,8 @@ export type TransportRefusal =
   | { readonly _tag: 'MethodNotAllowed'; readonly allow: ReadonlyArray<string> }
   | { readonly _tag: 'BodyTooLarge' }
   | { readonly _tag: 'MediaTypeNotSupported' }
+  | { readonly _tag: 'CharsetNotSupported' }
+  | { readonly _tag: 'ContentEncodingNotSupported' }
   | { readonly _tag: 'InvalidRequest'; readonly issues: ReadonlyArray<Issue> }
   | { readonly _tag: 'ExpectationFailed' }
   | { readonly _tag: 'InternalError' }
@@ -177,6 +179,12 @@ const ANSWERS: { readonly [T in RefusalTag]: Answer<RefusalOf<T>> } = {
   },
   BodyTooLarge: { status: 413, detail: () => 'Request body too large' },
   MediaTypeNotSupported: { status: 415, detail: () => 'Content-Type should be application/json' },
+  CharsetNotSupported: { status: 415, detail: () => 'The charset in Content-Type should be utf-8' },
+  ContentEncodingNotSupported: {
+    status: 415,
+    detail: () => 'Content-Encoding should be gzip, deflate or br',
+    headers: { 'Accept-Encoding': () => 'gzip, deflate, br' },
+  },
   ExpectationFailed: { status: 417, detail: () => 'The header Expect may only be 100-continue' },
   InternalError: { status: 500, detail: () => 'Internal Server Error' },
 }

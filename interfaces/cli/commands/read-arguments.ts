@@ -102,8 +102,13 @@ const valueOf = ({ value, isRepeatable, fallback }: Option, given: ReadonlyArray
   return given?.at(-1) ?? fallback
 }
 
+/** Node reads each invalid byte of an argument as this character. */
+const INVALID_UTF8 = '\ufffd'
+
 /** Parses the arguments by the command's table. Throws a CommandError with a hint for wrong arguments. */
 export const readArguments = <C extends Command>(command: C, args: ReadonlyArray<string>): ParsedArguments<C> => {
+  if (args.some((arg) => arg.includes(INVALID_UTF8)))
+    throw usageError('An argument is not text in UTF-8. Set the terminal to UTF-8.', helpFor(command))
   const { given, positionals } = optionsIn(command, args)
   const { found, operands } = formFor(command, positionals)
   checkOperands(command, { found, operands })

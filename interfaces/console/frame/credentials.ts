@@ -9,7 +9,7 @@ import type { TextName } from '../messages/texts.ts'
 import { callAnonymously } from '../state/api.ts'
 import { takeToken } from '../state/login.ts'
 import { useAction } from '../state/loading.ts'
-import { waitOf } from '../state/problems.ts'
+import { fieldProblems, waitOf } from '../state/problems.ts'
 import { button, form, view } from '../ui/tags.ts'
 
 /** Logs in and shares the token with all tabs. */
@@ -75,11 +75,10 @@ type FieldProblem = readonly [field: string, text: TextName]
 
 /** Returns the first invalid field of a new account; null when all fields are valid. */
 const firstProblem = ({ username, password, repeated }: AccountForm): FieldProblem | null => {
-  const passwordBytes = new TextEncoder().encode(password).length
   if (username === '') return ['username', 'username_missing']
   if (Array.from(username).length > 100) return ['username', 'username_long']
-  if (passwordBytes < 8) return ['password', 'password_short']
-  if (passwordBytes > 1024) return ['password', 'password_long']
+  if (Array.from(password).length < 8) return ['password', 'password_short']
+  if (new TextEncoder().encode(password).length > 1024) return ['password', 'password_long']
   return password === repeated ? null : ['repeated', 'passwords_differ']
 }
 
@@ -94,7 +93,7 @@ const SetUp = ({ secret, done }: SetUpProps): VNode => {
   const { run, error, isRunning } = useAction()
   const { username, password, repeated } = typed.value
   const problemOf = (name: string): string | undefined =>
-    invalid.value?.[0] === name ? t(invalid.value[1]) : undefined
+    invalid.value?.[0] === name ? t(invalid.value[1]) : fieldProblems(error.value)[name]
   const create = async (): Promise<void> => {
     await callAnonymously('completeSetup', { body: { token: secret, username, password } })
     await logIn(username, password)

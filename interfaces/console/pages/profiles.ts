@@ -29,9 +29,11 @@ const Editor = ({ profile, done, cancel }: EditorProps): VNode => {
     ...(isOrdered ? {} : { min_buffer: t('buffers_wrong') }),
   }
   const save = async (): Promise<void> => {
-    const body = { name: name.value, ...settingsOf(typed.value) }
-    await (profile === null ? call('createProfile', { body })
-      : call('changeProfile', { path: { id: profile.id }, body }))
+    const settings = settingsOf(typed.value)
+    // An unchanged name is not sent: a name from an earlier version may break a rule of this version.
+    const changedName = name.value === profile?.name ? {} : { name: name.value }
+    await (profile === null ? call('createProfile', { body: { name: name.value, ...settings } })
+      : call('changeProfile', { path: { id: profile.id }, body: { ...changedName, ...settings } }))
     toast(t('done'))
     done()
   }
@@ -46,7 +48,7 @@ const Editor = ({ profile, done, cancel }: EditorProps): VNode => {
         },
       },
       textField({ id: 'name', text: t('name'), problem: problems['name'] }, name.value, (value) => (name.value = value),
-        { required: true, maxLength: 100 }),
+        { required: true }),
       settingsFields(typed.value, problems, (changed) => (typed.value = { ...typed.value, ...changed })),
       problem(error.value),
       div(

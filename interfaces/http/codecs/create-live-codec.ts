@@ -2,6 +2,7 @@ import * as t from 'io-ts'
 import type { CreateLiveRequest } from '../../../application/lives/commands/requested-live.ts'
 import { audioFormat } from '../../../domain/live/events.ts'
 import type { AudioFormat } from '../../../domain/live/events.ts'
+import { codePointsOf } from '../../../domain/shared/code-points.ts'
 import { boundedInteger, boundedString } from '../../../domain/shared/codecs.ts'
 import { bufferComplaint, settingsBody, settingsOf, vocabularyOf } from './settings-codec.ts'
 import type { GivenSettings } from './settings-codec.ts'
@@ -41,7 +42,7 @@ const fields = members({
 type Fields = t.TypeOf<typeof fields>
 
 const urlProblem = (format: Exclude<AudioFormat, 'raw'>, text: string): string | null => {
-  if (text.length > MAX_URL_LENGTH) return `URL should have at most ${MAX_URL_LENGTH} characters`
+  if (codePointsOf(text) > MAX_URL_LENGTH) return `URL should have at most ${MAX_URL_LENGTH} characters`
   // The URL parser drops white space and control characters, so the stored URL would differ from the opened URL.
   const url = /[\p{Cc}\p{Cs}\s]/u.test(text) || !/^[a-z]+:\/\//i.test(text) ? null : URL.parse(text)
   if (url === null || url.hostname === '') return 'URL should be absolute and valid'

@@ -1,4 +1,5 @@
 import * as t from 'io-ts'
+import { codePointsOf } from '../../../domain/shared/code-points.ts'
 import type { Bounds } from '../../../domain/shared/codecs.ts'
 
 /** One error of a request, in the format of FastAPI. It never contains the submitted value, which may be a secret. */
@@ -34,9 +35,10 @@ const explainNumber = (bounds: NumberBounds, value: unknown): Omit<Issue, 'loc'>
 
 const explainString = (bounds: StringBounds, value: unknown): Omit<Issue, 'loc'> => {
   if (typeof value !== 'string') return { type: 'string_type', msg: 'Input should be a valid string' }
-  if (value.length < bounds.min)
+  const length = codePointsOf(value)
+  if (length < bounds.min)
     return { type: 'string_too_short', msg: `String should have at least ${bounds.min} characters` }
-  if (value.length > bounds.max)
+  if (length > bounds.max)
     return { type: 'string_too_long', msg: `String should have at most ${bounds.max} characters` }
   return { type: 'string_pattern_mismatch', msg: `String should match pattern '${bounds.pattern?.source ?? ''}'` }
 }
@@ -81,5 +83,14 @@ export const issueOf = (part: string, error: t.ValidationError): Issue => {
   return { type, loc, msg }
 }
 
-/** The issue of a body that is not valid JSON. */
-export const JSON_INVALID: Issue = { type: 'json_invalid', loc: ['body'], msg: 'JSON decode error' }
+/** The issues of a body that cannot be decoded. */
+const ofBody = (type: string, msg: string): Issue => ({ type, loc: ['body'], msg })
+export const JSON_INVALID = ofBody('json_invalid', 'JSON decode error')
+export const JSON_TOO_DEEP = ofBody('json_invalid', 'JSON should have at most 32 levels')
+export const NOT_UTF8 = ofBody('string_unicode', 'Body should be valid UTF-8')
+export const NOT_DECOMPRESSED =
+  ofBody('value_error', 'Value error, body should have the length and the encoding that its headers name')
+
+/** The issue of a missing form field when the body is not a form. */
+export const formRequired = (issue: Issue): Issue =>
+  ({ ...issue, msg: 'Field required in a form: Content-Type should be application/x-www-form-urlencoded' })

@@ -4,7 +4,7 @@ import { DEFAULT_QUOTAS } from '../../../application/users/commands/register-use
 import { boundedInteger, boundedString } from '../../../domain/shared/codecs.ts'
 import { toInstant } from '../../../domain/shared/instants.ts'
 import { nameProblem } from '../../../domain/shared/names.ts'
-import { passwordProblem, usernameProblem } from '../../../domain/user/credential-rules.ts'
+import { passwordProblem } from '../../../domain/user/credential-rules.ts'
 import { permission } from '../../../domain/user/events.ts'
 import { colour, LARGEST_TEXT, SMALLEST_TEXT } from './create-live-codec.ts'
 import { shaped } from './shapes.ts'
@@ -80,9 +80,11 @@ const ruledString = (name: string, schema: JsonSchema, problemOf: (value: string
     return problem === null ? null : `${name} ${problem}`
   })
 
-const NAME: JsonSchema = { minLength: 1, maxLength: 100 }
-/** These limits are approximate, because the rule counts bytes but a schema counts characters. */
-const PASSWORD: JsonSchema = { format: 'password', minLength: 8, maxLength: 1024 }
+/** Joiners are the exception: the rule allows them in emoji, and in scripts that need them. */
+const SHOWN = String.raw`[^\p{Cc}\p{Cf}\p{Cs}\p{Z}\p{Default_Ignorable_Code_Point}\u2800]`
+const NAME: JsonSchema = { minLength: 1, maxLength: 100, pattern: `^${SHOWN}+(?:\\p{Zs}+${SHOWN}+)*$` }
+/** The rule also limits the bytes of UTF-8, which a schema cannot express. */
+const PASSWORD: JsonSchema = { format: 'password', minLength: 8 }
 
 /** Name of a profile or of an API token. */
 export const resourceName = ruledString('name', NAME, nameProblem)
@@ -104,8 +106,7 @@ export const dateTime: Field<string> = Object.assign(
   { explain: () => ({ type: 'datetime_parsing', msg: 'Input should be a valid date-time with a time-zone offset' }) },
 )
 
-const NO_CONTROL_CHARACTERS = '^[^\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029]*$'
-const username = ruledString('username', { ...NAME, pattern: NO_CONTROL_CHARACTERS }, usernameProblem)
+const username = ruledString('username', NAME, nameProblem)
 const password = ruledString('password', PASSWORD, passwordProblem)
 
 export const newUserBody = members({

@@ -65,6 +65,9 @@ export interface HttpService {
   ) => Promise<Response>
 }
 
+const isSentAsItIs = (body: unknown): body is string | URLSearchParams | Buffer<ArrayBuffer> =>
+  typeof body === 'string' || body instanceof URLSearchParams || body instanceof Buffer
+
 /** The services that startHttp replaces by stubs. */
 export type StubbedServices =
   Omit<RouteCalls, 'catalogue' | keyof OperationCalls | keyof DescriptionCalls> & AccessCalls
@@ -194,7 +197,7 @@ export const startHttp = async (
         },
         ...(body === undefined
           ? {}
-          : { body: typeof body === 'string' || body instanceof URLSearchParams ? body : JSON.stringify(body) }),
+          : { body: isSentAsItIs(body) ? body : JSON.stringify(body) }),
       }),
   }
 }

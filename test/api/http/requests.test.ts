@@ -2,7 +2,9 @@ import { once } from 'node:events'
 import { request } from 'node:http'
 import type { IncomingMessage } from 'node:http'
 import test from 'ava'
+import * as E from 'fp-ts/lib/Either.js'
 import type { Issue } from '../../../interfaces/http/codecs/issues.ts'
+import { decodeConfig } from '../../../interfaces/ws/protocol.ts'
 import { startHttp } from './http-service.ts'
 
 interface Errors { readonly detail: ReadonlyArray<Issue> }
@@ -68,6 +70,19 @@ test('optional settings reach the application only when they were sent [B43 B44 
   t.false('vocabulary' in (second ?? {}))
 })
 
+test('the longest texts are counted by code points, in REST and in config frames', async (t) => {
+  const http = await startHttp(t)
+  const config = { prompt: '😀'.repeat(1000), hotwords: ['😀'.repeat(100)] }
+  const longer = { prompt: `${config.prompt}a`, hotwords: [`${config.hotwords[0]}a`] }
+  t.is((await http.send('POST', '/lives', { as: 'user', body: { ...MINIMAL, config } })).status, 200)
+  t.deepEqual(await issuesOf(await http.send('POST', '/lives', { as: 'user', body: { ...MINIMAL, config: longer } })), [
+    ['string_too_long', ['body', 'config', 'prompt']],
+    ['string_too_long', ['body', 'config', 'hotwords', 0]],
+  ])
+  t.deepEqual(decodeConfig(config), E.right({ settings: {}, vocabulary: config }))
+  t.deepEqual(decodeConfig(longer), E.left('invalid_config'))
+})
+
 test('URL, display settings and token of a session reach the application unchanged [D15 D21 R53]', async (t) => {
   const http = await startHttp(t)
   const urls = [
@@ -112,7 +127,10 @@ test('creating a user validates every member and applies the default quotas [D47
     [{ username: 'a\r\nb' }, 'username'],
     [{ username: 'é'.repeat(101) }, 'username'],
     [{ username: '\ud800' }, 'username'],
+    [{ username: ' bob' }, 'username'],
+    [{ username: '\u202ebob' }, 'username'],
     [{ password: 'short' }, 'password'],
+    [{ password: '密码一' }, 'password'],
     [{ password: 'é'.repeat(513) }, 'password'],
     [{ password: 12345678 }, 'password'],
     [{ permissions: 'admin' }, 'permissions'],
@@ -129,14 +147,14 @@ test('creating a user validates every member and applies the default quotas [D47
   const good = await http.send(
     'POST',
     '/users/',
-    { as: 'admin', body: { username: 'bob', password: 'éééé', permissions: ['user_retention'] } },
+    { as: 'admin', body: { username: 'bob', password: 'éééééééé', permissions: ['user_retention'] } },
   )
   t.is(good.status, 200)
   t.deepEqual(http.calls.registered, [
     {
       user: {
         username: 'bob',
-        password: 'éééé',
+        password: 'éééééééé',
         permissions: ['user_retention'],
         maxSessions: 10,
         maxTranslations: 5,

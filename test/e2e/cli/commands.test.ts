@@ -88,6 +88,7 @@ const WRONG = [
     TOKENS, ['create', 'ada', 'ci', '--expires', 'foo'],
     '--expires should be a time such as 2027-01-31T00:00:00Z, not "foo".',
   ],
+  [USERS, ['create', 'caf\ufffd'], 'An argument is not text in UTF-8. Set the terminal to UTF-8.'],
   [USERS, ['create', 'ada', 'bob'], 'stenolog users create does not accept the argument "bob".'],
   [
     USERS, ['change', 'ada', '--max-sessions', '1.5'],

@@ -10,7 +10,7 @@ import { temporaryDirectory } from '../../support/tools/temporary-directory.ts'
 const ERRORS = [
   [['models', 'pull', './nosuch'], 'error: There is no folder ./nosuch.'],
   [['models', 'verify', 'foo'], 'error: Model "foo" is not installed.'],
-  [['users', 'create', 'ada'], 'error: The password needs at least 8 bytes.'],
+  [['users', 'create', 'ada'], 'error: The password needs at least 8 characters.'],
   [['users', 'create', 'ada', '--password-file', '/missing'], 'error: --password-file: there is no file /missing.'],
   [
     ['users', 'change', 'ada', '--permission', 'admin', '--no-permissions'],

@@ -135,7 +135,7 @@ test.serial('the command line manages API tokens of users while the service runs
 test.serial('users, lives and tokens: each refused command prints one line and exits with 1 or 2', async (t) => {
   const cases: ReadonlyArray<readonly [ReadonlyArray<string>, string, RegExp, number?]> = [
     [['users', 'create', 'root'], 'a long password', /^error: Username already taken$/m],
-    [['users', 'create', 'weak'], 'short', /^error: The password needs at least 8 bytes\.$/m],
+    [['users', 'create', 'weak'], 'short', /^error: The password needs at least 8 characters\.$/m],
     [['users', 'change', 'nobody', '--max-sessions', '1'], '', /^error: There is no user "nobody"\.$/m],
     [
       ['users', 'change', 'root', '--permission', 'all'],

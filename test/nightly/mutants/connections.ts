@@ -132,14 +132,14 @@ export const connectionMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'interfaces/http/body.ts',
-    before: 'ctx.request.is(...JSON_TYPES) === false',
-    after: 'ctx.request.is(...JSON_TYPES) === null',
+    before: 'ctx.request.is(TYPES[kind]) === false',
+    after: 'ctx.request.is(TYPES[kind]) === null',
     rows: ['every JSON route answers 415 to a body of another content type and changes nothing'], test: CONTENT_TYPES,
   },
   {
     file: 'interfaces/http/body.ts',
-    before: "kind === 'json' && hasBody(ctx) &&",
-    after: "kind === 'json' &&",
+    before: 'if (!hasBody(ctx)) return E.right({})',
+    after: "if (!hasBody(ctx) && kind === 'form') return E.right({})",
     rows: ['a request without a body needs no content type and counts as an empty object'], test: CONTENT_TYPES,
   },
   {

@@ -142,8 +142,8 @@ export const restMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'interfaces/http/body.ts',
-    before: "jsonLimit: '64kb'",
-    after: "jsonLimit: '1mb'",
+    before: "readerOf(TYPES.json, '64kb')",
+    after: "readerOf(TYPES.json, '1mb')",
     rows: [10], test: BODIES,
   },
   {

@@ -162,8 +162,8 @@ export const socketMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'domain/transcript/captions.ts',
-    before: 'lengthOf(text.slice(line.from, word.to)) <= maxChars)',
-    after: 'lengthOf(text.slice(line.from, word.to)) <= maxChars + 1)',
+    before: 'codePointsOf(text.slice(line.from, word.to)) <= maxChars)',
+    after: 'codePointsOf(text.slice(line.from, word.to)) <= maxChars + 1)',
     rows: [157], test: PIPELINE,
   },
   {

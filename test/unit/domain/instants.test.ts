@@ -1,6 +1,5 @@
 import test from 'ava'
 import { toInstant } from '../../../domain/shared/instants.ts'
-import { nameProblem } from '../../../domain/shared/names.ts'
 
 const valid: Readonly<Record<string, string>> = {
   '2027-01-31T10:00:00Z': '2027-01-31T10:00:00.000000+00:00',
@@ -43,9 +42,4 @@ test('a date-time with an offset becomes UTC with microseconds [D23]', (t) => {
 
 test('an invalid date-time and a date-time without an offset are null', (t) => {
   for (const text of invalid) t.is(toInstant(text), null, text)
-})
-
-test('a name has 1 to 100 characters, of any size in bytes [D29 D31]', (t) => {
-  for (const name of ['a', ' ', 'ä'.repeat(100), '🎙'.repeat(100), 'two\nlines']) t.is(nameProblem(name), null, name)
-  for (const name of ['', 'a'.repeat(101), '🎙'.repeat(101), '\ud83c', 'a\udf99']) t.not(nameProblem(name), null, name)
 })

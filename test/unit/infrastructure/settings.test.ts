@@ -187,9 +187,10 @@ test('an admin name must be one that POST /users/ accepts', (t) => {
   const named = (username: string) =>
     errorsOf({ STENOLOG_ADMIN_USERNAME: username, STENOLOG_ADMIN_PASSWORD: 'a password' })
   t.deepEqual(named('\u{1F3A7}'.repeat(100)), [])
+  t.deepEqual(named('caf\ufffd'), ['STENOLOG_ADMIN_USERNAME is not text in UTF-8'])
   t.deepEqual(named('x'.repeat(101)), ['STENOLOG_ADMIN_USERNAME should have at most 100 characters'])
   for (const username of ['ro\not', 'root\u0007', '\u{2028}', '\u{D800}'])
-    t.deepEqual(named(username), ['STENOLOG_ADMIN_USERNAME should not contain control characters'])
+    t.deepEqual(named(username), ['STENOLOG_ADMIN_USERNAME should not contain control or invisible characters'])
 })
 
 test('the settings of the first admin must be given together', (t) => {

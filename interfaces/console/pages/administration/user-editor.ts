@@ -70,7 +70,7 @@ const Editor = ({ user, close, reload }: EditorProps): VNode => {
       user === null
         ? textField({ id: 'user-name', text: t('username'), problem: problems['username'] }, username, (value) =>
           update({ username: value }), {
-            required: true, maxLength: 100, autocomplete: 'off', autocapitalize: 'none', spellcheck: false,
+            required: true, autocomplete: 'off', autocapitalize: 'none', spellcheck: false,
           })
         : null,
       textField(

@@ -53,7 +53,7 @@ const NewToken = ({ close, created }: NewTokenProps): VNode => {
         },
       },
       textField({ id: 'token-name', text: t('token_name'), problem: problems['name'] }, name.value, (value) =>
-        (name.value = value), { required: true, maxLength: 100 }),
+        (name.value = value), { required: true }),
       choice(
         { id: 'expiry', text: t('expiry'), problem: problems['expires_at'] }, expiry.value,
         [['never', t('expiry_never')], ...EXPIRY_DAYS.map((days) => [days, t('expiry_days', { days })] as const),

@@ -45,7 +45,7 @@ const Rename = ({ token, close, reload }: TokenDialogProps): VNode => {
         },
       },
       textField({ id: 'new-name', text: t('token_name') }, name.value, (value) => (name.value = value),
-        { required: true, maxLength: 100 }),
+        { required: true }),
       problem(error.value),
       div({ class: 'actions' }, button({ type: 'submit', class: 'primary' }, t('save'))),
     ),

@@ -26,7 +26,7 @@ test('a body that is not a JSON object of limited depth is 422 [R8 S18]', async 
       t.deepEqual(Object.keys(item).toSorted(), ['loc', 'msg', 'type'])
   }
   const minimal = JSON.stringify({ model: 'demo-en', language: 'en' })
-  for (const encoding of ['gzip', 'br', 'deflate', 'unknown'])
+  for (const encoding of ['gzip', 'br', 'deflate'])
     t.is((await create(minimal, { 'content-encoding': encoding })).status, 422, encoding)
   const empty = await service.anonymous().request('POST', '/lives', { headers: { authorization: `Bearer ${token}` } })
   t.deepEqual(issuesOf(empty.body), [['missing', ['body', 'model']], ['missing', ['body', 'language']]])
