@@ -21,6 +21,7 @@ import type { ListAddress } from './link-header.ts'
 import { pathBase, serverAddresses, webSocketBase } from './clients/links.ts'
 import type { LinkSettings } from './clients/links.ts'
 import { framePolicy } from './pages/page-policy.ts'
+import { allowedMethods, isHidden } from './matched-paths.ts'
 import { correlationIdOf, inNoRequest, requestIdOf } from './request-id.ts'
 import type { InRequest } from './request-id.ts'
 import { NO_LIMITS } from './clients/request-limits.ts'
@@ -183,7 +184,8 @@ const createRouter = <D>(options: AppOptions & D, routes: ReadonlyArray<Route<D>
   const arrivalOf = createArrivalReader(settings.trustedProxies ?? [])
   const register = (prefix: string, route: Route<D>): void => {
     const path = route.path === '/' && prefix !== '' ? prefix : `${prefix}${route.path}`
-    router.register(path, [route.method], async (ctx) => {
+    router.register(path, [route.method], async (ctx, next) => {
+      if (route.path.includes(':') && isHidden(ctx)) return next()
       const arrival = arrivalOf(ctx.req)
       const origin = originOf(arrival, settings)
       const answer = await runRoute(ctx, route, options, origin)
@@ -203,10 +205,9 @@ const refuseUnmatched = ({ logger, settings, limits = NO_LIMITS }: AppOptions): 
   return (ctx) => {
     const verdict = limits.take(`address ${clientAddress(arrivalOf(ctx.req).address)}`)
     if (E.isLeft(verdict)) return refuse(ctx, verdict.left, logger)
-    const matched: ReadonlyArray<{ readonly methods: ReadonlyArray<string> }> = ctx['matched'] ?? []
     const isSocket = findTarget(ctx.path, prefixes(settings.basePath)) !== null
     if (isSocket && ['GET', 'HEAD'].includes(ctx.method)) return refuse(ctx, { _tag: 'UpgradeRequired' }, logger)
-    const allow = isSocket ? ['GET'] : Array.from(new Set(matched.flatMap(({ methods }) => methods))).sort()
+    const allow = isSocket ? ['GET'] : allowedMethods(ctx)
     refuse(ctx, allow.length === 0 ? { _tag: 'RouteNotFound' } : { _tag: 'MethodNotAllowed', allow }, logger)
   }
 }

@@ -150,6 +150,5 @@ const deleteLive = privateRoute(
   },
 )
 
-/** The literal path comes first, because a path with a parameter would match it too. */
 export const liveRoutes: ReadonlyArray<Route<LiveCalls>> =
   [createLive, listLives, finishLivesByAudioUrl, getLive, finishLive, deleteLive]

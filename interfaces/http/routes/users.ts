@@ -180,6 +180,5 @@ const changePassword = privateRoute(
   },
 )
 
-/** Literal paths come first, because a path with a parameter would match them too. */
 export const userRoutes: ReadonlyArray<Route<UserCalls>> =
   [login, logout, me, changePassword, createUser, listUsers, changeUser, deleteUser]
