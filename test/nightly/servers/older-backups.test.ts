@@ -28,7 +28,7 @@ const SETTINGS = Object.fromEntries(
 const unpack = async (t: ExecutionContext, version: string) => {
   const folder = await emptyFolder(t)
   const [data, backup] = [join(folder, 'data'), join(folder, 'backup')]
-  await unpackFiles(join(FIXTURES, version, 'data'), data)
+  await unpackFiles(join(FIXTURES, version, 'killed'), data)
   await unpackFiles(join(FIXTURES, version, 'backup'), backup)
   for (const name of await readdir(backup)) await chmod(join(backup, name), 0o644)
   const record = JSON.parse(await readFile(join(data, RECORD), 'utf8')) as OlderRecord

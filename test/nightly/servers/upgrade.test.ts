@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { copyFile, readdir, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { EventStoreDBClient } from '@eventstore/db-client'
 import test from 'ava'
@@ -11,20 +11,25 @@ import { EVENTSTORE_FOLDER } from '../../support/stores/chosen-stores.ts'
 import { startEventStoreDb } from '../../support/stores/eventstoredb.ts'
 import { startMongoDouble } from '../../support/doubles/mongodb/process.ts'
 import {
-  emptyFolder, fillAndKill, upgradeAndCheck, OLDER_CHECKOUT, startOlder, startThisVersion,
+  emptyFolder, fillAndKill, upgradeAndCheck, OLDER_CHECKOUTS, startOlder, startThisVersion,
 } from '../../support/older-data/upgrade.ts'
 import type { ServiceData, Settings } from '../../support/older-data/upgrade.ts'
 
-const withOlder = OLDER_CHECKOUT === undefined ? test.skip : withFfmpeg
+const withOlder = OLDER_CHECKOUTS.length === 0 ? test.skip : withFfmpeg
 const withOlderOnServer = EVENTSTORE_FOLDER === undefined ? test.skip : withOlder
+/** Checkouts by the names of their folders. Without one, the tests are listed as skipped. */
+const VERSIONS = OLDER_CHECKOUTS.length === 0
+  ? [['any version', ''] as const]
+  : OLDER_CHECKOUTS.map((checkout) => [basename(checkout), checkout] as const)
 
 /** Asserts that the older version refuses the data and names a store. */
-const assertOlderRefuses = async (t: ExecutionContext, data: ServiceData, store: string): Promise<void> => {
-  const older = startOlder(t, data)
+const assertOlderRefuses = async (
+  t: ExecutionContext, checkout: string, data: ServiceData, store: string,
+): Promise<void> => {
+  const older = startOlder(t, checkout, data)
   t.is(await older.exited, 1, older.stdout())
-  const reason = `${store} was written by a newer version of Stenolog \\(format ${FORMAT}, this version knows 1\\)`
-  const message = `^stenolog cannot start: ${reason}: use that version, or restore a backup of this one$`
-  t.regex(older.stderr(), new RegExp(message, 'm'))
+  const reason = `${store} was written by a newer version of Stenolog \\(format ${FORMAT}[,;] this version .*\\)`
+  t.regex(older.stderr(), new RegExp(`^stenolog cannot start: ${reason}: use that version, or restore a backup`, 'm'))
   t.is(older.stdout(), '')
 }
 
@@ -55,23 +60,24 @@ const dyingAfter = (events: number): string => `
     if (count > ${events}) process.kill(process.pid, 'SIGKILL')
   }`
 
-withOlder('sessions of a killed version 1f99de3 continue in embedded stores [D53 R104]', async (t) => {
-  t.timeout(600_000)
-  const data = { dataDirectory: await emptyFolder(t), stores: {} }
-  const filled = await fillAndKill(t, data)
-  const file = join(data.dataDirectory, 'events.sqlite')
-  const events = eventsIn(file)
-  const code = encodeURIComponent(dyingAfter(events))
-  const dying = startThisVersion(t, data, { NODE_OPTIONS: `--import=data:text/javascript,${code}` })
-  t.is(await dying.exited, null, dying.stderr())
-  t.true(eventsIn(file) > events)
-  // The format mark was written before the event.
-  await assertOlderRefuses(t, await copyOfLog(t, data), 'events.sqlite')
+for (const [version, checkout] of VERSIONS)
+  withOlder(`sessions of a killed ${version} continue in embedded stores [D53 R104]`, async (t) => {
+    t.timeout(600_000)
+    const data = { dataDirectory: await emptyFolder(t), stores: {} }
+    const filled = await fillAndKill(t, checkout, data)
+    const file = join(data.dataDirectory, 'events.sqlite')
+    const events = eventsIn(file)
+    const code = encodeURIComponent(dyingAfter(events))
+    const dying = startThisVersion(t, data, { NODE_OPTIONS: `--import=data:text/javascript,${code}` })
+    t.is(await dying.exited, null, dying.stderr())
+    t.true(eventsIn(file) > events)
+    // The format mark was written before the event.
+    await assertOlderRefuses(t, checkout, await copyOfLog(t, data), 'events.sqlite')
 
-  const { workers, open } = await upgradeAndCheck(t, filled)
-  for (const { worker } of [...workers, ...open]) t.is(worker, 'local')
-  await assertOlderRefuses(t, data, '(documents|events|keyring).sqlite')
-})
+    const { workers, open } = await upgradeAndCheck(t, filled)
+    for (const { worker } of [...workers, ...open]) t.is(worker, 'local')
+    await assertOlderRefuses(t, checkout, data, '(documents|events|keyring).sqlite')
+  })
 
 interface Written {
   readonly stream: string
@@ -89,31 +95,33 @@ const logOf = async (url: string): Promise<ReadonlyArray<Written>> => {
   return written
 }
 
-for (const lists of ['embedded', 'in MongoDB'])
-  withOlderOnServer(`sessions of version 1f99de3 continue in EventStoreDB (lists: ${lists}) [D53 R104]`, async (t) => {
-    t.timeout(600_000)
-    const keyFile = join(await emptyFolder(t), 'master.key')
-    await writeFile(keyFile, randomBytes(32))
-    const [log, documents] = [await startEventStoreDb(), await startMongoDouble()]
-    for (const { dispose } of [log, documents]) t.teardown(dispose)
-    const onMongo: Settings = lists === 'embedded' ? {} : { MONGO_URL: documents.url('stenolog') }
-    const stores = { EVENTSTORE_URL: log.url, MASTER_KEY_FILE: keyFile, ...onMongo }
-    const data = { dataDirectory: await emptyFolder(t), stores }
-    const filled = await fillAndKill(t, data)
-    const before = await logOf(log.url)
+for (const [version, checkout] of VERSIONS)
+  for (const lists of ['embedded', 'in MongoDB'])
+    withOlderOnServer(`sessions of ${version} continue in EventStoreDB (lists: ${lists}) [D53 R104]`, async (t) => {
+      t.timeout(600_000)
+      const keyFile = join(await emptyFolder(t), 'master.key')
+      await writeFile(keyFile, randomBytes(32))
+      const [log, documents] = [await startEventStoreDb(), await startMongoDouble()]
+      for (const { dispose } of [log, documents]) t.teardown(dispose)
+      const onMongo: Settings = lists === 'embedded' ? {} : { MONGO_URL: documents.url('stenolog') }
+      const stores = { EVENTSTORE_URL: log.url, MASTER_KEY_FILE: keyFile, ...onMongo }
+      const data = { dataDirectory: await emptyFolder(t), stores }
+      const filled = await fillAndKill(t, checkout, data)
+      const before = await logOf(log.url)
 
-    const { workers, open } = await upgradeAndCheck(t, filled)
-    const after = await logOf(log.url)
-    t.deepEqual(after.slice(0, before.length), before)
-    t.like(after[before.length], { stream: '$$stenolog', data: { format: FORMAT } })
-    t.is(workers.length, 1)
-    t.not(workers[0]?.worker, 'local')
-    for (const { worker } of open) t.is(worker, workers[0]?.worker ?? null)
-    await assertOlderRefuses(
-      t,
-      data,
-      '(the log of the event store|(documents|keyring).sqlite|the database \\S+ of MongoDB)',
-    )
-    await assertOlderRefuses(t, await copyOfLog(t, data), 'the log of the event store')
-    t.is((await logOf(log.url)).length, after.length)
-  })
+      const { workers, open } = await upgradeAndCheck(t, filled)
+      const after = await logOf(log.url)
+      t.deepEqual(after.slice(0, before.length), before)
+      t.like(after[before.length], { stream: '$$stenolog', data: { format: FORMAT } })
+      t.is(workers.length, 1)
+      t.not(workers[0]?.worker, 'local')
+      for (const { worker } of open) t.is(worker, workers[0]?.worker ?? null)
+      await assertOlderRefuses(
+        t,
+        checkout,
+        data,
+        '(the log of the event store|(documents|keyring).sqlite|the database \\S+ of MongoDB)',
+      )
+      await assertOlderRefuses(t, checkout, await copyOfLog(t, data), 'the log of the event store')
+      t.is((await logOf(log.url)).length, after.length)
+    })

@@ -57,7 +57,7 @@ try {
   await writeFile(join(data, RECORD), JSON.stringify(record))
   await rm(output, { recursive: true, force: true })
   const isData = (name: string): boolean => name !== 'control.sock' && !name.endsWith('-shm')
-  await packFiles(data, (await readdir(data)).filter(isData), join(output, 'data'))
+  await packFiles(data, (await readdir(data)).filter(isData), join(output, 'killed'))
   await packFiles(backup, await readdir(backup), join(output, 'backup'))
 } finally {
   for (const end of ends) await end()

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { delimiter } from 'node:path'
 import type { ExecutionContext } from 'ava'
 import {
   ADMISSION_STREAM, Admitted, CapacitySet, Moved, Released, WorkerDraining, WorkerJoined, WorkerLeft,
@@ -22,8 +23,8 @@ import type { Lists } from './lists.ts'
 import { create, openSessions, openSources, checkSessionsContinue, speak } from './open-sessions.ts'
 import type { OpenSession, Sources } from './open-sessions.ts'
 
-/** The folder of a checkout of 1f99de3 with installed dependencies. */
-export const OLDER_CHECKOUT = process.env['STENOLOG_TEST_OLDER_CHECKOUT']
+/** Folders of older checkouts with installed dependencies, separated as in PATH. */
+export const OLDER_CHECKOUTS = process.env['STENOLOG_TEST_OLDER_CHECKOUTS']?.split(delimiter) ?? []
 
 export type Settings = Readonly<Record<string, string>>
 
@@ -46,8 +47,8 @@ const settingsFor = ({ dataDirectory, stores }: ServiceData): Settings => ({
   ...prefixed({ DATA_DIR: dataDirectory, AUDIO_URL_ALLOW_CIDRS: '127.0.0.1/32', RECONNECT_GRACE: '10m', ...stores }),
 })
 
-export const startOlder = (t: ExecutionContext, data: ServiceData): Launched =>
-  launch(t, settingsFor(data), [], OLDER_CHECKOUT)
+export const startOlder = (t: ExecutionContext, checkout: string, data: ServiceData): Launched =>
+  launch(t, settingsFor(data), [], checkout)
 
 /** Starts this version. `extra`: further environment variables. */
 export const startThisVersion = (t: ExecutionContext, data: ServiceData, extra: Settings = {}): Launched =>
@@ -107,9 +108,9 @@ interface OlderData {
 }
 
 /** Creates three administrators, two of them with ten open sessions each, and kills the service. */
-export const fillAndKill = async (t: ExecutionContext, data: ServiceData): Promise<OlderData> => {
+export const fillAndKill = async (t: ExecutionContext, checkout: string, data: ServiceData): Promise<OlderData> => {
   const sources = await openSources(t)
-  const older = startOlder(t, data)
+  const older = startOlder(t, checkout, data)
   const url = await older.url()
   const [, setUpToken = ''] = await eventually(() => {
     const link = /\/setup#token=(\S+)/.exec(older.stdout())
