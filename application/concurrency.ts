@@ -63,3 +63,19 @@ export const traverseConcurrently = async <A, L, B>(
   })
   return E.sequenceArray(results)
 }
+
+/** Rows that a request reads, opens or encodes without a pause. */
+export const ROWS_AT_ONCE = 100
+
+/** Lets the event loop handle what has arrived in the meantime. */
+export const yieldToOthers = (): Promise<void> => new Promise((resolve) => { setImmediate(resolve) })
+
+/** Maps rows in slices. Between two slices, the event loop handles other requests. */
+export const mapInSlices = async <A, B>(rows: ReadonlyArray<A>, map: (row: A) => B): Promise<ReadonlyArray<B>> => {
+  const mapped: Array<B> = []
+  for (let from = 0; from < rows.length; from += ROWS_AT_ONCE) {
+    if (from > 0) await yieldToOthers()
+    mapped.push(...rows.slice(from, from + ROWS_AT_ONCE).map((row) => map(row)))
+  }
+  return mapped
+}

@@ -13,12 +13,13 @@ export const newestFirst = <View>(
   filter: Filter,
   { skip, limit }: PageQuery,
   total: number,
+  without: ReadonlyArray<string> = [],
 ): TaskEither<DocumentsUnavailable, ReadonlyArray<View>> => {
   const skipFromEnd = Math.max(0, total - skip - limit)
-  if (skip <= skipFromEnd) return page({ filter, sort: { by: 'id', direction: 'descending' }, skip, limit })
+  if (skip <= skipFromEnd) return page({ filter, sort: { by: 'id', direction: 'descending' }, skip, limit, without })
   return pipe(
     page({
-      filter, sort: { by: 'id', direction: 'ascending' }, skip: skipFromEnd, limit: Math.min(limit, total - skip),
+      filter, sort: { by: 'id', direction: 'ascending' }, skip: skipFromEnd, limit: Math.min(limit, total - skip), without,
     }),
     TE.map((found) => found.toReversed()),
   )

@@ -50,6 +50,8 @@ export interface PageRequest {
   readonly sort: { readonly by: string; readonly direction: 'ascending' | 'descending' }
   readonly skip: number
   readonly limit: number
+  /** Top-level members that are left out of the documents, because the caller does not need them. */
+  readonly without?: ReadonlyArray<string>
 }
 
 export interface CollectionSpec {

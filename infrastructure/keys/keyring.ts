@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
+import { mapInSlices } from '../../application/concurrency.ts'
 import type {
   KeyErased,
   KeyMissing,
@@ -184,7 +185,7 @@ export const openKeyring = async (storage: KeyStorage, masterKey: Uint8Array): P
   const open: Keyring['open'] = (sealed) => async () => {
     const keys = await keysOf(new Set(sealed.map(({ key }) => key)))
     if (E.isLeft(keys)) return E.left(unavailable(keys.left))
-    return E.right(sealed.map((member) => openMember(member, keys.right.get(member.key))))
+    return E.right(await mapInSlices(sealed, (member) => openMember(member, keys.right.get(member.key))))
   }
 
   const forget: SharedKeyring['forget'] = (names) => {

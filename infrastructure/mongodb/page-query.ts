@@ -31,10 +31,10 @@ interface PageQuery {
  * Converts a request of a page into a query. The caller must handle `limit` 0, which the server reads as no limit.
  * Throws a TypeError on an invalid request.
  */
-export const pageQuery = ({ filter, sort, skip, limit }: PageRequest): PageQuery => ({
+export const pageQuery = ({ filter, sort, skip, limit, without = [] }: PageRequest): PageQuery => ({
   filter: conditionOf(filter, sort.by),
   options: {
-    projection: { body: 1 },
+    projection: without.length === 0 ? { body: 1 } : Object.fromEntries(without.map((member) => [pathOf(member), 0])),
     sort: orderOf(sort),
     skip: requireCount('skip', skip),
     limit: requireCount('limit', limit),

@@ -11,7 +11,7 @@ export interface AdminLiveSession {
   readonly auto_start_pid: number | null
   readonly vram: number
   readonly lag: number | null
-  readonly config: EngineSettings
+  readonly config: ListedEngineSettings
   readonly model: Model
   readonly language: Language
   readonly translations: ReadonlyArray<TranslationPair>
@@ -273,6 +273,60 @@ export interface Language {
   readonly active: boolean
   readonly created_at: string
   readonly updated_at: string | null
+}
+
+export interface ListedEngineSettings {
+  readonly vad: boolean
+  readonly mode: 'partial' | 'final'
+  readonly min_buffer: number
+  readonly max_buffer: number
+  readonly buffer_timeout: number
+  readonly max_delay: number
+  readonly max_chars: number
+  readonly max_lines: number
+  readonly punctuation: boolean
+  readonly words?: boolean
+  readonly task?: 'transcribe' | 'translate'
+}
+
+export interface ListedLiveSession {
+  readonly id: number
+  readonly status: 'pending' | 'active' | 'finished' | 'error'
+  readonly live_retention: boolean
+  readonly audio_format: 'raw' | 'hls' | 'rtmp' | 'rtsp'
+  readonly audio_url: string | null
+  readonly auto_start: boolean
+  readonly auto_start_pid: number | null
+  readonly vram: number
+  readonly iframe_html: string | null
+  readonly sender_token: string
+  readonly listener_token: string
+  readonly base_url: string
+  readonly relative_path: string
+  readonly config: ListedEngineSettings
+  readonly model: Model
+  readonly language: Language
+  readonly translations: ReadonlyArray<TranslationPair>
+  readonly created_at: string
+  readonly updated_at: string | null
+}
+
+export interface ListedProfile {
+  readonly id: number
+  readonly name: string
+  readonly vad: boolean
+  readonly mode: 'partial' | 'final'
+  readonly min_buffer: number
+  readonly max_buffer: number
+  readonly buffer_timeout: number
+  readonly max_delay: number
+  readonly max_chars: number
+  readonly max_lines: number
+  readonly punctuation: boolean
+  readonly created_at: string
+  readonly updated_at: string | null
+  readonly words?: boolean
+  readonly task?: 'transcribe' | 'translate'
 }
 
 export interface LiveActivity {
@@ -569,7 +623,7 @@ export interface Operations {
       }
     }
     readonly answer: {
-      readonly data: ReadonlyArray<LiveSession>
+      readonly data: ReadonlyArray<ListedLiveSession>
       readonly pagination: Pagination
     }
   }
@@ -582,7 +636,7 @@ export interface Operations {
       readonly body: FinishLivesByAudioUrlRequest
     }
     readonly answer: {
-      readonly data: ReadonlyArray<LiveSession>
+      readonly data: ReadonlyArray<ListedLiveSession>
       readonly pagination: Pagination
     }
   }
@@ -690,7 +744,7 @@ export interface Operations {
       }
     }
     readonly answer: {
-      readonly data: ReadonlyArray<Profile>
+      readonly data: ReadonlyArray<ListedProfile>
       readonly pagination: Pagination
     }
   }

@@ -10,7 +10,8 @@ export const INFO = {
     'A client creates a session over REST and sends audio over its WebSocket. Any number of listeners get the text.',
     '`asyncapi.json`, next to this document, describes the WebSocket.',
     'A request that is malformed, too slow or too large gets 400, 408, 413, 417 or 431 with `detail`, on any path.',
-    'The settings `words`, `task`, `prompt` and `hotwords` are in a response only if a client has sent them.',
+    'The settings `words`, `task`, `prompt` and `hotwords` are in a response only if a client has sent them. '
+      + 'Lists leave out `prompt` and `hotwords`.',
     'The body of a request is UTF-8. It may be compressed: `Content-Encoding` gzip, deflate or br.',
     'Every path works with and without a trailing slash. Unknown members and query parameters are ignored.',
   ].join('\n\n'),

@@ -11,6 +11,7 @@ import type { AccessCalls } from './access.ts'
 import { loggableUrl, loggableError } from './access-log.ts'
 import { readBody } from './body.ts'
 import { clientAddress } from './clients/client-address.ts'
+import { encodedList } from './encoded-list.ts'
 import { errorResponse } from './errors.ts'
 import type { HttpRefusal } from './errors.ts'
 import { createArrivalReader } from './clients/forwarded.ts'
@@ -170,7 +171,9 @@ const respond = async <D>(
     ctx.set('Content-Security-Policy', framePolicy(settings.frameAncestors))
   }
   const file = response.isFile === true ? asFile(answer.body) : null
-  if (file === null) ctx.body = answer.body
+  const json = await encodedList(answer.body)
+  if (json !== null) ctx.type = 'json'
+  if (file === null) ctx.body = json ?? answer.body
   else await sendFile(ctx, file)
   const link = linkHeader(list, answer.listQuery, answer.body)
   if (link !== null) ctx.set('Link', link)

@@ -50,12 +50,12 @@ const pageOfLives =
       TE.Do,
       TE.bind('total', () => countLives(documents)(userId, statuses)),
       TE.bind('items', ({ total }) =>
-        skip < total ? newestFirst(livesIn(documents), filter, { skip, limit }, total) : TE.right([]),
+        skip < total ? newestFirst(livesIn(documents), filter, { skip, limit }, total, ['vocabulary']) : TE.right([]),
       ),
     )
   }
 
-/** Lists a user's sessions, newest first. An empty list of statuses means all statuses. */
+/** Lists a user's sessions without vocabulary, newest first. An empty list of statuses means all statuses. */
 export type ListLives = (
   userId: number,
   statuses: ReadonlyArray<LiveStatus>,

@@ -56,7 +56,10 @@ const openProfiles =
     )
   }
 
-/** Lists the profiles of a user by ascending id. */
+/** Words can have 40 kB for each profile, so lists leave them out. */
+const withoutWords = ({ vocabulary: _, ...profile }: Sealed[number]): Sealed[number] => profile
+
+/** Lists the profiles of a user by ascending id, without vocabulary. */
 export type ListProfiles = (userId: number, page: PageQuery) => TaskEither<Unavailable, Page<ProfileView>>
 
 export const listProfiles =
@@ -65,7 +68,7 @@ export const listProfiles =
     pipe(
       TE.Do,
       TE.bind('all', () => profilesOf(documents, userId)),
-      TE.bindW('items', ({ all }) => openProfiles(keyring, userId)(all.slice(skip, skip + limit))),
+      TE.bindW('items', ({ all }) => openProfiles(keyring, userId)(all.slice(skip, skip + limit).map(withoutWords))),
       TE.map(({ all, items }) => ({ items, total: all.length })),
     )
 

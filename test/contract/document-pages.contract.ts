@@ -1,6 +1,7 @@
 import type { ExecutionContext } from 'ava'
 import type { Documents, PageRequest } from '../../application/ports/documents.ts'
 import { commit, everything, ids, put, remove } from './documents-support.ts'
+import { right } from './event-store-support.ts'
 
 type On = (title: string, body: (t: ExecutionContext, documents: Documents) => Promise<void>) => void
 
@@ -86,5 +87,25 @@ export const pagesContract = (on: On): void => {
     await t.throwsAsync(documents.page('lives', { ...everything, filter: { "id') OR 1=1 --": 1 } }))
     await t.throwsAsync(documents.page('lives', { ...everything, sort: { by: '$where', direction: 'ascending' } }))
     await t.throwsAsync(documents.page('lives"; DROP TABLE x', everything))
+  })
+
+  on('a long page is complete and ordered, also with equal sort keys', async (t, documents) => {
+    await commit(documents, Array.from({ length: 350 }, (_, n) => put(String(n), 1, { id: n, status: `s${n % 2}` })))
+    const all = Array.from({ length: 350 }, (_, n) => n)
+    t.deepEqual(await ids(documents, { limit: 1000 }), all)
+    const filter = { status: ['s0', 's1'] }
+    const descending = { filter, sort: { by: 'id', direction: 'descending' }, skip: 20, limit: 300 } as const
+    t.deepEqual(await ids(documents, descending), all.toReversed().slice(20, 320))
+    const equal = await ids(documents, { sort: { by: 'status', direction: 'ascending' }, limit: 350 })
+    t.is(new Set(equal).size, 350)
+  })
+
+  on('a page leaves out the members that the caller does not need', async (t, documents) => {
+    await commit(documents, [put('1', 1, { id: 1, words: { list: ['a'] }, note: 'x' }), put('2', 1, { id: 2 })])
+    const page = await right(documents.page('lives', { ...everything, without: ['words', 'note'] }))
+    t.deepEqual(page, [{ id: 1 }, { id: 2 }])
+    await t.throwsAsync(async () => documents.page('lives', { ...everything, without: ["a', 'b"] })(), {
+      instanceOf: TypeError,
+    })
   })
 }

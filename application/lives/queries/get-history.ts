@@ -4,6 +4,7 @@ import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
 import { pipe } from 'fp-ts/lib/function.js'
 import { liveStream } from '../../../domain/live/events.ts'
 import type { Caller } from '../../caller.ts'
+import { ROWS_AT_ONCE, yieldToOthers } from '../../concurrency.ts'
 import type { EntryNotFound, LiveNotFound, Unavailable } from '../../errors.ts'
 import type { Page, PageQuery } from '../../ports/documents.ts'
 import type { EventStore, StoredEvent } from '../../ports/event-store.ts'
@@ -49,11 +50,17 @@ export const readHistoryPage =
   ): TaskEither<Unavailable, Page<HistoryEntry>> =>
   async () => {
     const total = revision + 1
-    if (skip >= total) return E.right({ items: [], total })
-    const stored = await store.read(liveStream(liveId), { from: skip, limit: Math.min(limit, total - skip) })()
-    if (E.isLeft(stored)) return stored
-    const entries = await historyEntries(keyring)(stored.right, urlMask)()
-    return E.map((items: ReadonlyArray<HistoryEntry>) => ({ items, total }))(entries)
+    const end = Math.min(skip + limit, total)
+    const items: Array<HistoryEntry> = []
+    for (let from = skip; from < end; from += ROWS_AT_ONCE) {
+      const stored = await store.read(liveStream(liveId), { from, limit: Math.min(ROWS_AT_ONCE, end - from) })()
+      if (E.isLeft(stored)) return stored
+      const entries = await historyEntries(keyring)(stored.right, urlMask)()
+      if (E.isLeft(entries)) return entries
+      items.push(...entries.right)
+      await yieldToOthers()
+    }
+    return E.right({ items, total })
   }
 
 /** Reads an entry and all events up to it, from which the state is folded. */

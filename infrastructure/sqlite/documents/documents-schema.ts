@@ -9,14 +9,17 @@ export const tableOf = (collection: string): string => {
   return `"documents_${collection}"`
 }
 
+/** Returns the quoted path of a top-level member in a document. Throws a TypeError on an invalid name. */
+export const pathOf = (member: string): string => {
+  if (!MEMBER.test(member)) throw new TypeError(`"${member}" is not a valid name of a member`)
+  return `'$.${member}'`
+}
+
 /**
  * Returns the SQL expression of a top-level member. Indexes and queries must use this same text. Throws a TypeError on
  * an invalid name.
  */
-export const memberOf = (member: string): string => {
-  if (!MEMBER.test(member)) throw new TypeError(`"${member}" is not a valid name of a member`)
-  return `json_extract(body, '$.${member}')`
-}
+export const memberOf = (member: string): string => `json_extract(body, ${pathOf(member)})`
 
 /** One row for each document. A removed document keeps its position, so an older change cannot restore it. */
 export const tableSchema = (collection: string): string => `

@@ -1,85 +1,27 @@
-import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
+import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { setImmediate } from 'node:timers/promises'
 import * as E from 'fp-ts/lib/Either.js'
 import * as O from 'fp-ts/lib/Option.js'
+import { ROWS_AT_ONCE } from '../../../application/concurrency.ts'
 import { OUTRANKED } from '../../../application/ports/documents.ts'
 import type {
   Checkpoint,
   Document,
   Documents,
   DocumentsUnavailable,
-  Filter,
-  PageRequest,
-  Scalar,
   ScannedDocument,
   PublishedProgress,
 } from '../../../application/ports/documents.ts'
 import { BEGINNING, type Position } from '../../../application/ports/event-store.ts'
 import { requireCount } from '../../stores/require-count.ts'
 import { isSqliteError, openForReading } from '../database.ts'
-import { memberOf, tableOf } from './documents-schema.ts'
+import { tableOf } from './documents-schema.ts'
 import type { DocumentsAnswer, DocumentsJob } from './documents-worker.ts'
+import { branchesOf, pageQuery } from './page-query.ts'
+import type { SortedRow } from './page-query.ts'
 import { openWriter } from '../writer.ts'
 
 const MAX_STATEMENTS = 100
-
-interface Condition {
-  readonly sql: string
-  readonly values: ReadonlyArray<SQLInputValue>
-}
-
-/** SQLite represents JSON's true and false as 1 and 0. */
-const toSql = (value: Scalar): SQLInputValue => (typeof value === 'boolean' ? Number(value) : value)
-
-const isList = (wanted: Scalar | ReadonlyArray<Scalar>): wanted is ReadonlyArray<Scalar> => Array.isArray(wanted)
-
-/** A filter with more combinations of values uses IN, which is slower. */
-const MAX_BRANCHES = 16
-
-const conditionOf = (member: string, wanted: Scalar | ReadonlyArray<Scalar>): Condition => {
-  const column = memberOf(member)
-  if (!isList(wanted)) return { sql: `${column} IS ?`, values: [toSql(wanted)] }
-  const anyOf = `${column} IN (SELECT value FROM json_each(?))`
-  const sql = wanted.includes(null) ? `(${anyOf} OR ${column} IS NULL)` : anyOf
-  return { sql, values: [JSON.stringify(wanted.map(toSql))] }
-}
-
-/** Splits a filter into filters with one value for each member. A document matches at most one of them. */
-const branchesOf = (filter: Filter): ReadonlyArray<Filter> => {
-  const branches = Object.entries(filter).reduce<ReadonlyArray<Filter>>(
-    (filters, [member, wanted]) => {
-      const values = isList(wanted) ? [...new Map(wanted.map((value) => [toSql(value), value])).values()] : [wanted]
-      return filters.flatMap((branch) => values.map((value) => ({ ...branch, [member]: value })))
-    },
-    [{}],
-  )
-  return branches.length > MAX_BRANCHES ? [filter] : branches
-}
-
-/**
- * Builds the query of a page. Equal values are ordered by id in the same direction, so pages never overlap. Each branch
- * is a query of its own, and SQLite merges the sorted rows from the index. A single query with IN would read all rows
- * that do not match, or sort all rows that match.
- */
-const pageQuery = (
-  collection: string,
-  branches: ReadonlyArray<Filter>,
-  { by, direction }: PageRequest['sort'],
-): Condition => {
-  const order = direction === 'ascending' ? 'ASC' : 'DESC'
-  const selects = branches.map((filter): Condition => {
-    const conditions = Object.entries(filter).map(([member, wanted]) => conditionOf(member, wanted))
-    const where = ['body IS NOT NULL', ...conditions.map(({ sql }) => sql)].join(' AND ')
-    return {
-      sql: `SELECT body, ${memberOf(by)} AS sorted, id AS tie FROM ${tableOf(collection)} WHERE ${where}`,
-      values: conditions.flatMap(({ values }) => values),
-    }
-  })
-  return {
-    sql: `${selects.map(({ sql }) => sql).join(' UNION ALL ')} ORDER BY sorted ${order}, tie ${order} LIMIT ? OFFSET ?`,
-    values: selects.flatMap(({ values }) => values),
-  }
-}
 
 /** Caches prepared statements by their text and drops the oldest first. */
 const statementCache = (database: DatabaseSync): ((sql: string) => StatementSync) => {
@@ -171,14 +113,25 @@ export const openSqliteDocumentsReader = ({ file }: { readonly file: string }): 
         const rows = found as unknown as ReadonlyArray<Pick<ScannedRow, 'id' | 'body'>>
         return new Map(rows.map((row) => [row.id, parse(row)]))
       }),
-    page: (collection, { filter, sort, skip, limit }) =>
-      reading(() => {
-        const branches = branchesOf(filter)
-        if (branches.length === 0) return []
-        const { sql, values } = pageQuery(collection, branches, sort)
-        const rows = prepare(sql).all(...values, requireCount('limit', limit), requireCount('skip', skip))
-        return (rows as unknown as ReadonlyArray<{ readonly body: string }>).map(parse)
-      }),
+    page: (collection, { filter, skip, limit, ...request }) => async () => {
+      const branches = branchesOf(filter)
+      const documents: Array<Document> = []
+      let [last, rest]: [SortedRow | null, number] = [null, branches.length === 0 ? 0 : requireCount('limit', limit)]
+      while (rest > 0) {
+        const count = Math.min(ROWS_AT_ONCE, rest)
+        const { sql, values } = pageQuery(collection, branches, request, last)
+        const read = (): ReadonlyArray<SortedRow> =>
+          prepare(sql).all(...values, count, last === null ? requireCount('skip', skip) : 0) as unknown as SortedRow[]
+        const rows = await reading(read)()
+        if (E.isLeft(rows)) return rows
+        documents.push(...rows.right.map(parse))
+        last = rows.right.at(-1) ?? null
+        rest = rows.right.length < count ? 0 : rest - count
+        // SQLite is synchronous, so a long page would starve the sockets without this pause.
+        if (rest > 0) await setImmediate()
+      }
+      return E.right(documents)
+    },
     scan: (collection, after, limit) => async () => {
       // SQLite is synchronous, so reading page after page would starve the sockets without this pause.
       await setImmediate()

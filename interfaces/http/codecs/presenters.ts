@@ -2,6 +2,7 @@ import * as t from 'io-ts'
 import { NO_ABILITIES } from '../../../application/ports/catalogue.ts'
 import type { Catalogue, Language, Model, TranslationPair } from '../../../application/ports/catalogue.ts'
 import type { LiveFacts, LiveView, UserView } from '../../../application/ports/read-models.ts'
+import { mapInSlices } from '../../../application/concurrency.ts'
 import type { AdminLive } from '../../../application/lives/admin-live.ts'
 import { AUTO_LANGUAGE } from '../../../application/pipeline/pipeline.ts'
 import type { Page, PageQuery } from '../../../application/ports/documents.ts'
@@ -11,7 +12,7 @@ import { NO_VOCABULARY } from '../../../domain/live/vocabulary.ts'
 import { boundedInteger, instant } from '../../../domain/shared/codecs.ts'
 import { permission } from '../../../domain/user/events.ts'
 import { embedSnippet } from './embed-snippet.ts'
-import { presentSettings, settingsView } from './settings-codec.ts'
+import { listedSettingsView, presentSettings, settingsView } from './settings-codec.ts'
 import type { Origin } from '../clients/origin.ts'
 
 export const count = boundedInteger(0, Number.MAX_SAFE_INTEGER)
@@ -31,30 +32,32 @@ export const pairMembers = {
 }
 export const translationView = t.strict(pairMembers, 'TranslationPair')
 
+const liveMembers = <Settings extends t.Mixed>(config: Settings) => ({
+  id: count,
+  status: t.keyof({ pending: null, active: null, finished: null, error: null }),
+  live_retention: t.boolean,
+  audio_format: audioFormat,
+  audio_url: nullable(t.string),
+  auto_start: t.boolean,
+  auto_start_pid: nullable(count),
+  vram: count,
+  iframe_html: nullable(t.string),
+  sender_token: t.string,
+  listener_token: t.string,
+  base_url: t.string,
+  relative_path: t.string,
+  config,
+  model: modelView,
+  language: languageView,
+  translations: t.readonlyArray(translationView),
+  ...dates,
+})
+
 /** A session as its owner sees it. */
-export const liveView = t.strict(
-  {
-    id: count,
-    status: t.keyof({ pending: null, active: null, finished: null, error: null }),
-    live_retention: t.boolean,
-    audio_format: audioFormat,
-    audio_url: nullable(t.string),
-    auto_start: t.boolean,
-    auto_start_pid: nullable(count),
-    vram: count,
-    iframe_html: nullable(t.string),
-    sender_token: t.string,
-    listener_token: t.string,
-    base_url: t.string,
-    relative_path: t.string,
-    config: settingsView,
-    model: modelView,
-    language: languageView,
-    translations: t.readonlyArray(translationView),
-    ...dates,
-  },
-  'LiveSession',
-)
+export const liveView = t.strict(liveMembers(settingsView), 'LiveSession')
+
+/** A session in a list of its owner. */
+export const listedLiveView = t.strict(liveMembers(listedSettingsView), 'ListedLiveSession')
 
 /** A session as administrators see it, without its tokens and audio URL. */
 export const adminLiveView = t.strict(
@@ -70,7 +73,7 @@ export const adminLiveView = t.strict(
     vram: count,
     /** Delay of the text behind the audio, in seconds. Null when the session does not run. */
     lag: nullable(t.number),
-    config: settingsView,
+    config: listedSettingsView,
     model: modelView,
     language: languageView,
     translations: t.readonlyArray(translationView),
@@ -105,8 +108,8 @@ export const list = <C extends t.Mixed>(codec: C) =>
   t.strict({ data: t.readonlyArray(codec), pagination }, `Page of ${codec.name}`)
 
 /** Puts a page into the envelope of a list. */
-export const presentPage = <A, B>(page: Page<A>, query: PageQuery, present: (item: A) => B) => ({
-  data: page.items.map((item) => present(item)),
+export const presentPage = async <A, B>(page: Page<A>, query: PageQuery, present: (item: A) => B) => ({
+  data: await mapInSlices(page.items, present),
   pagination: {
     total_items: page.total,
     total_pages: Math.ceil(page.total / query.limit),
@@ -173,8 +176,7 @@ const nestedPair = (live: LiveFacts, pair: LiveFacts['translations'][number], ca
   }
 
 /** The members at the end of both views of a session: what was requested when it was created, and the dates. */
-const presentCreation = (live: LiveFacts & Pick<LiveView, 'vocabulary'>, catalogue: Catalogue, strict: boolean) => ({
-  config: presentSettings(live.config, live.vocabulary ?? NO_VOCABULARY, strict),
+const presentCreation = (live: LiveFacts, catalogue: Catalogue) => ({
   model: presentModel(nestedModel(live, catalogue)),
   language: presentLanguage(findLanguage(catalogue, live.language, live.createdAt)),
   translations: live.translations.map((pair) => presentTranslation(nestedPair(live, pair, catalogue), catalogue)),
@@ -201,8 +203,13 @@ export const presentLive = (
   listener_token: live.listenerToken,
   base_url: baseUrl,
   relative_path: `/ws/live/${live.id}`,
-  ...presentCreation(live, catalogue, strict),
+  config: presentSettings(live.config, live.vocabulary ?? NO_VOCABULARY, strict),
+  ...presentCreation(live, catalogue),
 })
+
+/** Presents a session in a list of its owner. */
+export const presentListedLive: (...args: Parameters<typeof presentLive>) => t.TypeOf<typeof listedLiveView> =
+  (live, catalogue, origin) => presentLive({ ...live, vocabulary: NO_VOCABULARY }, catalogue, origin)
 
 export const presentAdminLive = (
   live: AdminLive,
@@ -219,7 +226,8 @@ export const presentAdminLive = (
   auto_start_pid: live.autoStartPid,
   vram: live.vram,
   lag: live.lag === null ? null : roundToMs(live.lag),
-  ...presentCreation(live, catalogue, strict),
+  config: presentSettings(live.config, NO_VOCABULARY, strict),
+  ...presentCreation(live, catalogue),
 })
 
 export const presentUser = (user: UserView): t.TypeOf<typeof userView> => ({

@@ -41,12 +41,11 @@ export const profileChange = (
   ...vocabularyOf({ prompt, hotwords }),
 })
 
+const alwaysPresent = { id: count, name: t.string, ...engineSettingMembers, ...dates }
 /** A profile in a response. `words`, `task`, `prompt` and `hotwords` are present only if they were sent. */
-export const profileView = object(
-  { id: count, name: t.string, ...engineSettingMembers, ...dates },
-  addedSettings,
-  'Profile',
-)
+export const profileView = object(alwaysPresent, addedSettings, 'Profile')
+/** A profile in a list, without `prompt` and `hotwords`. */
+export const listedProfileView = object(alwaysPresent, furtherSettingMembers, 'ListedProfile')
 
 export const presentProfile = (
   { id, name, settings, vocabulary = NO_VOCABULARY, createdAt, updatedAt }: ProfileView,
@@ -58,3 +57,6 @@ export const presentProfile = (
   created_at: createdAt,
   updated_at: updatedAt,
 })
+
+export const presentListedProfile: (...args: Parameters<typeof presentProfile>) => t.TypeOf<typeof listedProfileView> =
+  (profile, origin) => presentProfile({ ...profile, vocabulary: NO_VOCABULARY }, origin)

@@ -68,6 +68,8 @@ export const vocabularyOf = ({ prompt, hotwords }: Pick<GivenSettings, 'prompt' 
 /** Settings that Stenolog adds to the interface 0.6.2. A response contains each of them only if a request set it. */
 export const addedSettings = { ...furtherSettingMembers, ...vocabularyMembers }
 export const settingsView = object(engineSettingMembers, addedSettings, 'EngineSettings')
+/** Settings in a list, without `prompt` and `hotwords`: those of one session can have 40 kB. */
+export const listedSettingsView = object(engineSettingMembers, furtherSettingMembers, 'ListedEngineSettings')
 const compatibleSettings = t.strict(engineSettingMembers)
 
 /** Presents settings in a response. If `strict`, only the nine settings of the interface 0.6.2 remain. */

@@ -31,7 +31,7 @@ const getHistory = privateRoute(
   async ({ params, query, caller }, calls: HistoryCalls) => {
     const page = pageOf(query)
     const history = await calls.getHistory(caller, params.id, page)()
-    return E.isLeft(history) ? history : E.right(presentPage(history.right, page, presentEntry))
+    return E.isLeft(history) ? history : E.right(await presentPage(history.right, page, presentEntry))
   },
 )
 

@@ -9,7 +9,9 @@ import type { LiveView } from '../../../application/ports/read-models.ts'
 import type { GetLive, ListLives } from '../../../projections/lives/queries.ts'
 import { createLiveBody, createLiveHeaders, createLiveRequest } from '../codecs/create-live-codec.ts'
 import { UNAVAILABLE } from '../errors.ts'
-import { list, liveView, messageView, presentLive, presentPage, single } from '../codecs/presenters.ts'
+import {
+  list, listedLiveView, liveView, messageView, presentListedLive, presentLive, presentPage, single,
+} from '../codecs/presenters.ts'
 import { audioUrlBody, livesQuery, pageOf, pageQuery, pathId } from '../codecs/request-codecs.ts'
 import { privateRoute } from '../route.ts'
 import type { Route } from '../route.ts'
@@ -64,14 +66,14 @@ const listLives = privateRoute(
     method: 'GET',
     path: '/lives',
     query: livesQuery,
-    response: { codec: list(liveView) },
+    response: { codec: list(listedLiveView) },
     refusals: UNAVAILABLE,
   },
   async ({ query, caller, origin }, calls: LiveCalls) => {
     const page = pageOf(query)
     const lives = await calls.listLives(caller.userId, Array.from(new Set(query.status)), page)()
     if (E.isLeft(lives)) return lives
-    return E.right(presentPage(lives.right, page, (live) => presentLive(live, calls.catalogue, origin)))
+    return E.right(await presentPage(lives.right, page, (live) => presentListedLive(live, calls.catalogue, origin)))
   },
 )
 
@@ -84,14 +86,14 @@ const finishLivesByAudioUrl = privateRoute(
     path: '/lives/finish-by-audio_url',
     query: pageQuery,
     body: { kind: 'json', codec: audioUrlBody },
-    response: { codec: list(liveView) },
+    response: { codec: list(listedLiveView) },
     refusals: UNAVAILABLE,
   },
   async ({ query, body, caller, origin }, calls: LiveCalls) => {
     const page = pageOf(query)
     const lives = await calls.finishLivesByAudioUrl(caller, body.audio_url, page)()
     if (E.isLeft(lives)) return lives
-    return E.right(presentPage(lives.right, page, (live) => presentLive(live, calls.catalogue, origin)))
+    return E.right(await presentPage(lives.right, page, (live) => presentListedLive(live, calls.catalogue, origin)))
   },
 )
 

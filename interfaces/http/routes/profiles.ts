@@ -3,7 +3,7 @@ import * as O from 'fp-ts/lib/Option.js'
 import { UNAVAILABLE } from '../errors.ts'
 import { list, messageView, presentPage, single } from '../codecs/presenters.ts'
 import {
-  newProfileBody, presentProfile, profileChange, profileChangeBody, profileView,
+  listedProfileView, newProfileBody, presentListedProfile, presentProfile, profileChange, profileChangeBody, profileView,
 } from '../codecs/profile-codecs.ts'
 import { pageOf, pageQuery, pathId } from '../codecs/request-codecs.ts'
 import { privateRoute } from '../route.ts'
@@ -30,14 +30,14 @@ const listProfiles = privateRoute(
     method: 'GET',
     path: '/user-live-configs',
     query: pageQuery,
-    response: { codec: list(profileView) },
+    response: { codec: list(listedProfileView) },
     refusals: UNAVAILABLE,
   },
   async ({ query, caller, origin }, calls: ProfileCalls) => {
     const page = pageOf(query)
     const profiles = await calls.listProfiles(caller.userId, page)()
     if (E.isLeft(profiles)) return profiles
-    return E.right(presentPage(profiles.right, page, (profile) => presentProfile(profile, origin)))
+    return E.right(await presentPage(profiles.right, page, (profile) => presentListedProfile(profile, origin)))
   },
 )
 

@@ -32,7 +32,7 @@ const listLanguages = publicRoute(
     const matching = catalogue.languages().filter(({ name, iso }) =>
       matches(query.name, name) && matches(query.iso_639_1, iso) && (ofModel === null || ofModel.includes(iso)))
     const page = pageOf(query)
-    return E.right(presentPage(sliceOf(matching, page), page, presentLanguage))
+    return E.right(await presentPage(sliceOf(matching, page), page, presentLanguage))
   },
 )
 
@@ -49,7 +49,7 @@ const listModels = publicRoute(
   async ({ query }, { catalogue }: ReferenceCalls) => {
     const page = pageOf(query)
     const matching = catalogue.models().filter(({ name }) => matches(query.name, name))
-    return E.right(presentPage(sliceOf(matching, page), page, presentModel))
+    return E.right(await presentPage(sliceOf(matching, page), page, presentModel))
   },
 )
 
@@ -67,7 +67,7 @@ const listTranslations = publicRoute(
     const matching = catalogue.translations().filter(({ from, to }) =>
       matches(query.lang_from, from) && matches(query.lang_to, to))
     const page = pageOf(query)
-    return E.right(presentPage(sliceOf(matching, page), page, (pair) => presentTranslation(pair, catalogue)))
+    return E.right(await presentPage(sliceOf(matching, page), page, (pair) => presentTranslation(pair, catalogue)))
   },
 )
 

@@ -34,7 +34,7 @@ const listTokens = privateRoute(
   async ({ query, caller }, calls: TokenCalls) => {
     const page = pageOf(query)
     const tokens = await calls.listTokens(caller.userId, page)()
-    return E.isLeft(tokens) ? tokens : E.right(presentPage(tokens.right, page, presentToken))
+    return E.isLeft(tokens) ? tokens : E.right(await presentPage(tokens.right, page, presentToken))
   },
 )
 

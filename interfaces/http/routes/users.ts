@@ -102,7 +102,7 @@ const listUsers = privateRoute(
   async ({ query }, calls: UserCalls) => {
     const page = pageOf(query)
     const users = await calls.listUsers(page)()
-    return E.isLeft(users) ? users : E.right(presentPage(users.right, page, presentUser))
+    return E.isLeft(users) ? users : E.right(await presentPage(users.right, page, presentUser))
   },
 )
 

@@ -113,7 +113,7 @@ const listAdminModels = privateRoute(
   },
   async ({ query }, { detailedCatalogue }: AdminCatalogueCalls) => {
     const page = pageOf(query)
-    return E.right(presentPage(sliceOf(detailedCatalogue.models(), page), page, presentAdminModel))
+    return E.right(await presentPage(sliceOf(detailedCatalogue.models(), page), page, presentAdminModel))
   },
 )
 
@@ -131,7 +131,7 @@ const listAdminTranslations = privateRoute(
   async ({ query }, { detailedCatalogue, catalogue }: AdminCatalogueCalls) => {
     const page = pageOf(query)
     const pairs = sliceOf(detailedCatalogue.translations(), page)
-    return E.right(presentPage(pairs, page, presentAdminTranslation(catalogue)))
+    return E.right(await presentPage(pairs, page, presentAdminTranslation(catalogue)))
   },
 )
 

@@ -94,7 +94,7 @@ const listJobs = privateRoute(
   async ({ query }, { jobs }: AdminJobCalls) => {
     const page = pageOf(query)
     const found = await jobs.list(query.kind, query.status)()
-    return E.isLeft(found) ? found : E.right(presentPage(sliceOf(found.right, page), page, presentJob))
+    return E.isLeft(found) ? found : E.right(await presentPage(sliceOf(found.right, page), page, presentJob))
   },
 )
 

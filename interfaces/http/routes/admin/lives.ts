@@ -38,7 +38,7 @@ const listAllLives = privateRoute(
     const wanted = { userId: query.user_id, statuses: Array.from(new Set(query.status)) }
     const lives = await calls.listAllLives(caller, wanted, page)()
     if (E.isLeft(lives)) return lives
-    return E.right(presentPage(lives.right, page, (live) => presentAdminLive(live, calls.catalogue, origin)))
+    return E.right(await presentPage(lives.right, page, (live) => presentAdminLive(live, calls.catalogue, origin)))
   },
 )
 
@@ -94,7 +94,7 @@ const getAnyHistory = privateRoute(
     if (!isPossible(params.id)) return NOT_FOUND
     const page = pageOf(query)
     const history = await calls.getAnyHistory(caller, params.id, page)()
-    return E.isLeft(history) ? history : E.right(presentPage(history.right, page, presentEntry))
+    return E.isLeft(history) ? history : E.right(await presentPage(history.right, page, presentEntry))
   },
 )
 

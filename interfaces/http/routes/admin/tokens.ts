@@ -33,7 +33,7 @@ const listAllTokens = privateRoute(
   async ({ query }, calls: AdminTokenCalls) => {
     const page = pageOf(query)
     const tokens = await calls.listAllTokens(query.user_id, page)()
-    return E.isLeft(tokens) ? tokens : E.right(presentPage(tokens.right, page, presentOwned))
+    return E.isLeft(tokens) ? tokens : E.right(await presentPage(tokens.right, page, presentOwned))
   },
 )
 

@@ -95,14 +95,16 @@ export const createMemoryDocuments = (): Documents => {
       })
       return TE.right(new Map(found))()
     },
-    page: (name, { filter, sort, skip, limit }) => async () => {
-      const invalid = [...Object.keys(filter), sort.by].find((member) => !/^[a-zA-Z]+$/.test(member))
+    page: (name, { filter, sort, skip, limit, without = [] }) => async () => {
+      const invalid = [...Object.keys(filter), sort.by, ...without].find((member) => !/^[a-zA-Z]+$/.test(member))
       if (invalid !== undefined) throw new TypeError(`"${invalid}" is not a valid name of a member`)
       const sign = sort.direction === 'ascending' ? 1 : -1
       const found = [...collection(name)]
         .flatMap(([id, { document }]) => (document && matches(document, filter) ? [{ id, document }] : []))
         .sort((a, b) => sign * (compare(a.document[sort.by], b.document[sort.by]) || compareBytes(a.id, b.id)))
-      return TE.right(found.slice(skip, skip + limit).map(({ document }) => document))()
+      const shown = ([member]: [string, unknown]): boolean => !without.includes(member)
+      const page = found.slice(skip, skip + limit)
+      return TE.right(page.map(({ document }) => Object.fromEntries(Object.entries(document).filter(shown))))()
     },
     scan: (name, after, limit) => async () => {
       const found = [...collection(name)]

@@ -137,9 +137,19 @@ export const sorted = (documents: ReadonlyArray<BSON.Document>, order: BSON.Docu
   })
 }
 
-/** Returns the projected members and `_id`. */
+/** Returns a copy without the member at `path`. */
+const withoutMember = (document: BSON.Document, path: string): BSON.Document => {
+  const [name = '', ...rest] = path.split('.')
+  const { [name]: member, ...others } = document
+  if (rest.length === 0) return others
+  return typeof member === 'object' && member !== null ? { ...document, [name]: withoutMember(member, rest.join('.')) } : document
+}
+
+/** Returns the projected members and `_id`, or all members except those that are projected to 0. */
 export const projected = (document: BSON.Document, projection: BSON.Document): BSON.Document => {
   const names = Object.entries(projection)
+  if (names.length > 0 && names.every(([, kept]) => kept === 0))
+    return names.reduce((rest: BSON.Document, [path]) => withoutMember(rest, path), document)
   for (const [name, kept] of names)
     if (kept !== 1 || name.includes('.')) throw notImplemented(`the projection ${JSON.stringify(projection)}`)
   if (names.length === 0) return document

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
-import { createSlots, mapConcurrently, traverseConcurrently } from '../../../../application/concurrency.ts'
+import { createSlots, mapConcurrently, mapInSlices, traverseConcurrently } from '../../../../application/concurrency.ts'
 import { eventually } from '../../../support/tools/eventually.ts'
 
 /** Tasks that end when the test ends them. */
@@ -69,4 +69,15 @@ test('after a failure no further task begins, and the results are in the order o
   end(2)
   end(1)
   t.deepEqual(await all, E.right([10, 20]))
+})
+
+test('many rows are mapped in slices of 100, and other work runs between two slices', async (t) => {
+  const order: Array<number | string> = []
+  setImmediate(() => {
+    order.push('first')
+    setImmediate(() => order.push('second'))
+  })
+  const mapping = mapInSlices(Array.from({ length: 250 }, (_, n) => n), (row) => order.push(row))
+  t.is((await mapping).length, 250)
+  t.deepEqual([order.indexOf('first'), order.indexOf('second')], [100, 201])
 })
