@@ -124,11 +124,7 @@ export const createSchemas = (): Schemas => {
       case 'optional':
         return schemaOf(shape.codec)
       case 'list':
-        return {
-          type: 'array',
-          items: schemaOf(shape.codec),
-          ...(shape.maxItems !== undefined && { maxItems: shape.maxItems }),
-        }
+        return { type: 'array', items: schemaOf(shape.codec), maxItems: shape.maxItems }
       case 'object': {
         const described = Object.entries(shape.members).map(([name, codec]) => [name, member(codec)] as const)
         return objectSchema(

@@ -2,14 +2,16 @@ import * as t from 'io-ts'
 import type { CreateLiveRequest } from '../../../application/lives/commands/requested-live.ts'
 import { audioFormat } from '../../../domain/live/events.ts'
 import type { AudioFormat } from '../../../domain/live/events.ts'
-import { codePointsOf } from '../../../domain/shared/code-points.ts'
 import { boundedInteger, boundedString } from '../../../domain/shared/codecs.ts'
 import { bufferComplaint, settingsBody, settingsOf, vocabularyOf } from './settings-codec.ts'
 import type { GivenSettings } from './settings-codec.ts'
-import { members, optional, refined } from './validation.ts'
+import { listOf, members, optional, refined } from './validation.ts'
 import type { Complaint } from './validation.ts'
 
-const MAX_URL_LENGTH = 2048
+/** An audio URL before its scheme is checked. */
+export const audioUrl = boundedString(0, 2048)
+/** There are fewer languages. */
+const MAX_TRANSLATIONS = 100
 /** Bounds of `size_text`, in pixels. */
 export const [SMALLEST_TEXT, LARGEST_TEXT] = [8, 200] as const
 const SCHEMES: Readonly<Record<Exclude<AudioFormat, 'raw'>, ReadonlyArray<string>>> = {
@@ -28,8 +30,8 @@ const fields = members({
   model: name,
   language: name,
   audio_format: optional(audioFormat, 'raw' as const),
-  audio_url: optional(t.string, null),
-  translations: optional(t.readonlyArray(name), []),
+  audio_url: optional(audioUrl, null),
+  translations: optional(listOf(name, MAX_TRANSLATIONS), []),
   auto_start: optional(t.boolean, false),
   live_retention: optional(t.boolean, false),
   config: optional(refined(settingsBody, bufferComplaint), undefined),
@@ -42,7 +44,6 @@ const fields = members({
 type Fields = t.TypeOf<typeof fields>
 
 const urlProblem = (format: Exclude<AudioFormat, 'raw'>, text: string): string | null => {
-  if (codePointsOf(text) > MAX_URL_LENGTH) return `URL should have at most ${MAX_URL_LENGTH} characters`
   // The URL parser drops white space and control characters, so the stored URL would differ from the opened URL.
   const url = /[\p{Cc}\p{Cs}\s]/u.test(text) || !/^[a-z]+:\/\//i.test(text) ? null : URL.parse(text)
   if (url === null || url.hostname === '') return 'URL should be absolute and valid'

@@ -6,10 +6,10 @@ import { toInstant } from '../../../domain/shared/instants.ts'
 import { nameProblem } from '../../../domain/shared/names.ts'
 import { passwordProblem } from '../../../domain/user/credential-rules.ts'
 import { permission } from '../../../domain/user/events.ts'
-import { colour, LARGEST_TEXT, SMALLEST_TEXT } from './create-live-codec.ts'
+import { audioUrl, colour, LARGEST_TEXT, SMALLEST_TEXT } from './create-live-codec.ts'
 import { shaped } from './shapes.ts'
 import type { JsonSchema } from './shapes.ts'
-import { checkedString, integerText, lastValue, members, omittable, optional, repeated } from './validation.ts'
+import { checkedString, integerText, lastValue, listOf, members, omittable, optional, repeated } from './validation.ts'
 import type { Field } from './validation.ts'
 
 const MAX_LIMIT = 1000
@@ -24,7 +24,7 @@ export const pagination = {
 export const pageOf = (query: PageQuery): PageQuery => ({ skip: query.skip, limit: Math.min(query.limit, MAX_LIMIT) })
 
 /** A filter. It accepts only items whose value equals the filter. */
-const equalTo = lastValue(optional(t.string, null))
+const equalTo = lastValue(optional(boundedString(0, 200), null))
 
 export const pageQuery = members(pagination)
 export const languagesQuery = members({ ...pagination, name: equalTo, iso_639_1: equalTo, model: equalTo })
@@ -64,11 +64,14 @@ export const pathId = members({ id: integerText(-Infinity, Infinity) })
 /** The id of a session and the position of an entry in its history. */
 export const pathEntry = members({ id: integerText(-Infinity, Infinity), entry: integerText(-Infinity, Infinity) })
 
-export const loginForm = members({ username: t.string, password: t.string })
+/** A sent name or password. No form is longer. Longer than the rule for new ones is not an error, but simply wrong. */
+const sentText = boundedString(0, 8192)
+
+export const loginForm = members({ username: sentText, password: sentText })
 
 export const logoutBody = members({ everywhere: optional(t.boolean, false) })
 
-export const audioUrlBody = members({ audio_url: t.string })
+export const audioUrlBody = members({ audio_url: audioUrl })
 
 /**
  * A string with a rule of the domain. `problemOf` returns null, or the end of a sentence such as `should not be empty`.
@@ -89,6 +92,9 @@ const PASSWORD: JsonSchema = { format: 'password', minLength: 8 }
 /** Name of a profile or of an API token. */
 export const resourceName = ruledString('name', NAME, nameProblem)
 
+/** Longest date-time in characters. The microseconds may have further digits, which are cut off. */
+const MAX_DATE_TIME = 64
+
 /** A date-time with a time-zone offset, decoded to an instant in UTC with microseconds. */
 export const dateTime: Field<string> = Object.assign(
   shaped(
@@ -96,12 +102,12 @@ export const dateTime: Field<string> = Object.assign(
       'date-time',
       (u): u is string => typeof u === 'string' && toInstant(u) === u,
       (u, context) => {
-        const utc = typeof u === 'string' ? toInstant(u) : null
+        const utc = typeof u === 'string' && u.length <= MAX_DATE_TIME ? toInstant(u) : null
         return utc === null ? t.failure(u, context) : t.success(utc)
       },
       t.identity,
     ),
-    { kind: 'schema', schema: { type: 'string', format: 'date-time' } },
+    { kind: 'schema', schema: { type: 'string', format: 'date-time', maxLength: MAX_DATE_TIME } },
   ),
   { explain: () => ({ type: 'datetime_parsing', msg: 'Input should be a valid date-time with a time-zone offset' }) },
 )
@@ -109,10 +115,13 @@ export const dateTime: Field<string> = Object.assign(
 const username = ruledString('username', NAME, nameProblem)
 const password = ruledString('password', PASSWORD, passwordProblem)
 
+/** More than there are, because a list may repeat a permission. */
+const permissions = listOf(permission, 20)
+
 export const newUserBody = members({
   username,
   password,
-  permissions: optional(t.readonlyArray(permission), []),
+  permissions: optional(permissions, []),
   max_sessions: optional(boundedInteger(0, 1e6), DEFAULT_QUOTAS.maxSessions),
   max_translations: optional(boundedInteger(0, 1e6), DEFAULT_QUOTAS.maxTranslations),
 })
@@ -120,7 +129,7 @@ export const newUserBody = members({
 /** Changes the members that are sent and no others. `null` is not a valid value. */
 export const changeUserBody = members({
   password: omittable(password),
-  permissions: omittable(t.readonlyArray(permission)),
+  permissions: omittable(permissions),
   max_sessions: omittable(boundedInteger(0, 1e6)),
   max_translations: omittable(boundedInteger(0, 1e6)),
   is_active: omittable(t.boolean),
@@ -130,7 +139,7 @@ export const changeUserBody = members({
 export const activationBody = members({ is_active: t.boolean })
 
 export const changePasswordBody = members({
-  current_password: t.string,
+  current_password: sentText,
   new_password: ruledString('new_password', PASSWORD, passwordProblem),
 })
 

@@ -8,7 +8,7 @@ export type Shape =
   | { readonly kind: 'object'; readonly members: t.Props }
   /** A member that may be left out. `fallback` then replaces it. `nullable`: null also counts as left out. */
   | { readonly kind: 'optional'; readonly codec: t.Mixed; readonly fallback: unknown; readonly nullable: boolean }
-  | { readonly kind: 'list'; readonly codec: t.Mixed; readonly maxItems?: number }
+  | { readonly kind: 'list'; readonly codec: t.Mixed; readonly maxItems: number }
   /** A codec with the schema of another codec, and with further rules that a schema cannot express. */
   | { readonly kind: 'like'; readonly codec: t.Mixed }
   | { readonly kind: 'schema'; readonly schema: JsonSchema }

@@ -1,5 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js'
 import * as t from 'io-ts'
+import { boundedString } from '../../../domain/shared/codecs.ts'
 import { issueOf, outOfRange } from './issues.ts'
 import type { Explained, Issue } from './issues.ts'
 import { shaped } from './shapes.ts'
@@ -110,6 +111,9 @@ export const checkedString = (
     { kind: 'schema', schema: { type: 'string', ...schema } },
   )
 
+/** Any text of a path or a header. Node refuses a longer head of a request. */
+export const headerText = boundedString(0, 16_384)
+
 /** An integer as text, for paths and queries. */
 export const integerText = (min: number, max: number): Field<number> & Explained => {
   const parse = (u: unknown): number | null => (typeof u === 'string' && /^-?\d+$/.test(u) ? Number(u) : null)
@@ -131,15 +135,18 @@ export const integerText = (min: number, max: number): Field<number> & Explained
   return shaped(Object.assign(codec, { explain }), { kind: 'schema', schema: { type: 'integer', ...bounds } })
 }
 
-/** A list of at most `maxItems`. */
-export const listOf = <A>(codec: Field<A>, maxItems: number): Field<ReadonlyArray<A>> => {
-  const items = t.readonlyArray(codec)
+/** Refuses a list of more than `maxItems` before `items` reads it. */
+const atMost = <A>(items: Field<ReadonlyArray<A>>, codec: Field<A>, maxItems: number): Field<ReadonlyArray<A>> => {
   const isTooLong = (u: unknown): boolean => Array.isArray(u) && u.length > maxItems
-  const list = new t.Type(items.name, (u): u is ReadonlyArray<A> => items.is(u) && !isTooLong(u),
+  const list = new t.Type(items.name, (u): u is ReadonlyArray<A> => !isTooLong(u) && items.is(u),
     (u, context) => (isTooLong(u) ? t.failure(u, context) : delegate(items, u, context)), t.identity)
   const explain = () => ({ type: 'too_long', msg: `List should have at most ${maxItems} items` })
   return shaped(Object.assign(list, { explain }), { kind: 'list', codec, maxItems })
 }
+
+/** A list of at most `maxItems`. */
+export const listOf = <A>(codec: Field<A>, maxItems: number): Field<ReadonlyArray<A>> =>
+  atMost(t.readonlyArray(codec), codec, maxItems)
 
 /** A query parameter with one value. If it is repeated, the last value counts. */
 export const lastValue = <A>(codec: Field<A>): Field<A> =>
@@ -153,22 +160,24 @@ export const lastValue = <A>(codec: Field<A>): Field<A> =>
     { kind: 'like', codec },
   )
 
-/** A query parameter that may be repeated or left out. Every value must be valid. */
-export const repeated = <A>(codec: Field<A>): Field<ReadonlyArray<A>> =>
-  shaped(
-    new t.Type<ReadonlyArray<A>, unknown>(
-      codec.name,
-      (u): u is ReadonlyArray<A> => Array.isArray(u) && u.every(codec.is),
-      (u, context) => {
-        const values: ReadonlyArray<unknown> = Array.isArray(u) ? u : []
-        const invalid = values.find((value) => E.isLeft(codec.decode(value)))
-        if (invalid !== undefined) return delegate(codec, invalid, context) as E.Left<t.Errors>
-        return t.success(values.flatMap((value) => (codec.is(value) ? [value] : [])))
-      },
-      t.identity,
-    ),
-    { kind: 'list', codec },
+/** More than a parameter has values. */
+const MAX_REPEATS = 20
+
+/** A query parameter that may be left out, or repeated up to 20 times. Every value must be valid. */
+export const repeated = <A>(codec: Field<A>): Field<ReadonlyArray<A>> => {
+  const items = new t.Type<ReadonlyArray<A>, unknown>(
+    codec.name,
+    (u): u is ReadonlyArray<A> => Array.isArray(u) && u.every(codec.is),
+    (u, context) => {
+      const values: ReadonlyArray<unknown> = Array.isArray(u) ? u : []
+      const invalid = values.find((value) => E.isLeft(codec.decode(value)))
+      if (invalid !== undefined) return delegate(codec, invalid, context) as E.Left<t.Errors>
+      return t.success(values.flatMap((value) => (codec.is(value) ? [value] : [])))
+    },
+    t.identity,
   )
+  return atMost(items, codec, MAX_REPEATS)
+}
 
 /** Decodes one part of a request. Left: at most 20 issues. */
 export const decodePart = <A>(

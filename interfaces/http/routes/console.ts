@@ -4,7 +4,7 @@ import type { IsSetUp } from '../../../application/users/queries/is-set-up.ts'
 import { consoleFiles } from '../console/console-files.ts'
 import { CONSOLE_HEADERS, consolePage } from '../console/console-page.ts'
 import { UNAVAILABLE } from '../errors.ts'
-import { members } from '../codecs/validation.ts'
+import { headerText, members } from '../codecs/validation.ts'
 import { publicRoute } from '../route.ts'
 import type { Route } from '../route.ts'
 
@@ -45,7 +45,7 @@ const file = publicRoute(
   {
     method: 'GET',
     path: '{/:below}/console/:build/*file',
-    params: members({ build: t.string, file: t.string }),
+    params: members({ build: headerText, file: headerText }),
     response: { codec: t.unknown, mediaType: 'text/javascript; charset=utf-8', headers: PERMANENT, isFile: true },
     refusals: ['RouteNotFound'],
   },

@@ -1,6 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js'
 import * as t from 'io-ts'
-import { members, optional } from '../codecs/validation.ts'
+import { headerText, members, optional } from '../codecs/validation.ts'
 import { publicRoute } from '../route.ts'
 import type { Route } from '../route.ts'
 
@@ -18,7 +18,7 @@ export interface OperationCalls {
   readonly mayObserve: (authorization: string | null) => boolean
 }
 
-const observerHeaders = members({ authorization: optional(t.string, null) })
+const observerHeaders = members({ authorization: optional(headerText, null) })
 
 const live = publicRoute(
   {

@@ -32,7 +32,7 @@ test('a codec becomes a schema with bounds, patterns, lists, null, optional memb
     minimum: 1,
     default: 100,
   })
-  test.deepEqual(schemas.of(repeated(t.boolean)), { type: 'array', items: { type: 'boolean' } })
+  test.deepEqual(schemas.of(repeated(t.boolean)), { type: 'array', items: { type: 'boolean' }, maxItems: 20 })
   const named = t.strict({ id: t.number }, 'Thing')
   test.deepEqual(schemas.of(t.union([named, t.null])), {
     anyOf: [{ $ref: '#/components/schemas/Thing' }, { type: 'null' }],
