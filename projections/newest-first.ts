@@ -6,7 +6,7 @@ import type { TypedDocuments } from './typed-documents.ts'
 
 /**
  * Returns a page of documents by descending id. `total` is the number of all documents and must be greater than `skip`.
- * The page is read from the nearer end of the list, because skipping costs time.
+ * The page is read from the nearer end of the list, because skipping costs time. `without`: members to leave out.
  */
 export const newestFirst = <View>(
   { page }: Pick<TypedDocuments<View>, 'page'>,
@@ -19,7 +19,8 @@ export const newestFirst = <View>(
   if (skip <= skipFromEnd) return page({ filter, sort: { by: 'id', direction: 'descending' }, skip, limit, without })
   return pipe(
     page({
-      filter, sort: { by: 'id', direction: 'ascending' }, skip: skipFromEnd, limit: Math.min(limit, total - skip), without,
+      filter, sort: { by: 'id', direction: 'ascending' }, skip: skipFromEnd, limit: Math.min(limit, total - skip),
+      without,
     }),
     TE.map((found) => found.toReversed()),
   )

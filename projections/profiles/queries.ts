@@ -57,7 +57,8 @@ const openProfiles =
   }
 
 /** Words can have 40 kB for each profile, so lists leave them out. */
-const withoutWords = ({ vocabulary: _, ...profile }: Sealed[number]): Sealed[number] => profile
+const withoutWords = ({ id, name, settings, createdAt, updatedAt }: Sealed[number]): Sealed[number] =>
+  ({ id, name, settings, createdAt, updatedAt })
 
 /** Lists the profiles of a user by ascending id, without vocabulary. */
 export type ListProfiles = (userId: number, page: PageQuery) => TaskEither<Unavailable, Page<ProfileView>>

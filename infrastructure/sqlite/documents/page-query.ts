@@ -45,15 +45,13 @@ export interface SortedRow {
 /** Continues after a row. The first condition is redundant, but lets SQLite find the place in the index. */
 const beyond = (column: string, direction: PageRequest['sort']['direction'], { sorted, tie }: SortedRow): Condition => {
   const sign = direction === 'ascending' ? '>' : '<'
-  return {
-    sql: `${column} ${sign}= ? AND (${column} ${sign} ? OR id ${sign} ?)`, values: [sorted, sorted, tie],
-  }
+  return { sql: `${column} ${sign}= ? AND (${column} ${sign} ? OR id ${sign} ?)`, values: [sorted, sorted, tie] }
 }
 
 /**
- * Builds the query of a page, or of the rest of a page after a row. Equal values are ordered by id in the same direction, so pages never overlap. Each branch
- * is a query of its own, and SQLite merges the sorted rows from the index. A single query with IN would read all rows
- * that do not match, or sort all rows that match.
+ * Builds the query of a page, or of the rest of a page after a row. Equal values are ordered by id in the same
+ * direction, so pages never overlap. Each branch is a query of its own, and SQLite merges the sorted rows from the
+ * index. A single query with IN would read all rows that do not match, or sort all rows that match.
  */
 export const pageQuery = (
   collection: string,

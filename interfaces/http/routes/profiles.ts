@@ -3,7 +3,8 @@ import * as O from 'fp-ts/lib/Option.js'
 import { UNAVAILABLE } from '../errors.ts'
 import { list, messageView, presentPage, single } from '../codecs/presenters.ts'
 import {
-  listedProfileView, newProfileBody, presentListedProfile, presentProfile, profileChange, profileChangeBody, profileView,
+  listedProfileView, newProfileBody, presentListedProfile, presentProfile, profileChange, profileChangeBody,
+  profileView,
 } from '../codecs/profile-codecs.ts'
 import { pageOf, pageQuery, pathId } from '../codecs/request-codecs.ts'
 import { privateRoute } from '../route.ts'

@@ -76,14 +76,14 @@ export const restMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'interfaces/http/codecs/request-codecs.ts',
-    before: 'export const loginForm = members({ username: t.string, password: t.string })',
-    after: "export const loginForm = members({ username: t.string, password: optional(t.string, '') })",
+    before: 'export const loginForm = members({ username: sentText, password: sentText })',
+    after: "export const loginForm = members({ username: sentText, password: optional(sentText, '') })",
     rows: [29], test: ACCESS,
   },
   {
     file: 'interfaces/http/codecs/request-codecs.ts',
-    before: 'export const audioUrlBody = members({ audio_url: t.string })',
-    after: "export const audioUrlBody = members({ audio_url: optional(t.string, '') })",
+    before: 'export const audioUrlBody = members({ audio_url: audioUrl })',
+    after: "export const audioUrlBody = members({ audio_url: optional(audioUrl, '') })",
     rows: [95], test: BY_URL,
   },
   {
@@ -214,8 +214,8 @@ export const restMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'interfaces/http/codecs/create-live-codec.ts',
-    before: 'const MAX_URL_LENGTH = 2048',
-    after: 'const MAX_URL_LENGTH = 4096',
+    before: 'export const audioUrl = boundedString(0, 2048)',
+    after: 'export const audioUrl = boundedString(0, 4096)',
     rows: [53], test: INVALID_LIVES,
   },
   {

@@ -142,7 +142,8 @@ const withoutMember = (document: BSON.Document, path: string): BSON.Document => 
   const [name = '', ...rest] = path.split('.')
   const { [name]: member, ...others } = document
   if (rest.length === 0) return others
-  return typeof member === 'object' && member !== null ? { ...document, [name]: withoutMember(member, rest.join('.')) } : document
+  if (typeof member !== 'object' || member === null) return document
+  return { ...document, [name]: withoutMember(member, rest.join('.')) }
 }
 
 /** Returns the projected members and `_id`, or all members except those that are projected to 0. */

@@ -1,0 +1,52 @@
+import test from 'ava'
+import * as TE from 'fp-ts/lib/TaskEither.js'
+import { DEFAULT_ENGINE_SETTINGS } from '../../../domain/live/settings.ts'
+import { liveView, profileView } from './example-views.ts'
+import { startHttp } from './http-service.ts'
+
+const display = { background_color: '00000080', color_text: '00000080', size_text: 40 }
+
+/** The longest texts that a user can choose, in characters with four bytes. */
+const WORDS = { prompt: '🎙'.repeat(1000), hotwords: Array.from({ length: 100 }, () => '🎙'.repeat(100)) }
+
+test('a row of a list has at most 4 kB beside its URL and translations, for owners and administrators', async (t) => {
+  const live = liveView(7, {
+    audioUrl: null, translations: [], vocabulary: WORDS, display, listenerToken: 'x'.repeat(128),
+    config: { ...DEFAULT_ENGINE_SETTINGS, words: true, task: 'translate' },
+  })
+  const rows = { items: [live], total: 1 }
+  const http = await startHttp(t, {
+    listLives: () => TE.right(rows),
+    finishLivesByAudioUrl: () => TE.right(rows),
+    listAllLives: () => TE.right({ items: [{ ...live, username: '🎙'.repeat(100), lag: 0.25 }], total: 1 }),
+    listProfiles: () => TE.right({ items: [{ ...profileView(1, '🎙'.repeat(100)), vocabulary: WORDS }], total: 1 }),
+  })
+  const lists = [
+    await http.send('GET', '/lives', { as: 'user' }),
+    await http.send('PUT', '/lives/finish-by-audio_url', { as: 'user', body: { audio_url: 'http://host/a' } }),
+    await http.send('GET', '/admin/lives', { as: 'admin' }),
+    await http.send('GET', '/user-live-configs', { as: 'user' }),
+  ]
+  for (const answer of lists) {
+    t.is(answer.status, 200)
+    const text = await answer.text()
+    t.true(text.includes('"max_chars"') && Buffer.byteLength(text) < 4096, `${answer.url}: ${text.length}`)
+  }
+})
+
+test('a long list is the same JSON as a short one', async (t) => {
+  const items = Array.from({ length: 1000 }, (_, n) => liveView(1000 - n))
+  const http = await startHttp(t, {
+    listLives: (_user, _statuses, { skip, limit }) => TE.right({ items: items.slice(skip, skip + limit), total: 1000 }),
+  })
+  const pageOf = async (query: string) => {
+    const answer = await http.send('GET', `/lives?${query}`, { as: 'user' })
+    t.is(answer.headers.get('content-type'), 'application/json; charset=utf-8')
+    t.truthy(answer.headers.get('link'))
+    return (await answer.json()) as { readonly data: ReadonlyArray<unknown>; readonly pagination: object }
+  }
+  const long = await pageOf('limit=1000')
+  t.deepEqual(long.pagination, { total_items: 1000, total_pages: 1, current_page: 1, per_page: 1000 })
+  const short = await Promise.all(Array.from({ length: 10 }, (_, n) => pageOf(`skip=${n * 100}&limit=100`)))
+  t.deepEqual(long.data, short.flatMap(({ data }) => data))
+})
