@@ -1,4 +1,4 @@
-import { codePointsOf } from './code-points.ts'
+import { hasCodePoints } from './code-points.ts'
 
 /** Characters that nobody sees: control and format characters, lone surrogates, and characters without a shape. */
 const HIDDEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]/u
@@ -23,9 +23,8 @@ const SHAPING = new RegExp(
  * that it contains: otherwise two names could look the same.
  */
 export const nameProblem = (name: string): string | null => {
-  const length = codePointsOf(name)
-  if (length < 1) return 'should have at least 1 character'
-  if (length > 100) return 'should have at most 100 characters'
+  if (name === '') return 'should have at least 1 character'
+  if (!hasCodePoints(name, 1, 100)) return 'should have at most 100 characters'
   if (HIDDEN.test(name.replace(SHAPING, ''))) return 'should not contain control or invisible characters'
   return name.trim() === name ? null : 'should not begin or end with a space'
 }

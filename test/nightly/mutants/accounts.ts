@@ -42,7 +42,7 @@ export const accountMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'domain/shared/names.ts',
-    before: "if (length < 1) return 'should have at least 1 character'",
+    before: "if (name === '') return 'should have at least 1 character'",
     after: "if (name === ' ') return 'should have at least 1 character'",
     rows: [108], test: PROFILES,
   },
