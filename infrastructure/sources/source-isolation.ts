@@ -50,7 +50,7 @@ export const tryDecoder = async (maxMs = MAX_TRY_MS): Promise<string | null> => 
   // A refused system call may make the decoder hang, which must not block the start of the service.
   const timeout = setTimeout(() => {
     reason = `an isolated decoder did not decode within ${maxMs} ms`
-    decoder.kill()
+    void decoder.kill()
   }, maxMs)
   try {
     await decoder.feed(silence())

@@ -47,8 +47,8 @@ const feed = async (): Promise<void> => {
 }
 
 stdout.on('error', die)
-// A terminal sends SIGINT to all processes. The parent decides when this process ends.
-process.on('SIGINT', () => undefined)
+// A terminal sends these signals to all processes. The parent decides when this process ends.
+for (const signal of ['SIGINT', 'SIGHUP'] as const) process.on(signal, () => undefined)
 if (words.has('isolated')) await isolate()
 stderr.write('up\n')
 feed().catch(die)

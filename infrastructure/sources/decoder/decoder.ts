@@ -11,11 +11,14 @@ import type { TimedPcm } from './timed-pcm.ts'
 export interface Decoder {
   /** Resolves when the process is ready or has ended. */
   readonly up: Promise<void>
+  /** Resolves when the process has ended and the system no longer lists it. */
+  readonly ended: Promise<unknown>
   /** Resolves when there is room for more bytes. Throws `not_audio` or `not_isolated` when the process has ended. */
   readonly feed: (bytes: Buffer) => Promise<void>
   /** Marks the end of the bytes and resolves when all audio is delivered. Throws `not_audio` or `not_isolated`. */
   readonly finish: () => Promise<void>
-  readonly kill: () => void
+  /** Resolves as `ended`. */
+  readonly kill: () => Promise<unknown>
 }
 
 export interface DecoderOptions {
@@ -66,6 +69,7 @@ export const startDecoder = ({ isolate, stream, onFormat, onRefused, onAudio }: 
 
   return {
     up,
+    ended: exited,
     feed: async (bytes) => {
       if (child.stdin.write(bytes)) return
       await Promise.race([once(child.stdin, 'drain'), exited])
@@ -80,6 +84,7 @@ export const startDecoder = ({ isolate, stream, onFormat, onRefused, onAudio }: 
     },
     kill: () => {
       child.kill('SIGKILL')
+      return exited
     },
   }
 }

@@ -28,6 +28,8 @@ const createFeeder = (send: (frame: Buffer) => Promise<void>, kind: Pick<Decoder
   let decoder: Decoder | null = null
   /** A decoder that starts while the source is being contacted, to save time. */
   let spare: Decoder | null = null
+  /** Includes decoders that deliver their last audio. */
+  const running = new Set<Decoder>()
   let fed: Array<FedSegment> = []
   let continuity: Continuity = UNKNOWN_CONTINUITY
   let [samples, length] = [0, 0]
@@ -39,8 +41,8 @@ const createFeeder = (send: (frame: Buffer) => Promise<void>, kind: Pick<Decoder
     await send(messageFrame({ kind: 'delivered', mediaSequence: delivered.mediaSequence }))
   }
 
-  const start = (): Decoder =>
-    startDecoder({
+  const start = (): Decoder => {
+    const started = startDecoder({
       ...kind,
       onAudio: async (audio) => {
         await send(audioFrame(audio))
@@ -48,6 +50,10 @@ const createFeeder = (send: (frame: Buffer) => Promise<void>, kind: Pick<Decoder
         await reportDelivered(samples)
       },
     })
+    running.add(started)
+    void started.ended.then(() => running.delete(started))
+    return started
+  }
 
   const sink: SourceSink = {
     bytes: async (bytes) => {
@@ -82,12 +88,11 @@ const createFeeder = (send: (frame: Buffer) => Promise<void>, kind: Pick<Decoder
     },
     /** Ends a decoder that was started but not used. */
     killSpare: () => {
-      spare?.kill()
+      void spare?.kill()
       spare = null
     },
-    kill: () => {
-      spare?.kill()
-      decoder?.kill()
+    kill: async () => {
+      while (running.size > 0) await Promise.all([...running].map((each) => each.kill()))
     },
   }
 }
@@ -95,7 +100,8 @@ const createFeeder = (send: (frame: Buffer) => Promise<void>, kind: Pick<Decoder
 export interface Attempt {
   /** Resolves at the end of the attempt, when all received audio is delivered. Never rejects. */
   readonly done: Promise<PullEnd>
-  readonly kill: () => void
+  /** Resolves when no decoder is left. */
+  readonly kill: () => Promise<void>
 }
 
 /** Pulls a source once. `brokeOff`: the last attempt with audio ended without an announced end. */
@@ -127,7 +133,7 @@ export const startAttempt = (
     done: run(),
     kill: () => {
       stop.abort()
-      feeder.kill()
+      return feeder.kill()
     },
   }
 }

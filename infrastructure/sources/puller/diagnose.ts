@@ -130,7 +130,7 @@ export const diagnoseSource = async (
     done.abort()
   }, LIMIT_MS)
   // A decoder may be waiting for more bytes.
-  done.signal.addEventListener('abort', () => decoder?.kill(), { once: true })
+  done.signal.addEventListener('abort', () => void decoder?.kill(), { once: true })
   try {
     if (!isolation.pulls) throw new SourceError('not_isolated')
     await pullSource({ url, after: null, rules, note: reportOnce }, sink, done.signal)

@@ -7,8 +7,8 @@ import type { SourceIsolation } from '../source-isolation.ts'
 import { createFrameReader } from './puller-messages.ts'
 import type { PullCommand, PullerMessage } from './puller-messages.ts'
 
-/** Time for a puller to end after SIGTERM, before it is killed. */
-const GRACE_MS = 500
+/** Time for a puller to end with its decoder after SIGTERM, before both are killed. */
+const GRACE_MS = 2000
 
 /** The environment variables that a puller needs. */
 const INHERITED = ['NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE', 'SSL_CERT_DIR', 'SystemRoot']

@@ -7,16 +7,18 @@ import type { PullCommand } from './puller-messages.ts'
 /*
  * The puller process of one session. It owns all sockets to the source, and its child process is the decoder. It reads
  * commands from stdin and writes audio and messages to stdout. It has nothing to save, so it kills itself with SIGKILL
- * when its parent dies or sends SIGTERM.
+ * when its parent dies or sends SIGTERM. The decoder ends first, because nobody else waits for it: where the service is
+ * process 1 of a container without an init, a decoder without its puller stays in the list of processes for ever.
  */
 let attempt: Attempt | null = null
 /** Whether the source delivered audio and then ended without an announced end. */
 let brokeOff = false
 
-const die = (): void => {
-  attempt?.kill()
+const end = async (): Promise<void> => {
+  await attempt?.kill()
   process.kill(process.pid, 'SIGKILL')
 }
+const die = (): void => void end()
 
 const send = async (frame: Buffer): Promise<void> => {
   if (!process.stdout.write(frame)) await new Promise<void>((resolve) => process.stdout.once('drain', resolve))
@@ -29,14 +31,15 @@ const pull = async (command: PullCommand): Promise<void> => {
     return send(frame)
   }
   attempt = startAttempt(command, sendAttempt, brokeOff)
-  const end = await attempt.done
-  if (hasAudio || end.kind !== 'failed') brokeOff = end.kind === 'failed'
+  const outcome = await attempt.done
+  if (hasAudio || outcome.kind !== 'failed') brokeOff = outcome.kind === 'failed'
   attempt = null
-  await send(messageFrame({ kind: 'ended', end }))
+  await send(messageFrame({ kind: 'ended', end: outcome }))
 }
 
 process.stdout.on('error', die)
 process.on('SIGTERM', die)
+process.on('uncaughtException', die)
 // A terminal sends these signals to all processes. The parent first finishes its sessions and then ends this process.
 for (const signal of ['SIGINT', 'SIGHUP'] as const) process.on(signal, () => undefined)
 createInterface({ input: process.stdin })
