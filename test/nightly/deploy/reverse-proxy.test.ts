@@ -11,14 +11,15 @@ import { WebSocket } from 'ws'
 import type { Json, LiveJson, Single } from '../../support/service/client.ts'
 import { eventually } from '../../support/tools/eventually.ts'
 import { startTestService } from '../../support/service/service.ts'
-import { testWith } from '../../support/running/skip-unless.ts'
+import { programPath, testWith } from '../../support/running/skip-unless.ts'
 import { temporaryDirectory } from '../../support/tools/temporary-directory.ts'
 
 const HOST = 'captions.example.org'
 const OPENSSL = '/usr/bin/openssl'
+const HAPROXY = programPath('haproxy')
 const run = promisify(execFile)
 
-/** Returns the sample configuration of a proxy (nginx, caddy) from docs/operate/reverse-proxy.md. */
+/** Returns the sample configuration of a proxy (nginx, caddy, haproxy) from docs/operate/reverse-proxy.md. */
 const sample = async (proxy: string): Promise<string> => {
   const found = new RegExp(`\`\`\`${proxy}\\n([^]*?)\`\`\``).exec(
     await readFile('docs/operate/reverse-proxy.md', 'utf8'),
@@ -52,11 +53,14 @@ interface ProxySettings {
   readonly key: string
 }
 
-/** Starts a proxy in front of a service and asserts the answers to clients of the proxy. Returns a listener token. */
+/**
+ * Starts a proxy in front of a service and asserts the answers to clients of the proxy. Returns a listener token and the
+ * output of the proxy.
+ */
 const assertProxyWorks = async (
   t: ExecutionContext,
   start: (settings: ProxySettings) => Promise<ReadonlyArray<string>>,
-): Promise<string> => {
+): Promise<{ readonly token: string; readonly output: () => string }> => {
   const { path: directory, remove } = await temporaryDirectory()
   t.teardown(remove)
   const service = await startTestService(t, { TRUSTED_PROXIES: '127.0.0.1/32', ALLOWED_HOSTS: HOST, RATE_LIMIT: '50' })
@@ -161,14 +165,14 @@ const assertProxyWorks = async (
   )
   t.is(await shakeHands('/ws/live/?token=guess', from('127.0.0.3')), '401', 'another client is not limited')
   t.false(output.includes(data.listener_token))
-  return data.listener_token
+  return { token: data.listener_token, output: () => output }
 }
 
 testWith('/usr/sbin/nginx', OPENSSL)(
   'the nginx sample of the documentation works with TLS and WebSockets [D22 S19 S37]',
   async (t) => {
     let log = ''
-    const token = await assertProxyWorks(t, async ({ directory, port, upstream, certificate, key }) => {
+    const { token } = await assertProxyWorks(t, async ({ directory, port, upstream, certificate, key }) => {
       log = join(directory, 'access.log')
       const server = adapted(await sample('nginx'), {
         '127.0.0.1:8080': upstream,
@@ -204,5 +208,31 @@ testWith('/usr/bin/caddy', OPENSSL)(
       await writeFile(file, `{\n    admin off\n    auto_https disable_redirects\n}\n${site}`)
       return ['/usr/bin/caddy', 'run', '--adapter', 'caddyfile', '--config', file]
     })
+  },
+)
+
+testWith(HAPROXY, OPENSSL)(
+  'the HAProxy sample of the documentation works with TLS and WebSockets, and its check finds the service ready',
+  async (t) => {
+    const { output } = await assertProxyWorks(t, async ({ directory, port, upstream, certificate, key }) => {
+      const both = join(directory, 'both.pem')
+      await writeFile(both, `${await readFile(certificate, 'utf8')}${await readFile(key, 'utf8')}`)
+      const proxy = adapted(await sample('haproxy'), {
+        'bind :443 ': `bind 127.0.0.1:${port} `,
+        '/etc/haproxy/captions.example.org.pem': both,
+        'option httpchk': 'log stdout format raw local0\n    option log-health-checks\n    option httpchk',
+        '127.0.0.1:8080': upstream,
+      })
+      const file = join(directory, 'haproxy.cfg')
+      await writeFile(file, proxy)
+      await run(HAPROXY, ['-c', '-f', file])
+      return [HAPROXY, '-db', '-f', file]
+    })
+    await eventually(() => {
+      if (!output().includes('Health check')) throw new Error('no check yet')
+    })
+    t.regex(output(), /^Health check for server stenolog\/stenolog succeeded, .*code: 200/m)
+    t.notRegex(output(), /Health check .* failed/)
+    t.regex(output(), / GET \/ws\/live\/\d+ 101 /)
   },
 )
