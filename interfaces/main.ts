@@ -6,6 +6,7 @@ import type { Settings } from '../infrastructure/settings.ts'
 import { CommandError, errorLines, SETTINGS_HINT } from './command-error.ts'
 import { startService } from './compose.ts'
 import type { RunningService } from './compose.ts'
+import { survivesHangUp } from './hang-up.ts'
 import './umask.ts'
 
 const fail = (error: unknown): never => {
@@ -48,6 +49,10 @@ else {
     if (isStopping) process.exit(1)
     stop(0)
   }
+  // The shell and the kernel both send this signal when a terminal closes. The second one must not end the drain.
+  const onHangUp = (): void => {
+    if (!isStopping) stop(0)
+  }
   const onInterrupt = (): void => {
     const sinceLast = performance.now() - interruptedAt
     interruptedAt = performance.now()
@@ -55,6 +60,7 @@ else {
   }
   process.on('SIGTERM', onSignal)
   process.on('SIGINT', onInterrupt)
+  if (!survivesHangUp) process.on('SIGHUP', onHangUp)
   if (hasParent && process.connected) process.once('disconnect', onSignal)
   else if (hasParent) onSignal()
   // After an uncaught error the state is unknown. The service drains and stops, so a supervisor can restart it.

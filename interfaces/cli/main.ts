@@ -1,6 +1,7 @@
 /** The command line, `npm run stenolog -- COMMAND`. Commands load on demand, so `serve` loads no audio decoder. */
 import { didYouMean } from '../../domain/shared/nearest-name.ts'
 import { CommandError, errorLines, usageError, quoted } from '../command-error.ts'
+import '../hang-up.ts'
 import '../umask.ts'
 import { helpOf, helpOfAll } from './commands/help.ts'
 import { readArguments } from './commands/read-arguments.ts'

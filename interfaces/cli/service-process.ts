@@ -2,6 +2,7 @@ import { fork } from 'node:child_process'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { inheritedVariables } from '../../infrastructure/node/inherited-variables.ts'
+import { inputOfChildren } from '../hang-up.ts'
 
 /** Environment variables that the service needs besides its settings. */
 const INHERITED = ['PATH', 'NODE_COMPILE_CACHE']
@@ -17,7 +18,7 @@ export interface ServiceProcess {
   readonly url: string
   readonly pid: number
   /** Sends a signal. Resolves to the exit code when the process has ended; null when a signal ended it. */
-  readonly end: (signal: 'SIGTERM' | 'SIGINT' | 'SIGKILL') => Promise<number | null>
+  readonly end: (signal: 'SIGTERM' | 'SIGINT' | 'SIGHUP' | 'SIGKILL') => Promise<number | null>
   /** Resolves to the one-time set-up link when the service prints it. Never resolves when there is no link. */
   readonly setupLink: () => Promise<string>
   /** Returns the log so far. */
@@ -30,7 +31,7 @@ export interface ServiceProcess {
  */
 export const startServiceProcess = async (settings: Readonly<Record<string, string>>): Promise<ServiceProcess> => {
   const child = fork(SERVER, [], {
-    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+    stdio: [inputOfChildren, 'pipe', 'pipe', 'ipc'],
     env: { ...inheritedVariables(INHERITED), ...settings },
     // Read at each start, because tests add a probe after the imports.
     execArgv: [...process.execArgv, WITHOUT_WARNING],

@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { existsSync, mkdtempSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { constants, tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
+import { survivesHangUp } from '../../hang-up.ts'
 import { startServiceProcess } from '../service-process.ts'
 
 const USERNAME = 'demo'
@@ -21,14 +22,17 @@ export interface ThrowAwayInstance {
 
 /**
  * Starts a temporary service with additional `settings` (names with their prefix) and waits until it listens. Ctrl-C
- * disposes of the service and exits with 130.
+ * disposes of the service and exits with 130; the other signals that end a process do so too.
  */
 export const startThrowAwayInstance = async (
   settings: Readonly<Record<string, string>> = {},
 ): Promise<ThrowAwayInstance> => {
   let cleanUp = async (): Promise<void> => undefined
-  for (const signal of ['SIGINT', 'SIGTERM'] as const)
-    process.once(signal, () => void cleanUp().finally(() => process.exit(signal === 'SIGINT' ? 130 : 143)))
+  const end = (signal: NodeJS.Signals): void =>
+    void cleanUp().finally(() => process.exit(128 + constants.signals[signal]))
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, end)
+  // A closed terminal sends this signal twice.
+  if (!survivesHangUp) process.on('SIGHUP', end)
   // There is no `await` before the assignment of cleanUp, so a signal never leaves the directory behind.
   const dataDirectory = mkdtempSync(join(tmpdir(), 'stenolog-'))
   const password = randomBytes(18).toString('base64url')

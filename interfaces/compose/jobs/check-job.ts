@@ -6,6 +6,7 @@ import * as E from 'fp-ts/lib/Either.js'
 import * as t from 'io-ts'
 import type { JobRunner } from '../../../application/jobs/job.ts'
 import { parseJson } from '../../../domain/shared/parse-json.ts'
+import { inputOfChildren } from '../../hang-up.ts'
 
 const COMMAND_LINE = join(import.meta.dirname, '..', '..', 'cli', 'main.ts')
 
@@ -29,7 +30,8 @@ export const checkJob = (): JobRunner => ({
   problem: ({ subject }) => (subject === null ? null : 'should be left out, because a check covers all data'),
   run: async (_order, report, signal) => {
     // The child process inherits the settings from the environment.
-    const child = spawn(process.execPath, [COMMAND_LINE, 'check', '--json'], { stdio: ['ignore', 'pipe', 'pipe'] })
+    const command = [COMMAND_LINE, 'check', '--json']
+    const child = spawn(process.execPath, command, { stdio: [inputOfChildren, 'pipe', 'pipe'] })
     const stop = (): void => void child.kill('SIGTERM')
     signal.addEventListener('abort', stop, { once: true })
     report({ detail: 'checking' })

@@ -54,8 +54,8 @@ interface ProxySettings {
 }
 
 /**
- * Starts a proxy in front of a service and asserts the answers to clients of the proxy. Returns a listener token and the
- * output of the proxy.
+ * Starts a proxy in front of a service and asserts the answers to clients of the proxy. Returns a listener token and
+ * the output of the proxy.
  */
 const assertProxyWorks = async (
   t: ExecutionContext,

@@ -28,7 +28,7 @@ export interface TestService {
   /** Creates a user and logs in. */
   readonly user: (username: string, members?: Readonly<Record<string, unknown>>) => Promise<Client>
   /** Ends the process with a signal, by default SIGKILL. Returns the exit code. */
-  readonly kill: (signal?: 'SIGTERM' | 'SIGINT' | 'SIGKILL') => Promise<number | null>
+  readonly kill: (signal?: 'SIGTERM' | 'SIGINT' | 'SIGHUP' | 'SIGKILL') => Promise<number | null>
   /** Starts the service again on the same data, after a kill. */
   readonly start: () => Promise<void>
 }
