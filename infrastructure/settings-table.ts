@@ -107,7 +107,8 @@ export const SETTINGS_TABLE = {
   RATE_LIMIT: withDefault(
     '50', integer(0, 1e6),
     'requests per second for each credential, or for each address of clients without a credential; bursts may be twice '
-      + 'as large; 0: no limits, also for logins and WebSockets',
+      + 'as large; all credentials of a user share ten times this limit, in which large requests cost more; 0: no '
+      + 'limits, also for logins and WebSockets',
   ),
   COMPAT_STRICT: withDefault(
     '0', flag, '1: frames and answers omit the members that Stenolog adds to the fixed interface 0.6.2',

@@ -48,8 +48,10 @@ const refuse = (
   return E.isLeft(verdict) ? verdict : refusal
 }
 
-const admitCounted = (caller: Caller, bucket: string, { limits }: RateLimiting): E.Either<TooManyRequests, Caller> =>
-  E.map(() => caller)(limits.take(bucket))
+const admitCounted = (caller: Caller, bucket: string, { limits }: RateLimiting): E.Either<TooManyRequests, Caller> => {
+  const verdict = limits.take(bucket)
+  return E.map(() => caller)(E.isLeft(verdict) ? verdict : limits.takeOfUser(caller.userId))
+}
 
 /** A valid key passes the limit on wrong keys. So other clients behind the same proxy cannot lock it out. */
 const identifyByKey = async (

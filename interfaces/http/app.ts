@@ -11,7 +11,7 @@ import type { AccessCalls } from './access.ts'
 import { loggableUrl, loggableError } from './access-log.ts'
 import { readBody } from './body.ts'
 import { clientAddress } from './clients/client-address.ts'
-import { encodedList } from './encoded-list.ts'
+import { encodedList, rowsIn } from './encoded-list.ts'
 import { errorResponse } from './errors.ts'
 import type { HttpRefusal } from './errors.ts'
 import { createArrivalReader } from './clients/forwarded.ts'
@@ -143,17 +143,21 @@ const runRoute = async <D>(
 ): Promise<E.Either<HttpRefusal, Answer>> => {
   const credentials = { authorization: ctx.headers.authorization, apiKey: ctx.headers['x-api-key']?.toString() }
   const publicBucket = PUBLIC_BUCKETS.get(route) ?? 'address'
-  const limiting = { address: origin.address, limits: options.limits ?? NO_LIMITS, publicBucket }
+  const { limits = NO_LIMITS } = options
+  const limiting = { address: origin.address, limits, publicBucket }
   const caller: E.Either<HttpRefusal, Caller | null> =
     options.isControl === true
       ? await admitOperator(route, ctx.headers[ON_BEHALF_OF]?.toString(), options)
       : await admit(route.access, credentials, options, limiting)
   if (E.isLeft(caller)) return caller
   const body = route.body === undefined ? E.right(undefined) : await readBody(ctx, route.body)
+  if (Buffer.isBuffer(ctx.request.body)) limits.chargeUser(caller.right, { bytes: ctx.request.body.length })
   if (E.isLeft(body)) return body
   const params: Readonly<Record<string, string>> = ctx['params']
   const raw = { params, query: ctx.querystring, headers: ctx.headers, body: body.right }
-  return route.run(raw, caller.right, origin, options)
+  const answer = await route.run(raw, caller.right, origin, options)
+  if (E.isRight(answer)) limits.chargeUser(caller.right, { rows: rowsIn(answer.right.body) })
+  return answer
 }
 
 /** Writes the response of a route, and the `Link` header if it is a list. `listPrefix` is the path prefix of links. */

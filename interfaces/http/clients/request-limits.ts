@@ -1,16 +1,26 @@
 import * as E from 'fp-ts/lib/Either.js'
+import type { Caller } from '../../../application/caller.ts'
 import type { TooManyRequests } from '../../../application/errors.ts'
 import type { Environment } from '../../../application/ports/environment.ts'
 import { createFailureLimit } from './failure-limit.ts'
 
 type Verdict = E.Either<TooManyRequests, void>
 
-/** Rate limits of REST. A client is a credential or an address. */
+interface RequestCost {
+  readonly bytes?: number
+  readonly rows?: number
+}
+
+/** Rate limits of REST. A client is a credential or an address. A user may have many credentials. */
 export interface RequestLimits {
   /** Counts one request of `client`. */
   readonly take: (client: string) => Verdict
   /** Counts one request for a file of a page. A page has dozens of files, so this limit is higher. */
   readonly takeFile: (client: string) => Verdict
+  /** Counts one request of a user, with any credential. */
+  readonly takeOfUser: (userId: number) => Verdict
+  /** Counts the body (in bytes) and the rows of a request of a user (null: nobody). They are known only afterwards. */
+  readonly chargeUser: (user: Pick<Caller, 'userId'> | null, cost: RequestCost) => void
   /** Counts one unknown API token from `address`. */
   readonly countWrongKey: (address: string) => Verdict
 }
@@ -19,6 +29,13 @@ export interface RequestLimits {
 const BURST_SECONDS = 2
 /** With 50 requests per second, a client may load 400 files of pages at once: nine first visits to the console. */
 const FILES_BURST_SECONDS = 8
+/**
+ * All credentials of a user together have ten times the limit of one credential, in units: a request costs one unit,
+ * and more with a large body or many rows in its answer.
+ */
+const USER_FACTOR = 10
+const BYTES_PER_UNIT = 8 * 1024
+const ROWS_PER_UNIT = 100
 const WRONG_KEYS_PER_MINUTE = 30
 /** The least recently seen client is forgotten first. Its burst is available again after seconds anyway. */
 const MAX_CLIENTS = 20_000
@@ -30,7 +47,10 @@ const ALLOWED: Verdict = E.right(undefined)
 
 /** Allows everything. */
 export const NO_LIMITS: RequestLimits =
-  { take: () => ALLOWED, takeFile: () => ALLOWED, countWrongKey: () => ALLOWED }
+  {
+    take: () => ALLOWED, takeFile: () => ALLOWED, takeOfUser: () => ALLOWED, chargeUser: () => undefined,
+    countWrongKey: () => ALLOWED,
+  }
 
 /**
  * Creates one token bucket for each client, with the generic cell rate algorithm (ITU-T I.371, annex A). It stores one
@@ -45,16 +65,24 @@ export const createBuckets = (
 ) => {
   const fullAt = new Map<string, number>()
   const step = 1000 / perSecond
-  return (client: string): Verdict => {
-    const now = monotonic()
-    const next = Math.max(now, fullAt.get(client) ?? now) + step
-    const excess = next - now - burstSeconds * 1000
-    const isOver = excess > ROUNDING_MS
+  const store = (client: string, time: number): void => {
     fullAt.delete(client)
-    fullAt.set(client, isOver ? next - step : next)
+    fullAt.set(client, time)
     const [oldest] = fullAt.keys()
     if (fullAt.size > maxClients && oldest !== undefined) fullAt.delete(oldest)
-    return isOver ? E.left({ _tag: 'TooManyRequests', seconds: Math.ceil(excess / 1000) }) : ALLOWED
+  }
+  return {
+    take: (client: string): Verdict => {
+      const now = monotonic()
+      const next = Math.max(now, fullAt.get(client) ?? now) + step
+      const excess = next - now - burstSeconds * 1000
+      const isOver = excess > ROUNDING_MS
+      store(client, isOver ? next - step : next)
+      return isOver ? E.left({ _tag: 'TooManyRequests', seconds: Math.ceil(excess / 1000) }) : ALLOWED
+    },
+    /** Counts what a request has cost beyond 1. It is not refused any more, but the next one may be. */
+    charge: (client: string, units: number): void =>
+      store(client, Math.max(monotonic(), fullAt.get(client) ?? 0) + units * step),
   }
 }
 
@@ -66,9 +94,14 @@ export const createRequestLimits = (
 ): RequestLimits => {
   if (perSecond === 0) return NO_LIMITS
   const wrongKeys = createFailureLimit({ monotonic }, WRONG_KEYS_PER_MINUTE)
+  const users = createBuckets(monotonic, perSecond * USER_FACTOR, maxClients)
   return {
-    take: createBuckets(monotonic, perSecond, maxClients),
-    takeFile: createBuckets(monotonic, perSecond, maxClients, FILES_BURST_SECONDS),
+    take: createBuckets(monotonic, perSecond, maxClients).take,
+    takeFile: createBuckets(monotonic, perSecond, maxClients, FILES_BURST_SECONDS).take,
+    takeOfUser: (userId) => users.take(String(userId)),
+    chargeUser: (user, { bytes = 0, rows = 0 }) => {
+      if (user !== null) users.charge(String(user.userId), bytes / BYTES_PER_UNIT + rows / ROWS_PER_UNIT)
+    },
     countWrongKey: (address) => {
       if (wrongKeys.isReached(address)) return E.left({ _tag: 'TooManyRequests', seconds: 60 })
       wrongKeys.countFailure(address)

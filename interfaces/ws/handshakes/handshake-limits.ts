@@ -44,7 +44,7 @@ export const createHandshakeLimits = (
 ): HandshakeLimits => {
   if (failuresPerMinute === 0) return NO_LIMITS
   const failures = createFailureLimit(environment, failuresPerMinute)
-  const take = createBuckets(environment.monotonic, PER_SECOND, MAX_KNOWN_TOKENS, BURST_SECONDS)
+  const { take } = createBuckets(environment.monotonic, PER_SECOND, MAX_KNOWN_TOKENS, BURST_SECONDS)
   const knownTokens = new Set<string>()
 
   const remember = (pair: string): void => {

@@ -7,6 +7,7 @@ import type { Caller } from '../../../application/caller.ts'
 import { createRequestLimits } from '../../../interfaces/http/clients/request-limits.ts'
 import { consoleFiles } from '../../../interfaces/http/console/console-files.ts'
 import { createManualTimers } from '../../support/doubles/manual-timers.ts'
+import { tokenView } from './example-views.ts'
 import { startHttp } from './http-service.ts'
 
 const { build: BUILD } = await consoleFiles()
@@ -136,6 +137,34 @@ test('users, API keys, anonymous addresses, probes and page files have separate 
   t.deepEqual(await http.statuses(1, '/'), [429])
   http.advance(1000)
   t.deepEqual(await http.statuses(1, '/version'), [200])
+})
+
+test('a user has ten times the limit over all credentials; large bodies and many rows cost more [D57]', async (t) => {
+  const { monotonic, advance } = createManualTimers()
+  const authenticateKey = () => TE.right(O.some(keyCaller))
+  const rows = { items: Array.from({ length: 1000 }, (_, n) => tokenView(n + 1)), total: 1000 }
+  const listTokens = () => TE.right(rows)
+  const limits = createRequestLimits({ monotonic }, 1)
+  const http = await startHttp(t, { authenticateKey, listTokens }, { limits })
+  let sent = 0
+  const send = async (method: string, path: string, body?: unknown): Promise<number> => {
+    sent += 1
+    const headers = { 'x-api-key': `lt_${String(sent).padStart(12, 'a')}_${'b'.repeat(43)}` }
+    return (await http.send(method, path, { headers, ...(body !== undefined && { body }) })).status
+  }
+  const passing = async (count: number, ...request: Parameters<typeof send>): Promise<number> => {
+    const statuses: Array<number> = []
+    for (let n = 0; n < count; n += 1) statuses.push(await send(...request))
+    return statuses.filter((status) => status === 200).length
+  }
+  t.is(await passing(25, 'GET', '/users/me'), 20, 'each request has another key')
+  advance(2000)
+  t.is(await passing(5, 'GET', '/tokens'), 2, 'a request for 1,000 rows costs 11 units')
+  advance(4000)
+  const body = { name: 'x', unknown: 'y'.repeat(32 * 1024) }
+  t.is(await passing(10, 'POST', '/user-live-configs', body), 4, 'a request with a body of 32 KiB costs 5 units')
+  t.deepEqual(limits.takeOfUser(keyCaller.userId), E.left({ _tag: 'TooManyRequests', seconds: 1 }))
+  t.deepEqual(limits.takeOfUser(8), E.right(undefined), 'another user has another limit')
 })
 
 test('after 30 wrong API keys in a minute the address gets 429; valid keys still pass [S25]', async (t) => {
