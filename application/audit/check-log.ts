@@ -6,12 +6,18 @@ import { openEach } from '../log/event-serialization.ts'
 import type { OpenedEvent } from '../log/event-serialization.ts'
 import { BEGINNING } from '../ports/event-store.ts'
 import type { EventStore, Position, StoredEvent, SubscriptionMessage } from '../ports/event-store.ts'
+import type { ShortenedStream } from '../ports/integrity.ts'
 import type { Keyring } from '../ports/keyring.ts'
 import { ADMISSION_STREAM } from '../../domain/admission/events.ts'
 import { ADMINISTRATORS_STREAM } from '../../domain/administrators/events.ts'
+import { sequenceStream } from '../../domain/shared/sequence.ts'
 import { userStream } from '../../domain/user/events.ts'
 import { createErasureRules } from './erasure-rules.ts'
+import type { ObservedEvent } from './erasure-rules.ts'
+import { createIdRules } from './id-rules.ts'
+import { subjectOf } from './key-subject.ts'
 import { createOrderRules } from './order-rules.ts'
+import { shorteningProblem } from './shortening-rules.ts'
 import { skipDamaged } from '../log/skip-damaged.ts'
 import type { DamagedRow } from '../log/skip-damaged.ts'
 
@@ -20,7 +26,7 @@ const BATCH_SIZE = 500
  * Creates, ends and deletions may take this long. Background tasks, which run at least twice a minute, complete an
  * operation that was interrupted.
  */
-const IN_PROGRESS_MS = 70_000
+export const IN_PROGRESS_MS = 70_000
 
 export interface LogProblem {
   readonly check: 'decoding' | 'order' | 'reservations' | 'erasure'
@@ -33,6 +39,12 @@ interface CheckLogDeps {
   readonly keyring: Pick<Keyring, 'open'>
   /** Names of all keys that exist. */
   readonly keyNames: () => AsyncIterable<string> | Iterable<string>
+  /** Names of all keys that were erased. */
+  readonly erasedNames: () => AsyncIterable<string> | Iterable<string>
+  /** The streams that do not show all of their events, where the store keeps the hidden events. */
+  readonly shortened: () => Iterable<ShortenedStream>
+  /** Milliseconds for which a session with retention keeps its text after its end. 0: without limit. */
+  readonly retentionMax: number
   /** Milliseconds since 1970. Null: the time of the newest event, because no service is running. */
   readonly now: number | null
 }
@@ -59,9 +71,11 @@ const problemOf = (why: EventTypeUnknown | EventMisfit): string =>
   why._tag === 'EventMisfit' ? why.reason : `has the unknown type ${why.type}: a newer version wrote it`
 
 /** Checks events in the order of the log. */
-const createChecker = (keyring: Pick<Keyring, 'open'>) => {
+const createChecker = (
+  { keyring, retentionMax }: Pick<CheckLogDeps, 'keyring' | 'retentionMax'>, ids: ReturnType<typeof createIdRules>,
+) => {
   const rules = createOrderRules()
-  const erasures = createErasureRules()
+  const erasures = createErasureRules(retentionMax)
   const problems: Array<LogProblem> = []
   /** Streams with an unreadable event. Rules do not apply to later events, because they may depend on it. */
   const unsure = new Set<string>()
@@ -107,7 +121,9 @@ const createChecker = (keyring: Pick<Keyring, 'open'>) => {
   const checkEvent = (event: StoredEvent, opened: E.Either<EventTypeUnknown | EventMisfit, OpenedEvent>): void => {
     events += 1
     newest = Math.max(newest, Date.parse(event.metadata.recordedAt))
-    erasures.observe({ type: event.type, data: membersOf(event) })
+    const observed = { ...event, data: membersOf(event) }
+    erasures.observe(observed)
+    ids.observe(observed)
     if (E.isLeft(opened)) {
       problems.push({ check: 'decoding', where: placeOf(event), problem: problemOf(opened.left) })
       unsure.add(event.stream)
@@ -134,7 +150,7 @@ const createChecker = (keyring: Pick<Keyring, 'open'>) => {
       }
     },
     /** Returns all problems, including those that only the whole log shows. */
-    finish: async (now: number | null, keyNames: CheckLogDeps['keyNames']): Promise<CheckedLog> => {
+    finish: async (now: number | null, keyNames: AsyncIterable<string>): Promise<CheckedLog> => {
       const until = (now ?? newest) - IN_PROGRESS_MS
       const isOrphan = ({ reservation, live }: ReturnType<typeof rules.open>[number]): boolean =>
         !unsure.has(ADMISSION_STREAM) && !isUnsureLive(reservation.liveId)
@@ -150,7 +166,7 @@ const createChecker = (keyring: Pick<Keyring, 'open'>) => {
           `is missing but was not erased: ${count} ${count === 1 ? 'event is' : 'events are'} ` +
           'encrypted with it. The keyring is older than the log',
       }))
-      const leftOver = await erasures.leftOver(keyNames(), until)
+      const leftOver = await erasures.leftOver(keyNames, until)
       const notErased = leftOver.map((left): LogProblem => ({ check: 'erasure', ...left }))
       return { events, problems: [...problems, ...missingKeys, ...orphans, ...notErased] }
     },
@@ -160,14 +176,31 @@ const createChecker = (keyring: Pick<Keyring, 'open'>) => {
 const positionOf = (message: SubscriptionMessage): Position =>
   message.kind === 'event' ? message.event.position : message.position
 
+const NEWER_KEY = 'belongs to an id that the log has not given out. The keyring is newer than the log'
+
+/** Observes the later events that give out ids, up to the present end of the log. */
+const observeLater = async (
+  subscribe: EventStore['subscribe'], from: Position, observe: (event: ObservedEvent) => void,
+): Promise<void> => {
+  const stop = new AbortController()
+  for await (const message of subscribe(from, [ADMISSION_STREAM, sequenceStream('user')], stop.signal)) {
+    if (message.kind === 'event') observe({ ...message.event, data: membersOf(message.event) })
+    if (message.kind === 'caught-up') stop.abort()
+  }
+}
+
 /**
  * Checks the whole log up to its present end: all events must be known and readable, and their order must follow the
- * rules. An ended session must have no reservation, and a deleted session or user must have no key. It reports damaged
- * rows and everything that cannot be checked because of them. Rejects when the log cannot be read.
+ * rules. An ended session must have no reservation. A deleted session or user must have no key, and a text that had to
+ * be forgotten neither. No key may belong to an id that was not given out yet. No stream may hide an event against the
+ * rules. It reports damaged rows and everything that cannot be checked because of them. Rejects when the log cannot be
+ * read.
  */
-export const checkLog = async ({ store, keyring, keyNames, now }: CheckLogDeps): Promise<CheckedLog> => {
+export const checkLog = async (deps: CheckLogDeps): Promise<CheckedLog> => {
+  const { store, keyNames, erasedNames, shortened, now } = deps
   const head = orThrow(await store.head()())
-  const { checkBatch, addDamagedRow, finish } = createChecker(keyring)
+  const ids = createIdRules()
+  const { checkBatch, addDamagedRow, finish } = createChecker(deps, ids)
   /** Damaged rows. In the log they come after the waiting events. */
   const damaged: Array<DamagedRow> = []
   let waiting: Array<StoredEvent> = []
@@ -194,5 +227,18 @@ export const checkLog = async ({ store, keyring, keyNames, now }: CheckLogDeps):
     await checkWaiting()
     if (done) stop.abort()
   }
-  return await finish(now, keyNames)
+  const checked = await finish(now, ids.watch(keyNames()))
+  const erasedTexts = new Set<number>()
+  for await (const name of ids.watch(erasedNames())) {
+    const subject = subjectOf(name)
+    if (subject?.key === 'text') erasedTexts.add(subject.id)
+  }
+  // The service may have given out further ids meanwhile.
+  if (ids.ahead().length > 0) await observeLater(subscribe, head, ids.observe)
+  const ahead = ids.ahead().map((name): LogProblem => ({ check: 'erasure', where: `key ${name}`, problem: NEWER_KEY }))
+  const hidden = [...shortened()].flatMap((stream): ReadonlyArray<LogProblem> => {
+    const problem = shorteningProblem(stream, (liveId) => erasedTexts.has(liveId))
+    return problem === null ? [] : [{ check: 'order', where: stream.name, problem }]
+  })
+  return { ...checked, problems: [...checked.problems, ...ahead, ...hidden] }
 }

@@ -14,6 +14,7 @@ import { userStream } from '../../domain/user/events.ts'
 import type { UserEvent } from '../../domain/user/events.ts'
 import { createAdmissionRules } from './admission-rules.ts'
 import { createSegmentRules } from './segment-rules.ts'
+import { isNeverShortened } from './shortening-rules.ts'
 
 /** An event in clear text, with its place in the log. */
 export interface AuditedEvent {
@@ -29,12 +30,6 @@ export interface OrderRules {
   /** Returns the reservations after the events so far, with the status of their sessions. */
   readonly open: () => ReadonlyArray<{ readonly reservation: Reservation; readonly live: CheckedLive['status'] }>
 }
-
-/**
- * Streams that are never truncated: their revisions have no gaps. Other streams may lose all events except the last, so
- * rules that need the lost events do not apply to them.
- */
-const NEVER_TRUNCATED = /^(admission$|administrators$|live-|user-|profiles-)/
 
 /** `over`: finished or failed. The rest of the state is dropped, because a log may hold millions of ended sessions. */
 type CheckedLive = LiveState | { readonly status: 'over' }
@@ -148,7 +143,7 @@ export const createOrderRules = (): OrderRules => {
   const admissions = createAdmissionRules((liveId) => statusOf(liveId) !== 'none' && !isOpen(statusOf(liveId)))
 
   const checkRevision = ({ stream, revision }: AuditedEvent, before: number): string | null => {
-    if (!NEVER_TRUNCATED.test(stream)) return revision > before ? null : `revision ${revision} after revision ${before}`
+    if (!isNeverShortened(stream)) return revision > before ? null : `revision ${revision} after revision ${before}`
     return revision === before + 1 ? null : `revision ${revision} instead of ${before + 1}`
   }
 

@@ -3,7 +3,7 @@ import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
 import type { EventStore, Revision, StoredEvent, StoreUnavailable } from '../ports/event-store.ts'
 
 /** After this many unreadable revisions in a row the read stops: the file itself must be damaged. */
-const MAX_LOST_IN_SEQUENCE = 100
+export const MAX_LOST_IN_SEQUENCE = 100
 
 /** A revision that cannot be read, and why. */
 export interface LostRevision {
@@ -17,19 +17,24 @@ export interface UndamagedRead {
   readonly lost: ReadonlyArray<LostRevision>
 }
 
-/** Reads a stream from a revision and skips damaged events. Returns the skipped revisions too. */
+/**
+ * Reads up to `limit` revisions of a stream and skips damaged events. Also returns the skipped revisions, which count
+ * for the limit.
+ */
 export const readUndamaged = (
   { read }: Pick<EventStore, 'read'>,
   stream: string,
   from: Revision = 0,
+  limit: number | null = null,
 ): TaskEither<StoreUnavailable, UndamagedRead> => async () => {
-  const whole = await read(stream, from === 0 ? {} : { from })()
+  const whole = await read(stream, { ...(from > 0 && { from }), ...(limit !== null && { limit }) })()
   if (E.isRight(whole)) return E.right({ events: whole.right, lost: [] })
   if (whole.left._tag === 'StoreUnavailable') return E.left(whole.left)
   const events: Array<StoredEvent> = []
   const lost: Array<LostRevision> = []
   let lostInSequence = 0
-  for (let revision = from; lostInSequence < MAX_LOST_IN_SEQUENCE; ) {
+  const isFull = (): boolean => limit !== null && events.length + lost.length >= limit
+  for (let revision = from; lostInSequence < MAX_LOST_IN_SEQUENCE && !isFull(); ) {
     const found = await read(stream, { from: revision, limit: 1 })()
     if (E.isLeft(found)) {
       if (found.left._tag === 'StoreUnavailable') return E.left(found.left)

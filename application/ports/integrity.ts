@@ -20,3 +20,10 @@ export interface StreamIntegrity {
 
 /** Checks the stored rows of a stream. Returns null when the store keeps no hashes. */
 export type VerifyStream = (stream: string) => TaskEither<StoreUnavailable, StreamIntegrity | null>
+
+/** A stream whose first events are not read any more, or which has a limit that hides them later. */
+export interface ShortenedStream {
+  readonly name: string
+  /** Whether a number or an age of events limits the stream. */
+  readonly hasLimit: boolean
+}

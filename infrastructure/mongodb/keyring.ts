@@ -102,11 +102,17 @@ export async function* mongoKeyRows({ keyring }: Pick<MongoConnection, 'keyring'
   }
 }
 
+/** Yields the names of all erased keys, for checks. Rejects when the server does not answer. */
+export async function* mongoErasedNames({ keyring }: Pick<MongoConnection, 'keyring'>): AsyncGenerator<string> {
+  const isErased: Readonly<Record<string, unknown>> = { erasedAt: { $ne: null } }
+  for await (const { _id } of keysIn(keyring).find(isErased, { projection: { _id: 1 } })) yield _id
+}
+
 /** Returns the names of all erased keys. Rejects when the server does not answer. */
 export const erasedMongoKeys = async (connection: Pick<MongoConnection, 'keyring'>): Promise<ReadonlyArray<string>> => {
-  const isErased: Readonly<Record<string, unknown>> = { erasedAt: { $ne: null } }
-  const erased = await keysIn(connection.keyring).find(isErased, { projection: { _id: 1 } }).toArray()
-  return erased.map(({ _id }) => _id)
+  const names: Array<string> = []
+  for await (const name of mongoErasedNames(connection)) names.push(name)
+  return names
 }
 
 /** Each query for erased keys goes back this far, much longer than a write waits for its majority. */

@@ -26,3 +26,14 @@ export function* sqliteKeyRows(file: string): Generator<KeyRow> {
     database.close()
   }
 }
+
+/** Yields the names of all keys that a keyring's file lists as erased. */
+export function* sqliteErasedNames(file: string): Generator<string> {
+  const database = openForReading(file)
+  try {
+    const select = 'SELECT name FROM erased WHERE name > ?'
+    for (const { name } of rowsInPages(database, select, 'name', '')) yield String(name)
+  } finally {
+    database.close()
+  }
+}

@@ -497,6 +497,7 @@ export interface TranscriptSegment {
   readonly type: 'transcription' | 'translation'
   readonly language: string
   readonly words?: ReadonlyArray<Word>
+  readonly damaged?: true
 }
 
 export interface TranslationPair {

@@ -6,8 +6,8 @@ import { orThrow } from '../../domain/shared/or-throw.ts'
 import type { Projection } from '../projection.ts'
 
 /** One document for each projection that was ever rebuilt, for a later process that finds the rebuild unfinished. */
-const NOTES: CollectionSpec = { name: 'rebuilds', indexes: [] }
-const WITHOUT_CHECKPOINT = { projection: NOTES.name, collection: NOTES.name }
+export const REBUILDS: CollectionSpec = { name: 'rebuilds', indexes: [] }
+const WITHOUT_CHECKPOINT = { projection: REBUILDS.name, collection: REBUILDS.name }
 
 export interface RebuildNote {
   /** The version of the code that folded the documents. Only the same version may continue. */
@@ -36,15 +36,15 @@ export const createRebuildNotes = (
   { name: id }: Pick<Projection, 'name'>,
 ): RebuildNotes => {
   const stored = async (): Promise<StoredNote | null> => {
-    orThrow(await documents.ensure([NOTES])())
-    return O.toNullable(orThrow(await documents.get(NOTES.name, id)())) as StoredNote | null
+    orThrow(await documents.ensure([REBUILDS])())
+    return O.toNullable(orThrow(await documents.get(REBUILDS.name, id)())) as StoredNote | null
   }
   return {
     read: stored,
     write: async (note) => {
       const revision = ((await stored())?.revision ?? 0) + 1
       const document = { ...note, revision }
-      const change = { kind: 'put', collection: NOTES.name, id, document, position: positionOf(revision) } as const
+      const change = { kind: 'put', collection: REBUILDS.name, id, document, position: positionOf(revision) } as const
       orThrow(await documents.commit(WITHOUT_CHECKPOINT, [change], NO_CHECKPOINT)())
     },
   }

@@ -17,7 +17,7 @@ const MEANINGS: Readonly<Record<string, string>> = {
   correlation_id: '`X-Request-ID` of the request that led to the event; background tasks have their own ids',
   current_page: 'number of this page, from 1',
   damaged: 'entries of the history that are damaged',
-  'DamagedEntry.id': 'number of the entry; 0 stands for the whole history',
+  'DamagedEntry.id': 'number of the entry; 0 stands for the whole history, or for the text of the session',
   checks: 'state of each part of the service: [monitor](../operate/monitor.md#healthready)',
   confidence: 'how certain the model is, from 0 to 1',
   entries: 'number of entries in the history',
@@ -81,6 +81,8 @@ const MEANINGS: Readonly<Record<string, string>> = {
   'Word.end': 'seconds from the beginning of the audio',
   'TranscriptSegment.start': 'seconds from the beginning of the audio',
   'TranscriptSegment.end': 'seconds from the beginning of the audio',
+  'TranscriptSegment.damaged':
+    'true: the stored segment cannot be read. Its text is empty, and its times are those of the gap',
 }
 
 const OBJECTS_WITH_SETTINGS: ReadonlySet<string> = new Set(['EngineSettings', 'Profile'])

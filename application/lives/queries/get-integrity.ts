@@ -1,21 +1,31 @@
+import * as E from 'fp-ts/lib/Either.js'
 import * as O from 'fp-ts/lib/Option.js'
+import type { Task } from 'fp-ts/lib/Task.js'
 import * as TE from 'fp-ts/lib/TaskEither.js'
 import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
 import { pipe } from 'fp-ts/lib/function.js'
 import { liveStream } from '../../../domain/live/events.ts'
+import { ERASED } from '../../../domain/shared/event.ts'
+import { segmentsStream } from '../../../domain/transcript/events.ts'
+import { IN_PROGRESS_MS } from '../../audit/check-log.ts'
 import type { Caller } from '../../caller.ts'
 import type { LiveNotFound, Unavailable } from '../../errors.ts'
 import type { Environment } from '../../ports/environment.ts'
 import type { StreamIntegrity, VerifyStream } from '../../ports/integrity.ts'
 import type { FactsOfLive } from '../../ports/read-models.ts'
+import { findLive } from '../owned-live.ts'
+import { READABLE_AFTER_END_MS } from '../policies/forget-text.ts'
+import { readFinals } from './read-finals.ts'
+import type { ReadFinalsDeps } from './read-finals.ts'
 
 /**
- * Shows whether the stored rows of a session, and their links to the neighbouring rows, are unchanged. The check finds
- * accidental damage and careless edits. It does not find an edit whose author recomputed all hashes.
+ * Shows whether the stored rows of a session and of its text, and their links to the neighbouring rows, are unchanged,
+ * and whether the text is gone when it had to be forgotten. The check finds accidental damage and careless edits. It
+ * does not find an edit whose author recomputed all hashes.
  */
 export interface LiveIntegrity extends Omit<StreamIntegrity, 'damages'> {
   readonly status: 'intact' | 'damaged' | 'unavailable'
-  /** The damage found. `id`: position in the history. 0 stands for the whole stream. */
+  /** The damage found. `id`: position in the history. 0 stands for the whole history, or for the text. */
   readonly damaged: ReadonlyArray<{ readonly id: number; readonly reason: string }>
   readonly checkedAt: string
 }
@@ -23,29 +33,65 @@ export interface LiveIntegrity extends Omit<StreamIntegrity, 'damages'> {
 /** Checks a session of the caller. */
 export type GetIntegrity = (caller: Caller, liveId: number) => TaskEither<LiveNotFound | Unavailable, LiveIntegrity>
 
-export interface IntegrityDeps {
+export interface IntegrityDeps extends ReadFinalsDeps {
   readonly verifyStream: VerifyStream
   readonly environment: Pick<Environment, 'now'>
+  /** Milliseconds for which a session keeps its text after its end. 0: without limit. */
+  readonly retentionMax: number
 }
 
 const UNAVAILABLE = { status: 'unavailable', rows: 0, first: null, last: null, headHash: null, damaged: [] } as const
 
 const notFound: LiveNotFound = { _tag: 'LiveNotFound' }
 
-/** Checks an existing session of any owner. */
-export const checkIntegrity =
-  ({ verifyStream, environment }: IntegrityDeps) =>
-  (liveId: number): TaskEither<Unavailable, LiveIntegrity> =>
+type Damages = LiveIntegrity['damaged']
+
+const damagesOfHistory = ({ damages }: StreamIntegrity): Damages =>
+  damages.map(({ revision, reason }) => ({ id: revision === null ? 0 : revision + 1, reason }))
+
+/** Events of the text are not in the history, so the reason names their place. */
+const damagesOfText = (text: StreamIntegrity | null): Damages =>
+  (text?.damages ?? []).map(({ revision, reason }) =>
+    ({ id: 0, reason: revision === null ? `the text: ${reason}` : `entry ${revision + 1} of the text: ${reason}` }))
+
+/** Number of events of the text that are read, to see whether it is readable. */
+const SAMPLE_EVENTS = 100
+
+/** Reports a text that is still readable although it had to be forgotten. A damaged history is reported elsewhere. */
+const damagesOfPromise = ({ environment, retentionMax, ...deps }: IntegrityDeps) => {
+  const [find, read] = [findLive(deps.store), readFinals(deps)]
+  return (liveId: number): Task<Damages> => async () => {
+    const live = await find(() => true, liveId)()
+    if (E.isLeft(live) || live.right.endedAt === null) return []
+    const { created, endedAt } = live.right
+    const keptMs = created.retention ? retentionMax || Infinity : READABLE_AFTER_END_MS
+    if (Date.parse(environment.now()) - Date.parse(endedAt) < keptMs + IN_PROGRESS_MS) return []
+    const text = await read(liveId, 0, SAMPLE_EVENTS)()
+    const isReadable = E.isRight(text) && text.right.finals.some(({ data }) => data !== null && data.text !== ERASED)
+    return isReadable ? [{ id: 0, reason: 'the text is still readable although it had to be forgotten' }] : []
+  }
+}
+
+/** Checks an existing session of any owner: its history and its text. */
+export const checkIntegrity = (deps: IntegrityDeps) => {
+  const { verifyStream, environment } = deps
+  const promise = damagesOfPromise(deps)
+  return (liveId: number): TaskEither<Unavailable, LiveIntegrity> =>
     pipe(
-      verifyStream(liveStream(liveId)),
-      TE.map((verified) => {
+      TE.Do,
+      TE.bind('history', () => verifyStream(liveStream(liveId))),
+      TE.bind('text', () => verifyStream(segmentsStream(liveId))),
+      TE.bind('overdue', () => TE.fromTask(promise(liveId))),
+      TE.map(({ history, text, overdue }) => {
         const checkedAt = environment.now()
-        if (verified === null) return { ...UNAVAILABLE, checkedAt }
-        const { damages, ...found } = verified
-        const damaged = damages.map(({ revision, reason }) => ({ id: revision === null ? 0 : revision + 1, reason }))
-        return { ...found, status: damaged.length === 0 ? 'intact' : 'damaged', damaged, checkedAt }
+        if (history === null) return { ...UNAVAILABLE, checkedAt }
+        const { rows, first, last, headHash } = history
+        const damaged = [...damagesOfHistory(history), ...damagesOfText(text), ...overdue]
+        const status = damaged.length === 0 ? 'intact' : 'damaged'
+        return { status, rows, first, last, headHash, damaged, checkedAt }
       }),
     )
+}
 
 /** Takes the owner from the read model, because the stream itself may be damaged. */
 export const getIntegrity = (deps: IntegrityDeps & { readonly factsOfLive: FactsOfLive }): GetIntegrity => {

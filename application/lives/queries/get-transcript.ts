@@ -4,19 +4,20 @@ import * as TE from 'fp-ts/lib/TaskEither.js'
 import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
 import { pipe } from 'fp-ts/lib/function.js'
 import { ERASED } from '../../../domain/shared/event.ts'
-import { SegmentFinalised, segmentsStream } from '../../../domain/transcript/events.ts'
+import { withDamagedSegments } from '../../../domain/transcript/damaged-segments.ts'
+import type { ReadSegment } from '../../../domain/transcript/damaged-segments.ts'
 import type { TranscriptSegment } from '../../../domain/transcript/subtitles.ts'
 import type { Caller } from '../../caller.ts'
 import type { LiveNotFound, TranscriptNotFound, Unavailable } from '../../errors.ts'
-import { openEvents } from '../../log/event-serialization.ts'
 import type { Environment } from '../../ports/environment.ts'
 import type { EventStore } from '../../ports/event-store.ts'
 import type { Keyring } from '../../ports/keyring.ts'
 import { findOwnedLive } from '../owned-live.ts'
 import type { OwnedLive } from '../owned-live.ts'
+import { readFinals } from './read-finals.ts'
 
-/** The stored text of a session with retention, ordered by segment. */
-export type Transcript = ReadonlyArray<TranscriptSegment>
+/** The stored text of a session with retention, ordered by segment. A damaged event costs only its own segment. */
+export type Transcript = ReadonlyArray<ReadSegment>
 
 /** Returns the transcript of a session of the caller, also before its end. */
 export type GetTranscript = (
@@ -44,22 +45,22 @@ const inOrder = (a: TranscriptSegment, b: TranscriptSegment): number =>
 /** Reads the transcript from the log, because the log holds the only copy of the text. */
 export const getTranscript = ({ store, keyring, environment, retentionMax }: GetTranscriptDeps): GetTranscript => {
   const find = findOwnedLive(store)
-  const open = openEvents(keyring)
+  const read = readFinals({ store, keyring })
 
   /** True from the exact moment when the retention ends. The erasure itself may run a little later. */
   const isExpired = ({ endedAt }: OwnedLive): boolean =>
     endedAt !== null && retentionMax > 0 && Date.parse(environment.now()) - Date.parse(endedAt) >= retentionMax
 
-  const readSegments = async (liveId: number): Promise<Either<Unavailable, ReadonlyArray<TranscriptSegment>>> => {
-    const segments: Array<TranscriptSegment> = []
+  const readSegments = async ({ created }: OwnedLive): Promise<Either<Unavailable, ReadonlyArray<ReadSegment>>> => {
+    const segments: Array<TranscriptSegment | null> = []
     for (let from = 0; ; from += PAGE_EVENTS) {
-      const stored = await store.read(segmentsStream(liveId), { from, limit: PAGE_EVENTS })()
-      if (E.isLeft(stored)) return stored
-      const opened = await open(stored.right.filter(({ type }) => type === SegmentFinalised.type))()
-      if (E.isLeft(opened)) return opened
-      // The cast is safe, because the codec of SegmentFinalised has decoded the events.
-      segments.push(...(opened.right as ReadonlyArray<SegmentFinalised>).map(({ data }) => data))
-      if (stored.right.length < PAGE_EVENTS) return E.right(segments)
+      const page = await read(created.liveId, from, PAGE_EVENTS)()
+      if (E.isLeft(page)) return page
+      const { finals, last } = page.right
+      segments.push(...finals.map(({ data }) => data))
+      if (last !== null && last >= from + PAGE_EVENTS - 1) continue
+      const translations = created.translations.map(({ to }) => to)
+      return E.right(withDamagedSegments(segments, created.liveId, { language: created.language, translations }))
     }
   }
 
@@ -67,7 +68,7 @@ export const getTranscript = ({ store, keyring, environment, retentionMax }: Get
     pipe(
       find(caller, liveId),
       TE.filterOrElseW((live) => live.created.retention && !isExpired(live), () => notFound),
-      TE.chainW(() => () => readSegments(liveId)),
+      TE.chainW((live) => () => readSegments(live)),
       // The key was erased during the reads, or the retention has ended.
       TE.filterOrElseW((segments) => segments.every(({ text }) => text !== ERASED), () => notFound),
       TE.map((segments) => segments.toSorted(inOrder)),

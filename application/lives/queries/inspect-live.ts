@@ -33,8 +33,8 @@ export interface InspectLive {
   readonly getAnyIntegrity: (caller: Caller, liveId: number) => Inspection<LiveIntegrity>
 }
 
-export interface InspectLiveDeps extends WriteDeps, AdminLiveDeps, IntegrityDeps {
-  readonly environment: WriteDeps['environment']
+export interface InspectLiveDeps
+  extends WriteDeps, AdminLiveDeps, Pick<IntegrityDeps, 'verifyStream' | 'retentionMax'> {
   readonly factsOf: FactsOf
   readonly factsOfLive: FactsOfLive
 }

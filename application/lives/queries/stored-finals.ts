@@ -8,14 +8,16 @@ import { wrapped } from '../../../domain/transcript/captions.ts'
 import { eventReader } from '../../../domain/read-event.ts'
 import { SegmentFinalised, segmentsStream, termOf } from '../../../domain/transcript/events.ts'
 import type { Unavailable } from '../../errors.ts'
-import { openEvents } from '../../log/event-serialization.ts'
+import { readUndamaged } from '../../log/read-undamaged.ts'
+import type { UndamagedRead } from '../../log/read-undamaged.ts'
 import type { WriteDeps } from '../../log/handle-command.ts'
 import type { TranscriptFrame } from '../../pipeline/signals.ts'
-import type { Revision, StoredEvent } from '../../ports/event-store.ts'
+import type { Revision, StoredEvent, StoreUnavailable } from '../../ports/event-store.ts'
 import { isOpen, loadLive } from '../load-live.ts'
 import { READABLE_AFTER_END_MS } from '../policies/forget-text.ts'
 import { createBackwardSearch } from './resume-point.ts'
 import type { ResumePoint, IsWanted } from './resume-point.ts'
+import { readFinals } from './read-finals.ts'
 import { createSharedPages } from './shared-pages.ts'
 
 /** A final segment as it was sent to listeners, with the leadership term of the worker that stored it. */
@@ -65,7 +67,7 @@ const placeOf = (event: StoredEvent): Pick<TranscriptFrame, 'kind' | 'segment'> 
 /** Reads finals from the log and rebuilds the frames that were sent to listeners. */
 export const storedFinals = (deps: StoredFinalsDeps): StoredFinals => {
   const { store, keyring, environment, timers } = deps
-  const open = openEvents(keyring)
+  const readFrom = readFinals({ store, keyring })
   const shared = createSharedPages<Unavailable, FinalsPage>(timers)
 
   /**
@@ -74,11 +76,23 @@ export const storedFinals = (deps: StoredFinalsDeps): StoredFinals => {
   const isReadable = (live: Live): boolean =>
     isOpen(live) || Date.parse(environment.now()) - Date.parse(String(live.updatedAt)) < READABLE_AFTER_END_MS
 
-  const frameOf = ({ config }: Live['created'], { data }: SegmentFinalised): StoredFinal => {
+  const frameOf = ({ config }: Live['created'], data: SegmentFinalised['data']): StoredFinal => {
     const { kind, segment, start, end, text, language, words, maxChars = config.max_chars } = data
     const term = termOf({ data })
     const frame = { kind, segment, final: true, start, end, text: wrapped(text, maxChars), language, term }
     return words === undefined ? frame : { ...frame, words }
+  }
+
+  /** Reads events backwards. With a damaged event it reads the whole stream instead, and skips the damaged events. */
+  const readBackwards = async (
+    stream: string, limit: number, from?: Revision,
+  ): Promise<Either<StoreUnavailable, ReadonlyArray<StoredEvent>>> => {
+    const page = await store.read(stream, { direction: 'backwards', limit, ...(from !== undefined && { from }) })()
+    if (E.isRight(page)) return page
+    if (page.left._tag === 'StoreUnavailable') return E.left(page.left)
+    const whole = await readUndamaged(store, stream)()
+    return E.map(({ events }: UndamagedRead) =>
+      events.filter(({ revision }) => revision <= (from ?? revision)).toReversed())(whole)
   }
 
   /**
@@ -87,14 +101,14 @@ export const storedFinals = (deps: StoredFinalsDeps): StoredFinals => {
    */
   const findAfter = async (stream: string, point: AfterPoint): Promise<Either<Unavailable, Start>> => {
     const wanted = createBackwardSearch(point).wanted()
-    const newest = await store.read(stream, { direction: 'backwards', limit: 1 })()
+    const newest = await readBackwards(stream, 1)
     if (E.isLeft(newest)) return newest
     let [start, end] = [0, newest.right[0]?.revision ?? 0]
     while (end - start > PROBE_EVENTS) {
       const middle = Math.floor((start + end) / 2)
-      const page = await store.read(stream, { from: middle, limit: PROBE_EVENTS })()
+      const page = await readUndamaged(store, stream, middle, PROBE_EVENTS)()
       if (E.isLeft(page)) return page
-      const final = page.right.find((event) => placeOf(event).kind === 'transcription')
+      const final = page.right.events.find((event) => placeOf(event).kind === 'transcription')
       if (final !== undefined && placeOf(final).segment <= point.segment) start = final.revision
       else end = middle
     }
@@ -106,8 +120,7 @@ export const storedFinals = (deps: StoredFinalsDeps): StoredFinals => {
     const search = createBackwardSearch(point)
     let from: Revision | undefined
     for (;;) {
-      const newest = { direction: 'backwards', limit: SEARCH_PAGE_EVENTS } as const
-      const page = await store.read(stream, from === undefined ? newest : { ...newest, from })()
+      const page = await readBackwards(stream, SEARCH_PAGE_EVENTS, from)
       if (E.isLeft(page)) return page
       const found = page.right.find((event) => search.found(placeOf(event)))
       const oldest = page.right.at(-1)
@@ -119,16 +132,13 @@ export const storedFinals = (deps: StoredFinalsDeps): StoredFinals => {
   }
 
   const readPage = async ({ created }: Live, page: number): Promise<Either<Unavailable, FinalsPage>> => {
-    const end = (page + 1) * PAGE_EVENTS
-    const stored = await store.read(segmentsStream(created.liveId), { from: page * PAGE_EVENTS, limit: PAGE_EVENTS })()
-    if (E.isLeft(stored)) return stored
-    const inside = stored.right.filter(({ revision }) => revision < end)
-    const opened = await open(inside.filter(({ type }) => type === SegmentFinalised.type))()
-    if (E.isLeft(opened)) return opened
-    // The cast is safe, because the codec of SegmentFinalised has decoded the events.
-    const finals = (opened.right as ReadonlyArray<SegmentFinalised>).filter(({ data }) => data.text !== ERASED)
-    const isFull = (stored.right.at(-1)?.revision ?? 0) >= end - 1
-    return E.right({ finals: finals.map((final) => frameOf(created, final)), isFull })
+    const [begin, end] = [page * PAGE_EVENTS, (page + 1) * PAGE_EVENTS]
+    const read = await readFrom(created.liveId, begin, PAGE_EVENTS)()
+    if (E.isLeft(read)) return read
+    // A damaged event costs its own final only.
+    const finals = read.right.finals.flatMap(({ revision, data }) =>
+      revision < end && data !== null && data.text !== ERASED ? [frameOf(created, data)] : [])
+    return E.right({ finals, isFull: (read.right.last ?? 0) >= end - 1 })
   }
 
   /** Returns the same frame objects to all listeners, so each frame is serialised once. */

@@ -30,7 +30,8 @@ const DIGEST = 'stream_digest(name, first, base, purged, max_count, max_age_ms, 
 /** SQL that updates digests, without its WHERE clause. It must run in each transaction that changes these columns. */
 export const SET_DIGEST = `UPDATE streams SET digest = ${DIGEST}`
 
-const useStreamDigest = (database: DatabaseSync): void =>
+/** Lets a connection compute digests of streams. */
+export const useStreamDigest = (database: DatabaseSync): void =>
   database.function(
     'stream_digest',
     { deterministic: true, directOnly: true, varargs: true },
@@ -50,7 +51,7 @@ export const prepareEventLog = (database: DatabaseSync): void => {
       database.exec(`ALTER TABLE streams ADD COLUMN digest BLOB NOT NULL DEFAULT x''; ${SET_DIGEST}`)
     database.exec(`
       INSERT INTO coverage(since)
-      SELECT coalesce(max(pos), 0) FROM events WHERE NOT EXISTS (SELECT 1 FROM coverage)
+      SELECT (SELECT coalesce(max(pos), 0) FROM events) WHERE NOT EXISTS (SELECT 1 FROM coverage)
     `)
   })
 }
@@ -74,3 +75,19 @@ export const isDamagedStream = (database: DatabaseSync, name: string): boolean =
 /** Returns the row number after which edits of streams are detected; null: the log has no digests yet. */
 export const digestsSince = (database: DatabaseSync): number | null =>
   hasDigests(database) ? Number(database.prepare('SELECT since FROM coverage').get()?.['since'] ?? 0) : null
+
+/** How SQLite writes down the column that `prepareEventLog` adds to a log of a version without digests. */
+const ADDED_DIGEST = /digest BLOB NOT NULL DEFAULT x''\)/
+
+/** Returns why the mark cannot be true from which on edits of streams are detected, or null. */
+export const coverageProblem = (database: DatabaseSync): string | null => {
+  if (!hasDigests(database)) return null
+  const streams = database.prepare("SELECT sql FROM sqlite_master WHERE type = 'table' AND name = 'streams'").get()
+  const last = Number(database.prepare('SELECT coalesce(max(pos), 0) AS last FROM events').get()?.['last'])
+  const latest = ADDED_DIGEST.test(String(streams?.['sql'])) ? last : 0
+  // Earlier versions added a mark of 0 at each start.
+  const marks = database.prepare('SELECT since FROM coverage').all().map(({ since }) => Number(since))
+  if (marks.length === 0) return 'the mark of the position at which stream digests begin is missing'
+  const wrong = marks.find((since) => since < 0 || since > latest)
+  return wrong === undefined ? null : `stream digests cannot begin at position ${wrong}`
+}

@@ -4,7 +4,7 @@ import * as E from 'fp-ts/lib/Either.js'
 import type { Position } from '../../../application/ports/event-store.ts'
 import { isCorruption, openForReading, rowsInPages } from '../database.ts'
 import { EVENT_COLUMNS, GENESIS, isIntact, toPosition, type EventRow } from './event-row.ts'
-import { digestsSince, damagedStreams } from './stream-digest.ts'
+import { coverageProblem, digestsSince, damagedStreams } from './stream-digest.ts'
 
 const BATCH = 1000
 
@@ -77,6 +77,8 @@ export async function* walkChain(
     if (reason !== undefined) yield broken(pos + 1, reason)
     for (const name of damagedStreams(database))
       yield broken(pos + 1, `the row of the stream ${name} is damaged: reads may return wrong events`)
+    const coverage = coverageProblem(database)
+    if (coverage !== null) yield broken(pos + 1, coverage)
   } catch (error) {
     if (!isCorruption(error)) throw error
     yield broken(pos + 1, error.message)

@@ -1,15 +1,19 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Documents } from '../../../application/ports/documents.ts'
 import type { EventStore } from '../../../application/ports/event-store.ts'
+import type { ShortenedStream } from '../../../application/ports/integrity.ts'
 import type { Keyring } from '../../../application/ports/keyring.ts'
 import { acquireDataDirectory } from '../../../infrastructure/sqlite/data-directory.ts'
 import { createLogger } from '../../../infrastructure/node/logger.ts'
 import type { Settings } from '../../../infrastructure/settings.ts'
 import { openSqliteDocumentsReader } from '../../../infrastructure/sqlite/documents/documents.ts'
+import { sqliteGuards } from '../../../infrastructure/sqlite/documents/guards.ts'
 import { openSqliteEventReader } from '../../../infrastructure/sqlite/event-log/event-reader.ts'
+import { shortenedStreams } from '../../../infrastructure/sqlite/event-log/shortened-streams.ts'
 import { openSqliteKeyringReader } from '../../../infrastructure/sqlite/keyring/keyring.ts'
-import { sqliteKeyRows } from '../../../infrastructure/sqlite/verify-files.ts'
+import { sqliteErasedNames, sqliteKeyRows } from '../../../infrastructure/sqlite/verify-files.ts'
 import type { KeyRow } from '../../../infrastructure/keys/verify-keys.ts'
+import type { Guard } from '../../../infrastructure/stores/guard.ts'
 import { readMasterKey } from '../../compose/stores.ts'
 import { dataFiles } from '../data-files.ts'
 import type { DataFiles } from '../data-files.ts'
@@ -31,6 +35,13 @@ export interface ToolData {
   readonly keyring: Pick<Keyring, 'open'>
   /** All keys in their stored, encrypted form. */
   readonly keyRows: () => AsyncIterable<KeyRow> | Iterable<KeyRow>
+  readonly erasedNames: () => AsyncIterable<string> | Iterable<string>
+  /** The streams that do not show all of their events. None on a server, which removes the hidden events. */
+  readonly shortened: () => Iterable<ShortenedStream>
+  /** The guards of all checkpoints and of the documents of these collections. */
+  readonly guards: (collections: ReadonlyArray<string>) => AsyncIterable<Guard> | Iterable<Guard>
+  /** The highest fencing token that a lease has given out. */
+  readonly highestToken: () => Promise<number>
 }
 
 interface Closable {
@@ -46,7 +57,7 @@ const openLogReader = async (settings: Settings, { events }: DataFiles): Promise
   return await openEventStoreDb({ url, prefix, logger: createLogger('error') })
 }
 
-type DocumentsAndKeys = Omit<ToolData, 'store'> & Closable
+type DocumentsAndKeys = Omit<ToolData, 'store' | 'shortened'> & Closable
 
 const openDocumentsAndKeys = async (
   { mongoUrl, streamPrefix: prefix }: Settings,
@@ -58,7 +69,14 @@ const openDocumentsAndKeys = async (
     try {
       const keyring = await openSqliteKeyringReader({ file: files.keyring, masterKey })
       const close = async (): Promise<void> => void (await Promise.all([documents.close(), keyring.close()]))
-      return { documents, keyring, keyRows: () => sqliteKeyRows(files.keyring), close }
+      return {
+        documents, keyring, close,
+        keyRows: () => sqliteKeyRows(files.keyring),
+        erasedNames: () => sqliteErasedNames(files.keyring),
+        guards: (collections) => sqliteGuards(files.documents, collections),
+        // Embedded leases have no tokens.
+        highestToken: () => Promise.resolve(0),
+      }
     } catch (error) {
       await documents.close()
       throw error
@@ -66,12 +84,20 @@ const openDocumentsAndKeys = async (
   }
   const { connectMongo } = await import('../../../infrastructure/mongodb/connection.ts')
   const { createMongoDocuments } = await import('../../../infrastructure/mongodb/documents.ts')
-  const { mongoKeyRows, openMongoKeyringReader } = await import('../../../infrastructure/mongodb/keyring.ts')
+  const { highestToken, mongoGuards } = await import('../../../infrastructure/mongodb/guards.ts')
+  const { mongoErasedNames, mongoKeyRows, openMongoKeyringReader } =
+    await import('../../../infrastructure/mongodb/keyring.ts')
   const connection = await connectMongo(mongoUrl, { prefix, limitMs: SERVER_LIMIT_MS })
   try {
     const keyring = await openMongoKeyringReader(connection, masterKey)
     const documents = createMongoDocuments(connection)
-    return { documents, keyring, keyRows: () => mongoKeyRows(connection), close: connection.close }
+    return {
+      documents, keyring, close: connection.close,
+      keyRows: () => mongoKeyRows(connection),
+      erasedNames: () => mongoErasedNames(connection),
+      guards: (collections) => mongoGuards(connection, collections),
+      highestToken: () => highestToken(connection),
+    }
   } catch (error) {
     await connection.close()
     throw error
@@ -89,7 +115,8 @@ export const withData = async <A>(
   try {
     const { close, ...documentsAndKeys } = await openDocumentsAndKeys(settings, files, masterKey)
     try {
-      return await run({ store, ...documentsAndKeys }, files)
+      const shortened = () => (settings.eventstoreUrl === null ? shortenedStreams(files.events) : [])
+      return await run({ store, shortened, ...documentsAndKeys }, files)
     } finally {
       await close()
     }

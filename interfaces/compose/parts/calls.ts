@@ -53,6 +53,7 @@ export const callsOf = (
 ): Omit<Calls, keyof OperationCalls | 'recentLoad'> & AccessCalls => {
   const { foundation, engines, writeSide, readSide, running, accounts } = parts
   const { settings, store, keyring, credentials, environment } = foundation
+  const { retentionMax } = settings
   const { write, switched, admission } = writeSide
   const { catalogue } = switched
   const { verifyStream } = foundation.stores
@@ -99,13 +100,13 @@ export const callsOf = (
     finishLivesByAudioUrl: finishLivesByAudioUrl(finishing),
     finishAnyLive: finishAnyLive({ ...finishing, directory, lags }),
     deleteLive: deleteLive(writing),
-    getActivity: getActivity({ store, lags, listeners, runs: access.runs, retentionMax: settings.retentionMax }),
+    getActivity: getActivity({ store, lags, listeners, runs: access.runs, retentionMax }),
     getCapacity: getCapacity({ admission }),
     getHistory: getHistory({ store, keyring }),
     getHistoryEntry: getHistoryEntry({ store, keyring, ...lives }),
-    getIntegrity: getIntegrity({ environment, verifyStream, ...lives }),
-    ...inspectLive({ ...write, ...lives, directory, lags, verifyStream }),
-    getTranscript: getTranscript({ store, keyring, environment, retentionMax: settings.retentionMax }),
+    getIntegrity: getIntegrity({ store, keyring, environment, verifyStream, retentionMax, ...lives }),
+    ...inspectLive({ ...write, ...lives, directory, lags, verifyStream, retentionMax }),
+    getTranscript: getTranscript({ store, keyring, environment, retentionMax }),
     catalogue,
   }
 }

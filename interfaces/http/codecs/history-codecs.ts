@@ -51,7 +51,7 @@ export const integrityView = t.strict(
     last_position: nullable(count),
     /** SHA-256 of the last entry, chained over all earlier entries, in hexadecimal. */
     head_hash: nullable(t.string),
-    /** `id` is the position of the damaged entry. 0 means the whole history. */
+    /** `id` is the position of the damaged entry. 0 means the whole history, or the text of the session. */
     damaged: t.readonlyArray(t.strict({ id: count, reason: t.string }, 'DamagedEntry')),
     checked_at: instant,
   },

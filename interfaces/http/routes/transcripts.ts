@@ -3,8 +3,8 @@ import * as t from 'io-ts'
 import type { GetTranscript } from '../../../application/lives/queries/get-transcript.ts'
 import { wrapped } from '../../../domain/transcript/captions.ts'
 import type { CaptionShape } from '../../../domain/transcript/captions.ts'
+import type { ReadSegment } from '../../../domain/transcript/damaged-segments.ts'
 import { toSubRip, toWebVtt } from '../../../domain/transcript/subtitles.ts'
-import type { TranscriptSegment } from '../../../domain/transcript/subtitles.ts'
 import { object } from '../../../domain/shared/codecs.ts'
 import { segmentWord } from '../../../domain/transcript/events.ts'
 import { UNAVAILABLE } from '../errors.ts'
@@ -25,16 +25,21 @@ const segmentView = object(
     type: t.keyof({ transcription: null, translation: null }),
     language: t.string,
   },
-  { words: t.readonlyArray(segmentWord) },
+  {
+    words: t.readonlyArray(segmentWord),
+    /** The segment is damaged in the store: its text is empty, and its times are those of the gap. */
+    damaged: t.literal(true),
+  },
   'TranscriptSegment',
 )
 const transcriptView = t.strict({ transcript: t.readonlyArray(segmentView) }, 'Transcript')
 
 const presentSegment =
   (strict: boolean) =>
-  ({ start, end, text, kind, language, words }: TranscriptSegment): t.TypeOf<typeof segmentView> => ({
+  ({ start, end, text, kind, language, words, damaged }: ReadSegment): t.TypeOf<typeof segmentView> => ({
     start: roundToMs(start), end: roundToMs(end), text, type: kind, language,
     ...(words !== undefined && !strict && { words }),
+    ...(damaged && !strict && { damaged }),
   })
 
 type TextFormat = Exclude<t.TypeOf<typeof transcriptQuery>['format'], 'json'>
@@ -45,11 +50,16 @@ const MEDIA_TYPES: Readonly<Record<TextFormat, string>> = {
   vtt: 'text/vtt; charset=utf-8',
 }
 
+/** What a reader sees in place of a damaged segment. */
+const DAMAGED_TEXT = '[damaged]'
+
+const withMark = (segment: ReadSegment): ReadSegment => (segment.damaged ? { ...segment, text: DAMAGED_TEXT } : segment)
+
 /** The usual line length of subtitles in broadcasting. */
 const SUBTITLE_CHARS = 42
 
 const textOf = (
-  format: TextFormat, segments: ReadonlyArray<TranscriptSegment>, charsPerLine: number | null, lines: number,
+  format: TextFormat, segments: ReadonlyArray<ReadSegment>, charsPerLine: number | null, lines: number,
 ): string => {
   const shape: CaptionShape = { maxChars: charsPerLine ?? SUBTITLE_CHARS, maxLines: lines }
   switch (format) {
@@ -79,11 +89,11 @@ const getTranscript = privateRoute(
     if (E.isLeft(transcript)) return transcript
     const { format } = query
     // JSON contains all languages, because each segment names its language. Text formats contain the original only.
-    const isWanted = ({ language, kind }: TranscriptSegment): boolean =>
+    const isWanted = ({ language, kind }: ReadSegment): boolean =>
       query.language === null ? format === 'json' || kind === 'transcription' : language === query.language
     const segments = transcript.right.filter(isWanted)
     if (format === 'json') return E.right({ data: { transcript: segments.map(presentSegment(origin.strict)) } })
-    const text = textOf(format, segments, query.chars_per_line, query.lines)
+    const text = textOf(format, segments.map(withMark), query.chars_per_line, query.lines)
     return E.right({ mediaType: MEDIA_TYPES[format], text })
   },
 )

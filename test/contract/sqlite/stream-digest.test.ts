@@ -107,6 +107,22 @@ withLog(
   },
 )
 
+withLog('the mark of the digests is written once, and a moved or missing mark is reported', async (t, store, file) => {
+  await fill(store)
+  await store.close()
+  const again = await openSqliteEventStore({ file })
+  t.teardown(() => again.close())
+  const database = new DatabaseSync(file)
+  t.teardown(() => database.close())
+  t.deepEqual(database.prepare('SELECT since FROM coverage').all().map(({ since }) => since), [0])
+  t.deepEqual(await verifyChain(file), E.right(12))
+  tamper(file, 'UPDATE coverage SET since = 3')
+  t.like(await verifyChain(file), { left: { reason: 'stream digests cannot begin at position 3' } })
+  tamper(file, 'DELETE FROM coverage')
+  const reason = 'the mark of the position at which stream digests begin is missing'
+  t.like(await verifyChain(file), { left: { reason } })
+})
+
 withLog('the digests of a log that always had them include its first row', async (t, store, file) => {
   await fill(store)
   await store.close()

@@ -95,14 +95,14 @@ export const auditMutants: ReadonlyArray<Mutant> = [
     rows: ['took over the session in term 2 without an assignment'], test: AUDIT_VIOLATIONS,
   },
   {
-    file: 'application/audit/erasure-rules.ts',
+    file: 'application/audit/key-subject.ts',
     before: '(user|live|text)',
     after: '(user|live)',
     rows: ['key text-1: still exists although session 1 was deleted'], test: AUDIT_VIOLATIONS,
   },
   {
     file: 'application/audit/erasure-rules.ts',
-    before: '      owners.delete(liveId)\n',
+    before: '      lives.delete(liveId)\n',
     after: '',
     rows: ['a history that follows the rules passes'], test: AUDIT,
   },

@@ -54,8 +54,8 @@ export const formerSurvivorMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'application/audit/erasure-rules.ts',
-    before: '&& owner.at <= until',
-    after: '&& owner.at < until',
+    before: 'boolean => at <= until',
+    after: 'boolean => at < until',
     rows: ['data deleted up to the requested moment must be gone, later deletions need not be complete'],
     test: ERASURE_RULES,
   },

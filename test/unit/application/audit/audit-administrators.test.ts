@@ -7,6 +7,7 @@ import { createMemoryEventStore } from '../../../support/doubles/memory/event-st
 import { createMemoryKeyring } from '../../../support/doubles/memory/keyring.ts'
 import { right } from '../../../support/tools/right.ts'
 import { createTestEnvironment } from '../../../support/doubles/environment.ts'
+import { NOTHING_ERASED } from './audited-log.ts'
 
 type Step = readonly [stream: string, type: string, data: object]
 
@@ -37,7 +38,9 @@ const problemsOf = async (steps: ReadonlyArray<Step>, damaged = -1): Promise<Rea
       yield message
     }
   }
-  const { problems } = await checkLog({ store: { ...store, subscribe }, keyring, keyNames: () => [], now: null })
+  const { problems } = await checkLog({
+    ...NOTHING_ERASED, store: { ...store, subscribe }, keyring, keyNames: () => [], now: null,
+  })
   return problems.flatMap(({ where, problem }) => (where.includes('administrators') ? [problem] : []))
 }
 

@@ -84,6 +84,12 @@ export const userDeleted: Step = [
 ]
 export const disabled: Step = ['user-3', { type: 'UserDisabled', data: { userId: 3, at: after(0) } }]
 
+type Deps = Parameters<typeof checkLog>[0]
+
+/** No key was erased, no stream is shortened, and text with retention is kept for ever. */
+export const NOTHING_ERASED: Pick<Deps, 'erasedNames' | 'shortened' | 'retentionMax'> =
+  { erasedNames: () => [], shortened: () => [], retentionMax: 0 }
+
 /** A store that reports the events with these indexes as damaged. */
 const damagedAt = (store: EventStore, numbers: ReadonlyArray<number>): EventStore => ({
   ...store,
@@ -125,6 +131,7 @@ export const problemsOf = async (
   keyNames: ReadonlyArray<string> = [],
   damaged: ReadonlyArray<number> = [],
   removed: ReadonlyArray<number> = [],
+  stored: Partial<Pick<Deps, 'erasedNames' | 'shortened' | 'retentionMax'>> = {},
 ) => {
   const store = scavenged(damagedAt(createMemoryEventStore(), damaged), removed)
   const keyring = createMemoryKeyring()
@@ -136,6 +143,8 @@ export const problemsOf = async (
   for (const [stream, event] of steps)
     for (const { type, data } of right(await sealEvents(keyring, stream)([event])())) await append(stream, type, data)
   for (const [stream, { type, data }] of raw) await append(stream, type, data)
-  const { problems } = await checkLog({ store, keyring, keyNames: () => keyNames, now: Date.parse(after(1_000_000)) })
+  const { problems } = await checkLog({
+    ...NOTHING_ERASED, ...stored, store, keyring, keyNames: () => keyNames, now: Date.parse(after(1_000_000)),
+  })
   return problems.map(({ check, where, problem }) => `${check}: ${where.replace(/, position.*/, '')}: ${problem}`)
 }

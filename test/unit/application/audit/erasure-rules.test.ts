@@ -6,21 +6,63 @@ import type { EventStore } from '../../../../application/ports/event-store.ts'
 import { after, liveCreated } from '../../../support/events/sample-events.ts'
 import { createMemoryEventStore } from '../../../support/doubles/memory/event-store.ts'
 import { createMemoryKeyring } from '../../../support/doubles/memory/keyring.ts'
+import { NOTHING_ERASED } from './audited-log.ts'
+
+const { data: created } = liveCreated()
+const liveId = created.liveId
+const observed = (type: string, data: object) => ({ stream: 'any', revision: 0, type, data: { ...data } })
+
+/** Returns a function that lists what is left over of these events at a moment. */
+const leftOverOf = (
+  retentionMax: number, keys: ReadonlyArray<string>, ...events: ReadonlyArray<ReturnType<typeof observed>>
+) => {
+  const rules = createErasureRules(retentionMax)
+  events.forEach(rules.observe)
+  return async (until: number): Promise<ReadonlyArray<string>> =>
+    (await rules.leftOver(keys, until)).map(({ where, problem }) => `${where}: ${problem}`)
+}
 
 test('data deleted up to the requested moment must be gone, later deletions need not be complete', async (t) => {
-  const { data: created } = liveCreated()
+  const { userId } = created
   const at = after(100)
-  const rules = createErasureRules()
-  for (const liveId of [1, 2]) rules.observe({ type: 'LiveCreated', data: { ...created, liveId } })
-  rules.observe({ type: 'LiveDeleted', data: { liveId: 2, userId: created.userId, lastStatus: 'finished', at } })
-  rules.observe({ type: 'UserDeleted', data: { userId: created.userId, usernameHash: 'h', at } })
-  const keys = [`user-${created.userId}`, 'live-2', 'text-2', 'live-1', 'user-999', 'keyring-probe']
-  const leftOverAt = async (until: number): Promise<ReadonlyArray<string>> =>
-    (await rules.leftOver(keys, until)).map(({ where }) => where)
-  const leftOver = ['session 1', `key user-${created.userId}`, 'key live-2', 'key text-2']
-  t.deepEqual(await leftOverAt(Date.parse(at) - 1), [])
-  t.deepEqual(await leftOverAt(Date.parse(at)), leftOver)
-  t.deepEqual(await leftOverAt(Date.parse(at) + 1), leftOver)
+  const leftOver = leftOverOf(
+    0,
+    [`user-${userId}`, 'live-2', 'text-2', 'live-1', 'user-999', 'keyring-probe'],
+    ...[1, 2].map((id) => observed('LiveCreated', { ...created, liveId: id })),
+    observed('LiveDeleted', { liveId: 2, userId, lastStatus: 'finished', at }),
+    observed('UserDeleted', { userId, usernameHash: 'h', at }),
+  )
+  const expected = [
+    `session 1: still exists although user ${userId} was deleted`,
+    `key user-${userId}: still exists although user ${userId} was deleted`,
+    'key live-2: still exists although session 2 was deleted',
+    'key text-2: still exists although session 2 was deleted',
+  ]
+  t.deepEqual(await leftOver(Date.parse(at) - 1), [])
+  t.deepEqual(await leftOver(Date.parse(at)), expected)
+  t.deepEqual(await leftOver(Date.parse(at) + 1), expected)
+})
+
+test('the key of a text must be gone when its time is over, counted from the end or the last start', async (t) => {
+  const [end, start] = [Date.parse(after(1000)), Date.parse(after(500_000))]
+  const of = (retention: boolean) => observed('LiveCreated', { ...created, retention })
+  const ended = observed('LiveFailed', { ...created, at: after(1000) })
+  const restarted = observed('WorkerJoined', { worker: 'w', at: after(500_000) })
+  const keys = [`text-${liveId}`, `live-${liveId}`]
+  const problem = [`key text-${liveId}: still exists although the text of session ${liveId} had to be forgotten`]
+
+  const unretained = leftOverOf(0, keys, of(false), ended)
+  t.deepEqual(await unretained(end + 59_999), [])
+  t.deepEqual(await unretained(end + 60_000), problem)
+  const afterStart = leftOverOf(0, keys, of(false), ended, restarted)
+  t.deepEqual(await afterStart(start - 1), [], 'nothing is erased while the service is stopped')
+  t.deepEqual(await afterStart(start), problem)
+  const retained = leftOverOf(7000, keys, of(true), ended)
+  t.deepEqual(await retained(end + 6999), [])
+  t.deepEqual(await retained(end + 7000), problem)
+  t.deepEqual(await leftOverOf(0, keys, of(true), ended)(end * 2), [], 'without RETENTION_MAX the text stays')
+  t.deepEqual(await leftOverOf(0, keys, of(false))(end * 2), [], 'an open session keeps its text')
+  t.deepEqual(await leftOverOf(7000, keys, ended)(end * 2), [], 'the retention is unknown')
 })
 
 test('a log that ends in an error is not reported as clean', async (t) => {
@@ -33,7 +75,10 @@ test('a log that ends in an error is not reported as clean', async (t) => {
       yield* memory.subscribe(from, prefixes, signal)
     },
   }
-  await t.throwsAsync(checkLog({ store, keyring: createMemoryKeyring(), keyNames: () => [], now: null }), {
+  const checked = checkLog({
+    ...NOTHING_ERASED, store, keyring: createMemoryKeyring(), keyNames: () => [], now: null,
+  })
+  await t.throwsAsync(checked, {
     message: /gone/,
   })
 })
