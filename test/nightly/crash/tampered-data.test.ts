@@ -25,6 +25,16 @@ const LATER_MS = 600_000
 
 const textOf = (time: number): string => new Date(time).toISOString().replace('Z', '000+00:00')
 
+/** The key of session 1, as the keyring stored it before the text was forgotten. */
+let forgottenKey = new Uint8Array()
+
+const keyOf = (directory: string, name: string): Uint8Array<ArrayBuffer> => {
+  const database = new DatabaseSync(join(directory, 'keyring.sqlite'), { readOnly: true })
+  const row = database.prepare('SELECT wrapped FROM keys WHERE name = ?').get(name)
+  database.close()
+  return row?.['wrapped'] as Uint8Array<ArrayBuffer>
+}
+
 const addTexts = async (directory: string): Promise<void> => {
   const masterKey = await loadMasterKey(join(directory, 'master.key'))
   const store = await openSqliteEventStore({ file: join(directory, 'events.sqlite') })
@@ -40,6 +50,7 @@ const addTexts = async (directory: string): Promise<void> => {
     const events = sealed.map((event) => ({ ...event, id: randomUUID(), metadata: metadata(textOf(Date.now())) }))
     await rightOf(store.append(stream, 'any', events))
   }
+  forgottenKey = keyOf(directory, 'text-1')
   await rightOf(keyring.erase(['text-1']))
   await rightOf(store.deleteStream('segments-1'))
   // An event that proves that the service ran long after the end of session 1.
@@ -95,7 +106,10 @@ const NEWER_KEY = 'belongs to an id that the log has not given out. The keyring 
 const CHANGES: ReadonlyArray<readonly [title: string, file: FileName, how: Change, problem: string]> = [
   [
     'the key of a forgotten text returns', 'keyring',
-    `UPDATE keys SET name = 'text-1' WHERE name = 'text-2'; DELETE FROM erased WHERE name = 'text-1'`,
+    (database) => {
+      database.prepare("INSERT INTO keys(name, wrapped) VALUES ('text-1', ?)").run(forgottenKey)
+      database.exec("DELETE FROM erased WHERE name = 'text-1'")
+    },
     'erasure: key text-1: still exists although the text of session 1 had to be forgotten',
   ],
   [
