@@ -2,11 +2,11 @@
 import { InferenceSession } from 'onnxruntime-node'
 
 const create = InferenceSession.create.bind(InferenceSession) as (
-  graph: string,
+  graph: Uint8Array,
   options: InferenceSession.SessionOptions,
 ) => Promise<InferenceSession>
 
 Object.assign(InferenceSession, {
-  create: (graph: string, options: InferenceSession.SessionOptions) =>
+  create: (graph: Uint8Array, options: InferenceSession.SessionOptions) =>
     create(graph, { ...options, preferredOutputLocation: 'cpu' }),
 })

@@ -1,7 +1,7 @@
 import { link, mkdir, open, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { copyTinyFiles } from '../tiny-model.ts'
-import { decoderOf, encoderOf, WEIGHTS_FILE, weightsBytes } from './whisper-shape.ts'
+import { decoderOf, encoderOf, GRAPHS, weightsBytes, weightsFileOf } from './whisper-shape.ts'
 import type { WhisperShape } from './whisper-shape.ts'
 
 /** A model of a certain shape with random 32-bit weights. */
@@ -47,12 +47,15 @@ export const makeShapedModel = async (shape: WhisperShape, tokens: number): Prom
   if (joined === null || single === null) return null
   for (const { folder } of [joined, single]) await mkdir(join(folder, 'onnx'))
   const pathIn = (folder: string, file: string): string => join(folder, 'onnx', file)
-  await writeWeights(pathIn(joined.folder, WEIGHTS_FILE), weightsBytes(shape))
+  const [ofEncoder, ...ofDecoders] = GRAPHS.map(weightsFileOf)
+  const weights = pathIn(joined.folder, ofEncoder ?? '')
+  await writeWeights(weights, weightsBytes(shape))
+  for (const file of ofDecoders) await link(weights, pathIn(joined.folder, file))
   await writeFile(pathIn(joined.folder, 'encoder_model.onnx'), encoderOf(shape, 'rows'))
   await writeFile(pathIn(single.folder, 'encoder_model.onnx'), encoderOf(shape, 1))
   await writeFile(pathIn(joined.folder, 'decoder_model.onnx'), decoderOf(shape, false))
   await writeFile(pathIn(joined.folder, 'decoder_with_past_model.onnx'), decoderOf(shape, true))
-  for (const file of [WEIGHTS_FILE, 'decoder_model.onnx', 'decoder_with_past_model.onnx'])
+  for (const file of [...GRAPHS.map(weightsFileOf), 'decoder_model.onnx', 'decoder_with_past_model.onnx'])
     await link(pathIn(joined.folder, file), pathIn(single.folder, file))
   const remove = async (): Promise<void> => {
     await joined.remove()

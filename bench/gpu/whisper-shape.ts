@@ -22,27 +22,28 @@ export const SHAPES = {
 
 /** Frames of a window of 30 seconds, positions of the encoder, and positions of the decoder. */
 const [FRAMES, POSITIONS, TEXT_POSITIONS] = [3000, 1500, 448]
-/** The file with the weights of all graphs, next to them. */
-export const WEIGHTS_FILE = 'weights.bin'
+/** Names of the graphs without `.onnx`. Each graph has its weights in a file next to it. */
+export const GRAPHS = ['encoder_model', 'decoder_model', 'decoder_with_past_model'] as const
+type GraphName = (typeof GRAPHS)[number]
+export const weightsFileOf = (graph: GraphName): string => `${graph}.onnx_data`
 /** LayerNormalization is an operator since this version. */
 const OPERATORS = 17
-const EXTERNAL_DATA = 13
 const [ENTRY_KEY, ENTRY_VALUE, EXTERNAL] = [1, 2, 1]
 
 /** Bytes that the weights file needs: its largest table. All tables begin at its first byte. */
 export const weightsBytes = ({ vocabulary, width }: WhisperShape): number => 4 * vocabulary * width
 
-/** Encodes a table of 32-bit floats that is in the weights file. */
-const table = (name: string, dimensions: ReadonlyArray<number>): Uint8Array => {
+/** Encodes a table of 32-bit floats that is in the weights file of its graph. */
+const table = (graph: GraphName, name: string, dimensions: ReadonlyArray<number>): Uint8Array => {
   const entry = (key: string, value: string): Uint8Array =>
-    message(EXTERNAL_DATA, text(ENTRY_KEY, key), text(ENTRY_VALUE, value))
+    message(TENSOR.EXTERNAL_DATA, text(ENTRY_KEY, key), text(ENTRY_VALUE, value))
   const bytes = 4 * dimensions.reduce((product, length) => product * length, 1)
   return message(
     GRAPH.INITIALIZER,
     ...dimensions.map((length) => number(TENSOR.DIMENSIONS, length)),
     number(TENSOR.TYPE, ELEMENT.FLOAT),
     text(TENSOR.NAME, name),
-    entry('location', WEIGHTS_FILE),
+    entry('location', weightsFileOf(graph)),
     entry('length', String(bytes)),
     number(TENSOR.LOCATION, EXTERNAL),
   )
@@ -51,7 +52,7 @@ const table = (name: string, dimensions: ReadonlyArray<number>): Uint8Array => {
 type Attributes = Parameters<typeof node>[3]
 
 /** Collects the nodes and constants of a graph. Each method adds nodes and returns the name of their result. */
-const createGraph = ({ width, heads }: WhisperShape) => {
+const createGraph = (graph: GraphName, { width, heads }: WhisperShape) => {
   const constants = new Map<string, Uint8Array>()
   const nodes: Array<Uint8Array> = []
   let count = 0
@@ -68,7 +69,7 @@ const createGraph = ({ width, heads }: WhisperShape) => {
   }
   const weights = (...dimensions: ReadonlyArray<number>): string => {
     const name = fresh()
-    constants.set(name, table(name, dimensions))
+    constants.set(name, table(graph, name, dimensions))
     return name
   }
   /** A list of equal values, or a single number if `length` is absent. */
@@ -115,7 +116,8 @@ const createGraph = ({ width, heads }: WhisperShape) => {
 /** Encodes the encoder. `rows`: the number of windows in a run, or a name when it takes any number. */
 export const encoderOf = (shape: WhisperShape, rows: number | 'rows'): Uint8Array => {
   const { layers, width, melBins } = shape
-  const { apply, weights, filled, gelu, normal, projected, attention, plus, feedForward, file } = createGraph(shape)
+  const graph = createGraph('encoder_model', shape)
+  const { apply, weights, filled, gelu, normal, projected, attention, plus, feedForward, file } = graph
   const convolved = (input: string, from: number, stride: number): string => {
     const attributes = { kernel_shape: [3], pads: [1, 1], strides: [stride] }
     return gelu(apply('Conv', [input, weights(width, from, 3), filled(0, width)], attributes))
@@ -136,7 +138,8 @@ const PARTS = ['key', 'value'] as const
 /** Encodes a decoder without a causal mask: the graph of the prompt, or of further tokens (`hasPast`). */
 export const decoderOf = (shape: WhisperShape, hasPast: boolean): Uint8Array => {
   const { layers, width, heads, vocabulary } = shape
-  const { apply, weights, list, normal, projected, attention, plus, feedForward, file } = createGraph(shape)
+  const graph = createGraph(hasPast ? 'decoder_with_past_model' : 'decoder_model', shape)
+  const { apply, weights, list, normal, projected, attention, plus, feedForward, file } = graph
   const cache = (layer: number, source: string, positions: number | string, kind: string): ReadonlyArray<Value> =>
     PARTS.map((part) => [`${kind}.${layer}.${source}.${part}`, ['rows', heads, positions, width / heads]])
   const lengthOf = (input: string, axis: number): string => apply('Shape', [input], { start: axis, end: axis + 1 })

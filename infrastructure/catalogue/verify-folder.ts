@@ -1,16 +1,15 @@
-import { execFile } from 'node:child_process'
-import { stat } from 'node:fs/promises'
-import { join, relative } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { readdir, stat } from 'node:fs/promises'
+import { basename, dirname, join, relative } from 'node:path'
 import * as E from 'fp-ts/lib/Either.js'
 import * as t from 'io-ts'
 import { messageOf } from '../../domain/shared/message-of.ts'
 import { sha256Of } from '../files/file-hash.ts'
-import { engineEnvironment } from '../onnx/providers/engine-environment.ts'
 import { familyOf } from '../onnx/families.ts'
+import { isExternalDataOf } from '../onnx/model-files/graph-files.ts'
 import { readJson, tokenizerConfigJson, tokenizerJson } from '../onnx/model-json.ts'
-import { readManifest, writeManifest } from './manifest.ts'
-import type { Manifest } from './manifest.ts'
+import { graphProblem } from './graph-problem.ts'
+import { readManifest, writeManifest } from '../onnx/model-files/manifest.ts'
+import type { Manifest } from '../onnx/model-files/manifest.ts'
 import { measuredBy, tryModel } from './trial.ts'
 import type { Trial } from './trial.ts'
 
@@ -34,25 +33,6 @@ export interface FolderFinding {
   readonly kept: boolean
 }
 
-const GRAPH_CHECK = fileURLToPath(new URL('./graph-check-process.ts', import.meta.url))
-/** onnxruntime's messages are cut to this length. */
-const MAX_DETAIL_CHARACTERS = 300
-
-/** Returns onnxruntime's error about a graph; null when the graph loads. */
-const graphProblem = (file: string): Promise<string | null> =>
-  new Promise((resolve) => {
-    execFile(process.execPath, [GRAPH_CHECK, file], { env: engineEnvironment() }, (error, _out, stderr) => {
-      if (error === null) resolve(null)
-      else
-        resolve(
-          (stderr.trim() || `the file killed the process that loaded it (${error.signal ?? error.code})`).slice(
-            0,
-            MAX_DETAIL_CHARACTERS,
-          ),
-        )
-    })
-  })
-
 const jsonProblem = async (folder: string, path: string): Promise<string | null> => {
   const codec =
     path === 'tokenizer.json' ? tokenizerJson : path === 'tokenizer_config.json' ? tokenizerConfigJson : t.UnknownRecord
@@ -67,13 +47,21 @@ interface Expected {
   readonly problem: string | null
 }
 
+/** Returns a graph and the files next to it that may hold its weights. */
+const withExternalData = async (graph: string): Promise<ReadonlyArray<string>> => {
+  const names = await readdir(dirname(graph))
+  const data = names.filter((name) => isExternalDataOf(basename(graph), name)).sort()
+  return [graph, ...data.map((name) => join(dirname(graph), name))]
+}
+
 const expectedIn = async (folder: string): Promise<Expected> => {
   const family = await familyOf(folder)
   if (E.isLeft(family)) return { paths: ['config.json'], problem: family.left }
   const { jsonFiles, findWeights } = family.right
   const weights = await findWeights(folder, 'cpu')
   if (E.isLeft(weights)) return { paths: jsonFiles, problem: weights.left }
-  return { paths: [...jsonFiles, ...weights.right.graphs.map((file) => relative(folder, file))], problem: null }
+  const files = await Promise.all(weights.right.graphs.map(withExternalData))
+  return { paths: [...jsonFiles, ...files.flat().map((file) => relative(folder, file))], problem: null }
 }
 
 const checkFile = async (
@@ -98,7 +86,7 @@ const checkFile = async (
   const problem = path.endsWith('.json')
     ? await jsonProblem(folder, path)
     : path.endsWith('.onnx')
-      ? await graphProblem(file)
+      ? await graphProblem(file, 'load')
       : null
   return problem === null
     ? { path, bytes, state: 'ok', detail: '' }
@@ -112,12 +100,12 @@ const store = async (
   known: Manifest | null,
   trial: Trial,
 ): Promise<boolean> => {
-  const hashed =
-    known?.files ??
-    (await Promise.all(
-      files.map(async ({ path, bytes: size }) => ({ path, size, sha256: await sha256Of(join(folder, path)) })),
-    ))
-  return writeManifest(folder, { ...known, files: hashed, ...measuredBy(trial) }).then(
+  const recorded = known?.files ?? []
+  const added = files.filter(({ path }) => !recorded.some((record) => record.path === path))
+  const hashed = await Promise.all(
+    added.map(async ({ path, bytes: size }) => ({ path, size, sha256: await sha256Of(join(folder, path)) })),
+  )
+  return writeManifest(folder, { ...known, files: [...recorded, ...hashed], ...measuredBy(trial) }).then(
     () => true,
     () => false,
   )

@@ -25,6 +25,9 @@ const graphsOf = (files: ReadonlyMap<string, ListedFile>, precision: Precision):
 const isDataOf = (graph: string, path: string): boolean =>
   path.startsWith(`${graph}_data`) && /^(?:_\d+)?$/.test(path.slice(graph.length + '_data'.length))
 
+/** Whether a file contains weights of any graph. */
+export const isExternalData = (path: string): boolean => path.includes('.onnx_data')
+
 /**
  * Chooses the files that the engine needs from a repository or directory, in download order. The small files come
  * first, because they show whether the engine can run the model. Without a `wanted` precision it chooses the best one

@@ -1,16 +1,17 @@
-import { copyFile, readdir, rename, stat, statfs } from 'node:fs/promises'
+import { copyFile, lstat, readdir, rename, stat, statfs } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import * as E from 'fp-ts/lib/Either.js'
 import { orThrow } from '../../domain/shared/or-throw.ts'
-import type { Manifest, Measured } from '../catalogue/manifest.ts'
-import { writeManifest } from '../catalogue/manifest.ts'
+import { graphProblem } from '../catalogue/graph-problem.ts'
+import type { Manifest, Measured } from '../onnx/model-files/manifest.ts'
+import { writeManifest } from '../onnx/model-files/manifest.ts'
 import { pathExists } from '../files/path-exists.ts'
 import { sync } from '../files/sync.ts'
 import { familyOf } from '../onnx/families.ts'
 import type { Precision } from '../onnx/model-weights.ts'
 import { chooseProvider } from '../onnx/providers/execution-provider.ts'
 import { downloadFile, sha256IfComplete } from './download.ts'
-import { chooseFiles } from './export-files.ts'
+import { chooseFiles, isExternalData } from './export-files.ts'
 import { HubError } from './hub-error.ts'
 import type { HubHttp } from './hub-http.ts'
 import type { Wait } from './retries.ts'
@@ -117,13 +118,16 @@ const fromDirectory = async (
   source: path,
   commit: null,
   fetch: async (file, staging, onBytes) => {
-    const target = join(staging.files, file.path)
-    await copyFile(join(path, file.path), `${target}.part`)
+    const [from, target] = [join(path, file.path), join(staging.files, file.path)]
+    // A link in a model from somewhere else could make any file of this machine its weights.
+    if (isExternalData(file.path) && (await lstat(from)).isSymbolicLink())
+      throw new Error(`${from} is a link; copy the folder with its files (cp -rL) and pull the copy`)
+    await copyFile(from, `${target}.part`)
     await sync(`${target}.part`)
     await rename(`${target}.part`, target)
     onBytes(file.size)
     const sha256 = await sha256IfComplete(target, file)
-    if (sha256 === null) throw new Error(`${join(path, file.path)} changed while it was copied`)
+    if (sha256 === null) throw new Error(`${from} changed while it was copied`)
     return sha256
   },
 })
@@ -159,6 +163,14 @@ const requireFamily = async (staging: Staging, files: Chosen['files']): Promise<
   if (E.isLeft(family)) throw new Error(family.left)
 }
 
+/** Throws an Error for a graph that wants weights from other files than those next to it. */
+const requireOwnWeights = async (staging: Staging, files: Chosen['files']): Promise<void> => {
+  for (const { path } of files) {
+    const problem = path.endsWith('.onnx') ? await graphProblem(join(staging.files, path), 'read') : null
+    if (problem !== null) throw new Error(`${path} cannot be used: ${problem}`)
+  }
+}
+
 const fetchAll = async (chosen: Chosen, staging: Staging, options: PullOptions): Promise<Manifest['files']> => {
   const { files, fetch } = chosen
   const complete = await findComplete(files, staging)
@@ -177,6 +189,7 @@ const fetchAll = async (chosen: Chosen, staging: Staging, options: PullOptions):
     options.onProgress(done, total, path)
     records.push({ path, size, sha256 })
   }
+  await requireOwnWeights(staging, files)
   return records
 }
 

@@ -1,6 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import { InferenceSession } from 'onnxruntime-node'
 import type { GpuProvider, Provider } from './providers/execution-provider.ts'
+import { readGraphFiles } from './model-files/graph-files.ts'
+import type { GraphFiles } from './model-files/graph-files.ts'
 import { withRowScales } from './graphs/row-scales.ts'
 import { withShortWindows } from './graphs/short-window.ts'
 import { withSignedWeights } from './graphs/signed-weights.ts'
@@ -11,19 +13,21 @@ const hasVnni = async (): Promise<boolean> => {
   return /^flags\s*:.*\b(?:avx512_vnni|avx_vnni)\b/m.test(facts)
 }
 
-/** Returns the file, or its graph rewritten for shorter windows, more exact activations or faster products. */
-const sourceOf = async (file: string, isExact: boolean, positions: number | null): Promise<string | Uint8Array> => {
-  const isFasterSigned = await hasVnni()
-  if (!isExact && !isFasterSigned && positions === null) return file
-  const bytes = await readFile(file)
+/** Returns the graph, or the graph rewritten for shorter windows, more exact activations or faster products. */
+const rewritten = async (
+  { graph, externalData }: GraphFiles,
+  isExact: boolean,
+  positions: number | null,
+): Promise<Uint8Array> => {
+  // The rewriting needs all weights in the graph.
+  if (externalData.length > 0) return graph
   try {
-    const shortened = positions === null ? null : withShortWindows(bytes, positions)
-    const graph = shortened ?? bytes
-    const exact = isExact ? withRowScales(graph) : null
-    return exact ?? (isFasterSigned ? withSignedWeights(graph) : null) ?? shortened ?? file
+    const shortened = (positions === null ? null : withShortWindows(graph, positions)) ?? graph
+    const exact = isExact ? withRowScales(shortened) : null
+    return exact ?? ((await hasVnni()) ? withSignedWeights(shortened) : null) ?? shortened
   } catch {
-    // onnxruntime reports the damage of a file more precisely.
-    return file
+    // onnxruntime reports the damage of a graph more precisely.
+    return graph
   }
 }
 
@@ -31,9 +35,14 @@ const sourceOf = async (file: string, isExact: boolean, positions: number | null
  * Opens a graph on a GPU. Node's binding takes no option of CUDA except the device, so CUDA's arena has no limit.
  * CUDA's results pass through main memory; only WebGPU keeps them on the device.
  */
-const openOnGpu = (file: string, provider: GpuProvider, kept: ReadonlyArray<string>): Promise<InferenceSession> => {
+const openOnGpu = (
+  { graph, externalData }: GraphFiles,
+  provider: GpuProvider,
+  kept: ReadonlyArray<string>,
+): Promise<InferenceSession> => {
   const preferredOutputLocation = Object.fromEntries(kept.map((output) => [output, 'gpu-buffer' as const]))
-  return InferenceSession.create(file, {
+  return InferenceSession.create(graph, {
+    externalData,
     executionProviders: [provider],
     intraOpNumThreads: 1,
     interOpNumThreads: 1,
@@ -45,22 +54,20 @@ const openOnGpu = (file: string, provider: GpuProvider, kept: ReadonlyArray<stri
 /**
  * Opens a graph on the CPU with a single thread: each core has a worker, and spinning idle threads would slow down the
  * other workers.
- *
- * @param source path or bytes of an ONNX file
  */
-export const openOnCpu = (source: string | Uint8Array): Promise<InferenceSession> => {
-  const options: InferenceSession.SessionOptions = {
+export const openOnCpu = (
+  graph: Uint8Array,
+  externalData: GraphFiles['externalData'] = [],
+): Promise<InferenceSession> =>
+  InferenceSession.create(graph, {
+    externalData,
     executionProviders: ['cpu'],
     intraOpNumThreads: 1,
     interOpNumThreads: 1,
     graphOptimizationLevel: 'all',
     logSeverityLevel: 3,
     extra: { session: { intra_op: { allow_spinning: '0' } } },
-  }
-  return typeof source === 'string'
-    ? InferenceSession.create(source, options)
-    : InferenceSession.create(source, options)
-}
+  })
 
 interface OpenOptions {
   readonly provider?: Provider
@@ -72,8 +79,14 @@ interface OpenOptions {
   readonly kept?: ReadonlyArray<string>
 }
 
-/** Opens a graph on a provider. Throws onnxruntime's error when the graph does not load. */
+/**
+ * Opens a graph on a provider. Throws when the graph or its weights may not be used, or onnxruntime's error when it
+ * does not load.
+ */
 export const openSession = async (file: string, options: OpenOptions = {}): Promise<InferenceSession> => {
   const { provider = 'cpu', isExact = false, positions = null, kept = [] } = options
-  return provider === 'cpu' ? openOnCpu(await sourceOf(file, isExact, positions)) : openOnGpu(file, provider, kept)
+  const files = await readGraphFiles(file)
+  return provider === 'cpu'
+    ? openOnCpu(await rewritten(files, isExact, positions), files.externalData)
+    : openOnGpu(files, provider, kept)
 }

@@ -14,7 +14,9 @@ export const MODEL = { IR_VERSION: 1, GRAPH: 7, OPSET: 8 } as const
 export const GRAPH = { NODE: 1, NAME: 2, INITIALIZER: 5, INPUT: 11, OUTPUT: 12, VALUE: 13 } as const
 export const NODE = { INPUT: 1, OUTPUT: 2, TYPE: 4, ATTRIBUTE: 5 } as const
 export const ATTRIBUTE = { NAME: 1, INTEGER: 3, STRING: 4, TENSOR: 5, GRAPH: 6, INTEGERS: 8, TYPE: 20 } as const
-export const TENSOR = { DIMENSIONS: 1, TYPE: 2, FLOATS: 4, INTEGERS: 5, NAME: 8, RAW: 9, LOCATION: 14 } as const
+export const TENSOR = {
+  DIMENSIONS: 1, TYPE: 2, FLOATS: 4, INTEGERS: 5, NAME: 8, RAW: 9, EXTERNAL_DATA: 13, LOCATION: 14,
+} as const
 export const VALUE = { NAME: 1, TYPE: 2 } as const
 export const ELEMENT = { FLOAT: 1, UINT8: 2, INT8: 3, INT64: 7 } as const
 
@@ -65,12 +67,17 @@ const endOf = (bytes: Uint8Array, wire: number, at: number): readonly [from: num
   }
 }
 
-/** Reads the fields of a message. Throws when it is cut off. */
+/** Tags have 32 bits. */
+const MAX_TAG = 2 ** 32 - 1
+
+/** Reads the fields of a message. Throws when it is cut off or no message. */
 export const fieldsOf = (bytes: Uint8Array, { from, end }: Pick<Field, 'from' | 'end'>): ReadonlyArray<Field> => {
   const fields: Array<Field> = []
   for (let start = from; start < end;) {
     const [tag, at] = readVarint(bytes, start)
+    if (tag < 8 || tag > MAX_TAG) throw new Error(`the graph has a field with the tag ${tag}`)
     const [first, last] = endOf(bytes, tag % 8, at)
+    if (last > end) throw new Error('the graph is cut off')
     fields.push({ number: Math.floor(tag / 8), start, from: first, end: last })
     start = last
   }

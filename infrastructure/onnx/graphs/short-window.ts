@@ -1,7 +1,7 @@
 import { dimensionsOf, readGraph } from './graph-reader.ts'
 import type { Graph, Operation } from './graph-reader.ts'
 import { integers, node, valueOf } from './graph-writer.ts'
-import { fieldsOf, GRAPH, message, MODEL, namesIn, TENSOR, varintsIn, VALUE } from './onnx-format.ts'
+import { fieldsOf, GRAPH, message, MODEL, namesIn, VALUE } from './onnx-format.ts'
 import type { Field } from './onnx-format.ts'
 
 /**
@@ -11,12 +11,6 @@ import type { Field } from './onnx-format.ts'
 
 const [SHAPE, LENGTH, CUT] = ['short_window_shape', 'short_window_length', 'short_window_positions']
 const [ZERO, ONE, TWO, AXIS] = ['short_window_0', 'short_window_1', 'short_window_2', 'short_window_axis']
-
-/** A graph in memory cannot find weights in separate files. */
-const hasAllWeights = (model: Uint8Array, { constants }: Graph): boolean =>
-  [...constants.values()].every(({ field }) =>
-    varintsIn(model, fieldsOf(model, field), TENSOR.LOCATION).every((location) => location === 0),
-  )
 
 interface Sum {
   readonly operation: Operation
@@ -78,7 +72,7 @@ const portsOf = (model: Uint8Array, { fields }: Graph): Ports | null => {
 export const withShortWindows = (model: Uint8Array, positions: number): Uint8Array | null => {
   const graph = readGraph(model)
   const ports = graph === null ? null : portsOf(model, graph)
-  if (graph === null || ports === null || !hasAllWeights(model, graph)) return null
+  if (graph === null || ports === null) return null
   const { sum, isCut } = positionSumIn(graph, positions)
   if (sum === null && !(isCut && ports.isFixed)) return null
   const rank = graph.constants.get(sum?.constant ?? '')?.dimensions.length ?? 0

@@ -84,9 +84,7 @@ const unsignedWeights = (bytes: Uint8Array, graph: ReadonlyArray<Field>): Readon
   const inputs = nodes.map((node) => namesIn(bytes, node, NODE.INPUT))
   const types = nodes.map((node) => namesIn(bytes, node, NODE.TYPE)[0] ?? '')
   const initializers = readInitializers(bytes, graph)
-  const isExternalPart = ({ number, from }: Field): boolean => number === TENSOR.LOCATION && bytes[from] !== 0
-  const isExternal = [...initializers.values()].some(({ parts }) => parts.some(isExternalPart))
-  if (isExternal || types.some((type) => NESTING.has(type))) return []
+  if (types.some((type) => NESTING.has(type))) return []
   const uses = new Map<string, number>()
   const use = (name: string): void => void uses.set(name, (uses.get(name) ?? 0) + 1)
   inputs.flat().forEach(use)
@@ -101,7 +99,10 @@ const unsignedWeights = (bytes: Uint8Array, graph: ReadonlyArray<Field>): Readon
   })
 }
 
-/** Converts the weights of a graph to signed bytes; null if nothing changes. Throws when the bytes are no graph. */
+/**
+ * Converts the weights of a graph, which must all be in it, to signed bytes; null if nothing changes. Throws when the
+ * bytes are no graph.
+ */
 export const withSignedWeights = (model: Uint8Array): Uint8Array | null => {
   const top = fieldsOf(model, { from: 0, end: model.length })
   const graphField = top.find(({ number }) => number === MODEL.GRAPH)

@@ -12,6 +12,7 @@ import type {
 } from '../../../application/ports/engine.ts'
 import type { Logger } from '../../../application/ports/environment.ts'
 import type { EngineGpu } from '../providers/engine-gpus.ts'
+import { folderIn } from './engine-child.ts'
 import { GPU_BATCH } from './lanes.ts'
 import { createPassLimits, LONGEST_TRIAL_MS } from './pass-limits.ts'
 import { createTaskRunner } from './task-runner.ts'
@@ -73,7 +74,7 @@ export const createSpeechEngine = (options: {
     },
     deviceOf: (task) => (task.kind === 'transcribe' ? deviceOf(task.job.model) : 'cpu'),
   })
-  const folderOf = (model: string): string | null => models.get(model) ?? null
+  const folderOf = folderIn(models)
   return {
     deviceOf: (model) => {
       const name = deviceOf(model)

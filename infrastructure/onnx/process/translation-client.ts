@@ -4,6 +4,7 @@ import type { Either } from 'fp-ts/lib/Either.js'
 import type { JobFailed, ModelLoadFailed } from '../../../application/ports/engine.ts'
 import type { Logger } from '../../../application/ports/environment.ts'
 import type { TranslationEngine } from '../../../application/ports/translation-engine.ts'
+import { folderIn } from './engine-child.ts'
 import type { Outcome, Task } from './messages.ts'
 import { createPassLimits, LONGEST_TRIAL_MS } from './pass-limits.ts'
 import { createTaskRunner } from './task-runner.ts'
@@ -39,7 +40,7 @@ export const createTranslationEngine = (options: {
     return await started.run(task)
   }
 
-  const folderOf = (model: string): string | null => models.get(model) ?? null
+  const folderOf = folderIn(models)
   return {
     pid: () => started?.pid(),
     close: async () => {

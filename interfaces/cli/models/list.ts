@@ -1,5 +1,5 @@
 import { NO_ABILITIES } from '../../../application/ports/catalogue.ts'
-import { readManifest } from '../../../infrastructure/catalogue/manifest.ts'
+import { readManifest } from '../../../infrastructure/onnx/model-files/manifest.ts'
 import { PULLED_BY_NAME } from '../../../infrastructure/catalogue/models.ts'
 import { withControl } from '../control-client.ts'
 import type { Control } from '../control-client.ts'

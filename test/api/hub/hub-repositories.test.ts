@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
-import { readManifest } from '../../../infrastructure/catalogue/manifest.ts'
+import { readManifest } from '../../../infrastructure/onnx/model-files/manifest.ts'
 import { modelNameOf, repositoriesOf } from '../../../infrastructure/catalogue/models.ts'
 import { createHubHttp } from '../../../infrastructure/hub/hub-http.ts'
 import { startHubWithModels, HUB_MODEL, pullInto } from '../../support/models/pulls-from-hub.ts'

@@ -1,15 +1,17 @@
-import { cp, mkdir, writeFile } from 'node:fs/promises'
+import { cp, mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
-import { readManifest } from '../../../infrastructure/catalogue/manifest.ts'
+import { readManifest } from '../../../infrastructure/onnx/model-files/manifest.ts'
 import { createHubHttp } from '../../../infrastructure/hub/hub-http.ts'
 import { openStaging } from '../../../infrastructure/hub/staging.ts'
 import { HUB_MODEL_FOLDER, startHubWithModels, HUB_MODEL, pullInto } from '../../support/models/pulls-from-hub.ts'
+import { GRAPH, message, MODEL } from '../../../infrastructure/onnx/graphs/onnx-format.ts'
+import { externalTensor } from '../../support/engine/external-graphs.ts'
+import { temporaryDirectory } from '../../support/tools/temporary-directory.ts'
 import { ENCODER, NEEDED, contentOf, entries } from './pulled-files.ts'
 
 const SMALL = Buffer.from('a graph of another precision')
-
 
 test('a pulled model has exactly the files the engine needs, with their hashes and source', async (t) => {
   const { hub, modelsDir } = await startHubWithModels(t, {
@@ -131,6 +133,29 @@ test('a local directory is copied under the same rules as a download', async (t)
     E.isLeft(incomplete.pulled) ? incomplete.pulled.left : '',
     /^test\/support\/fixtures\/engine: missing files: config\.json, tokenizer\.json, tokenizer_config\.json$/,
   )
+})
+
+test('a model that wants weights from other files is not installed, even without a trial', async (t) => {
+  const { hub, modelsDir } = await startHubWithModels(t)
+  const { path, remove } = await temporaryDirectory()
+  t.teardown(remove)
+  await cp(HUB_MODEL_FOLDER, path, { recursive: true })
+  const source = { kind: 'directory', path } as const
+  const pullRefusal = async () => {
+    const { pulled } = await pullInto(modelsDir, hub, { source })
+    t.false((await entries(modelsDir)).includes('mine'))
+    return E.isLeft(pulled) ? pulled.left : 'installed'
+  }
+  const encoder = await readFile(join(path, ENCODER))
+  const named = (location: string) =>
+    message(MODEL.GRAPH, message(GRAPH.INITIALIZER, externalTensor(location, 4)))
+  await writeFile(join(path, ENCODER), Buffer.concat([encoder, named('../../master.key')]))
+  t.regex(await pullRefusal(), /^onnx\/encoder_model\.onnx cannot be used: .*wants weights from "\.\.\/\.\.\/mast/)
+
+  await writeFile(join(path, ENCODER), Buffer.concat([encoder, named('encoder_model.onnx_data')]))
+  await writeFile(join(path, 'master.key'), 'the master key')
+  await symlink('../master.key', join(path, `${ENCODER}_data`))
+  t.regex(await pullRefusal(), /onnx\/encoder_model\.onnx_data is a link; copy the folder/)
 })
 
 test('without a mirror only https to public addresses is allowed [S1 S3]', async (t) => {

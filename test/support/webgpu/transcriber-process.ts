@@ -1,4 +1,4 @@
-import { basename, join } from 'node:path'
+import { join } from 'node:path'
 import * as E from 'fp-ts/lib/Either.js'
 import { InferenceSession, Tensor } from 'onnxruntime-node'
 import { readWhisperDirectory } from '../../../infrastructure/onnx/whisper/whisper-directory.ts'
@@ -13,15 +13,18 @@ const { folder, provider, merged, disposes = true, profiles } = settings
 /** Tensors that runs created on the device, and tensors that were released. */
 const tensors = { created: 0, disposed: 0 }
 const sessions: Array<InferenceSession> = []
+/** The graphs in the order in which a model with two decoder files opens them. */
+const GRAPHS = ['decoder_model', 'decoder_with_past_model', 'encoder_model']
 const create = InferenceSession.create.bind(InferenceSession) as (
-  graph: string,
+  graph: Uint8Array,
   options: object,
 ) => Promise<InferenceSession>
 const { dispose } = Tensor.prototype
 Object.assign(InferenceSession, {
-  create: async (graph: string, options: object) => {
+  create: async (graph: Uint8Array, options: object) => {
+    const name = GRAPHS[sessions.length] ?? 'further_graph'
     const profiling =
-      profiles === undefined ? {} : { enableProfiling: true, profileFilePrefix: join(profiles, basename(graph)) }
+      profiles === undefined ? {} : { enableProfiling: true, profileFilePrefix: join(profiles, `${name}.onnx`) }
     const session = await create(graph, { ...options, ...profiling })
     sessions.push(session)
     const run = session.run.bind(session) as (

@@ -2,17 +2,21 @@ import { open, rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import * as E from 'fp-ts/lib/Either.js'
 import * as t from 'io-ts'
-import { boundedInteger, boundedString, object } from '../../domain/shared/codecs.ts'
-import { readJson } from '../onnx/model-json.ts'
+import { boundedInteger, boundedString, object } from '../../../domain/shared/codecs.ts'
+import { readJson } from '../model-json.ts'
 
 /** Name of the file with our facts about a model, next to the model's files. */
 export const MANIFEST_FILE = 'stenolog.json'
 
+/** A relative path without `.` and `..`, so a manifest names only files of its folder. */
+const pathInFolder = boundedString(1, 500, /^(?:\w[\w.-]*\/)*\w[\w.-]*$/)
 const bytes = boundedInteger(0, Number.MAX_SAFE_INTEGER)
 const manifest = object(
   {
     /** Files with paths relative to the folder. */
-    files: t.readonlyArray(object({ path: t.string, size: bytes, sha256: boundedString(64, 64, /^[0-9a-f]{64}$/) })),
+    files: t.readonlyArray(
+      object({ path: pathInFolder, size: bytes, sha256: boundedString(64, 64, /^[0-9a-f]{64}$/) }),
+    ),
   },
   {
     /** `owner/name` on the hub, or the directory that the model was copied from. */
