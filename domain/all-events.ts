@@ -2,6 +2,7 @@ import type * as t from 'io-ts'
 import {
   Admitted,
   CapacitySet,
+  LiveIdsSkipped,
   Moved,
   Released,
   WorkerDraining,
@@ -45,6 +46,7 @@ import {
 } from './live/events.ts'
 import { LoggedOut, LoginFailed, LoginFailuresCleared } from './login/events.ts'
 import { ProfileAdded, ProfileChanged, ProfileRemoved } from './profiles/events.ts'
+import { LogRestored } from './restores/events.ts'
 import type { EventDefinition } from './shared/event.ts'
 import { IdTaken } from './shared/sequence.ts'
 import { SegmentFinalised, SegmentsFenced } from './transcript/events.ts'
@@ -95,6 +97,7 @@ const definitions = [
   untyped(Admitted),
   untyped(Moved),
   untyped(Released),
+  untyped(LiveIdsSkipped),
   untyped(AdmissionSnapshotTaken),
   untyped(ApiTokenIssued),
   untyped(ApiTokenRenamed),
@@ -148,6 +151,7 @@ const definitions = [
   untyped(LoginFailed),
   untyped(LoginFailuresCleared),
   untyped(IdTaken),
+  untyped(LogRestored),
 ]
 
 /** All types of events that were ever stored. */

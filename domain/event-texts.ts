@@ -30,6 +30,7 @@ export const EVENT_TEXTS: Readonly<Record<EventType, EventText>> = {
   Admitted: admission('A session got its id, its memory, its place in the quota and its worker.'),
   Moved: admission('Another worker, or the restarted worker, took over the session.'),
   Released: admission('The memory and the quota of the session were released.'),
+  LiveIdsSkipped: admission('A restore: ids of sessions up to `through` are not given out again.'),
   AdmissionSnapshotTaken: inStream('snapshot-admission')(
     'The state of `admission` was saved, so a start reads only the newest events.',
   ),
@@ -86,5 +87,8 @@ export const EVENT_TEXTS: Readonly<Record<EventType, EventText>> = {
   LoggedOut: inStream('login-token-<jti>')('A login token was logged out.'),
   LoginFailed: loginFailures('A login with this name failed. Only the newest event is kept.'),
   LoginFailuresCleared: loginFailures('A login with this name succeeded.'),
+  LogRestored: inStream('restores')(
+    'An older copy replaced the log. Earlier logins ended, and later ids are higher by `idOffsets`.',
+  ),
   IdTaken: inStream('seq-<kind>')('A new user, profile or API token got the next id.'),
 }

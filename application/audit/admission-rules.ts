@@ -29,6 +29,7 @@ const moveProblem = (
 const admissionProblem = (state: AdmissionState, event: AdmissionEvent, hasEnded: HasEnded): string | null => {
   switch (event.type) {
     case 'CapacitySet':
+    case 'LiveIdsSkipped':
       return null
     case 'WorkerJoined': {
       const { worker: name, incarnation } = event.data

@@ -1,12 +1,10 @@
-import { Admitted } from '../../domain/admission/events.ts'
+import { Admitted, LiveIdsSkipped } from '../../domain/admission/events.ts'
 import { LiveCreated } from '../../domain/live/events.ts'
+import { LogRestored } from '../../domain/restores/events.ts'
 import { IdTaken, sequenceStream } from '../../domain/shared/sequence.ts'
 import { UserRegistered } from '../../domain/user/events.ts'
 import type { ObservedEvent } from './erasure-rules.ts'
 import { subjectOf } from './key-subject.ts'
-
-/** Events that a restore writes. They move the ids on, so that no id of the lost time is given out again. */
-const [LIVES_MOVED, OTHERS_MOVED] = ['LiveIdsSkipped', 'LogRestored']
 
 /** Knows which ids were given out. A key of another id would refuse the text of a coming session or user. */
 export const createIdRules = () => {
@@ -25,9 +23,9 @@ export const createIdRules = () => {
   return {
     observe: ({ stream, revision, type, data }: ObservedEvent): void => {
       if (type === Admitted.type || type === LiveCreated.type) give('session', Number(data['liveId']))
-      if (type === LIVES_MOVED) give('session', Number(data['through']))
+      if (type === LiveIdsSkipped.type) give('session', Number(data['through']))
       if (type === UserRegistered.type) give('user', Number(data['userId']))
-      if (type === OTHERS_MOVED) offset = Number((data['idOffsets'] as Record<string, unknown> | undefined)?.['user'])
+      if (type === LogRestored.type) offset = Number((data['idOffsets'] as Record<string, unknown> | undefined)?.['user'])
       if (type === IdTaken.type && stream === sequenceStream('user')) taken = revision + 1
       give('user', taken + offset)
     },

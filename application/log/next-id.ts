@@ -5,6 +5,7 @@ import type { IdTaken, SequenceKind } from '../../domain/shared/sequence.ts'
 import type { Unavailable } from '../errors.ts'
 import { appendWithRetries } from './handle-command.ts'
 import type { WriteDeps } from './handle-command.ts'
+import { lastRestore } from './last-restore.ts'
 import type { EventMetadata } from '../ports/event-store.ts'
 
 /**
@@ -13,12 +14,17 @@ import type { EventMetadata } from '../ports/event-store.ts'
  */
 const TRUNCATION_INTERVAL = 100
 
-/** Takes the next id of a kind, counted from 1. An append with unknown outcome may leave a gap. No id is used twice. */
+/**
+ * Takes the next id of a kind, counted from 1, or from the ids that the last restore skipped. An append with unknown
+ * outcome may leave a gap. No id is used twice.
+ */
 export const nextId =
   (deps: WriteDeps) =>
   (kind: SequenceKind, cause: Omit<EventMetadata, 'recordedAt'>): TaskEither<Unavailable, number> =>
   async () => {
     const stream = sequenceStream(kind)
+    const restored = await lastRestore(deps)()
+    if (E.isLeft(restored)) return restored
     const recordedAt = deps.environment.now()
     const { type, data }: IdTaken = { type: 'IdTaken', data: { at: recordedAt } }
     const correlationId = deps.environment.correlationId() ?? cause.correlationId
@@ -29,10 +35,10 @@ export const nextId =
       if (appended.left._tag === 'WrongRevision') throw new Error(`${stream} refused an append at any revision`)
       return E.left(appended.left)
     }
-    const id = appended.right.revision + 1
-    if (id % TRUNCATION_INTERVAL === 1) {
+    const { revision } = appended.right
+    if (revision % TRUNCATION_INTERVAL === 0) {
       const truncated = await deps.store.setMetadata(stream, { maxCount: 1 })()
       if (E.isLeft(truncated)) return truncated
     }
-    return E.right(id)
+    return E.right((restored.right?.idOffsets[kind] ?? 0) + revision + 1)
   }

@@ -21,7 +21,7 @@ export type ExpectedRevision = Revision | 'no-stream' | 'any'
 export interface EventMetadata {
   readonly correlationId: string
   readonly causationId: string
-  /** `user:7`, `service` or `instance:<uuid>`. */
+  /** `user:7`, `service`, `restore` or `instance:<uuid>`. */
   readonly actor: string
   /** Instant, e.g. `2026-11-21T09:30:00.123456+00:00`. */
   readonly recordedAt: string

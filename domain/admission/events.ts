@@ -64,6 +64,9 @@ export const Moved = defineEvent('Moved', t.strict({ liveId: id, worker: t.strin
 
 export const Released = defineEvent('Released', t.strict({ liveId: id, at: instant }))
 
+/** A restore: sessions up to this id may have existed in the log that was replaced, so later ids are higher. */
+export const LiveIdsSkipped = defineEvent('LiveIdsSkipped', t.strict({ through: id, at: instant }))
+
 export type AdmissionEvent = EventOf<
   | typeof CapacitySet
   | typeof WorkerJoined
@@ -72,6 +75,7 @@ export type AdmissionEvent = EventOf<
   | typeof Admitted
   | typeof Moved
   | typeof Released
+  | typeof LiveIdsSkipped
 >
 
 /** Adds `needs: null` to events of early versions, which did not store the needed models. */

@@ -140,6 +140,8 @@ const apply = (state: AdmissionState, event: AdmissionEvent): AdmissionState => 
     }
     case 'Released':
       return { ...state, open: state.open.filter((held) => held.liveId !== event.data.liveId) }
+    case 'LiveIdsSkipped':
+      return { ...state, lastLiveId: Math.max(state.lastLiveId, event.data.through) }
   }
 }
 

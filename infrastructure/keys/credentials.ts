@@ -89,16 +89,17 @@ const toClaims = ({ sub, jti, exp, gen: generation }: JWTPayload): O.Option<Show
 interface CredentialsOptions {
   readonly masterKey: Uint8Array
   readonly jwtTtlSeconds: number
+  /** Epoch of the last restore of the log: logins of another epoch are invalid. Null: the log was never restored. */
+  readonly epoch?: string | null
   readonly environment?: Pick<Environment, 'now' | 'newId'>
   /** Compares a PHC string with a password. */
   readonly verifyHash?: (passwordHash: string, password: string) => Promise<boolean>
 }
 
 /** Hashes passwords with argon2id and signs tokens with HMAC. All keys derive from the master key. */
-export const createCredentials = (
-  { masterKey, jwtTtlSeconds, environment = createEnvironment(), verifyHash = verify }: CredentialsOptions,
-): Credentials => {
-  const jwtKey = deriveKey(masterKey, 'jwt')
+export const createCredentials = (options: CredentialsOptions): Credentials => {
+  const { masterKey, jwtTtlSeconds, epoch = null, environment = createEnvironment(), verifyHash = verify } = options
+  const jwtKey = deriveKey(masterKey, 'jwt', epoch)
   const hmacKey = deriveKey(masterKey, 'hmac')
   const queue = createQueue(MAX_CONCURRENT_HASHES, MAX_WAITING_HASHES)
   const dummyHash = unmatchableHash()

@@ -19,7 +19,7 @@ const MAX_CACHED = 10_000
 const MAX_FOREIGN = 1000
 
 /** Name of a key that encrypts nothing. If the master key can unwrap it, the master key belongs to this keyring. */
-const PROBE = 'keyring-probe'
+export const PROBE = 'keyring-probe'
 
 /** A key, wrapped (encrypted) with the master key; null: the key was erased. */
 export type StoredKey = Uint8Array | null

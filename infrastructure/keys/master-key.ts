@@ -11,9 +11,14 @@ const KEY_BYTES = 32
 /** Each purpose has its own derived key. A derived key reveals nothing about the other keys. */
 export type KeyPurpose = 'keyring' | 'jwt' | 'hmac' | 'links'
 
-/** Derives 32 bytes with HKDF-SHA-256 (RFC 5869). No salt: the master key is already uniformly random. */
-export const deriveKey = (masterKey: Uint8Array, purpose: KeyPurpose): Buffer =>
-  Buffer.from(hkdfSync('sha256', masterKey, '', `stenolog ${purpose}`, KEY_BYTES))
+/**
+ * Derives 32 bytes with HKDF-SHA-256 (RFC 5869). No salt: the master key is already uniformly random. Each `epoch` has
+ * another key; null: the first key of this purpose.
+ */
+export const deriveKey = (masterKey: Uint8Array, purpose: KeyPurpose, epoch: string | null = null): Buffer => {
+  const info = epoch === null ? `stenolog ${purpose}` : `stenolog ${purpose} ${epoch}`
+  return Buffer.from(hkdfSync('sha256', masterKey, '', info, KEY_BYTES))
+}
 
 const decode = (content: Buffer): Buffer | undefined => {
   if (content.byteLength === KEY_BYTES) return content

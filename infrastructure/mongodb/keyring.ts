@@ -108,11 +108,14 @@ export async function* mongoErasedNames({ keyring }: Pick<MongoConnection, 'keyr
   for await (const { _id } of keysIn(keyring).find(isErased, { projection: { _id: 1 } })) yield _id
 }
 
-/** Returns the names of all erased keys. Rejects when the server does not answer. */
-export const erasedMongoKeys = async (connection: Pick<MongoConnection, 'keyring'>): Promise<ReadonlyArray<string>> => {
-  const names: Array<string> = []
-  for await (const name of mongoErasedNames(connection)) names.push(name)
-  return names
+/** Returns the names of all erased and of all other keys. Rejects when the server does not answer. */
+export const mongoKeyNames = async (
+  connection: Pick<MongoConnection, 'keyring'>,
+): Promise<{ readonly erased: ReadonlyArray<string>; readonly kept: ReadonlyArray<string> }> => {
+  const found = await keysIn(connection.keyring).find({}, { projection: { erasedAt: 1 } }).toArray()
+  const namesOf = (documents: typeof found): ReadonlyArray<string> => documents.map(({ _id }) => _id)
+  const isErased = ({ erasedAt }: KeyDocument): boolean => erasedAt !== undefined
+  return { erased: namesOf(found.filter(isErased)), kept: namesOf(found.filter((key) => !isErased(key))) }
 }
 
 /** Each query for erased keys goes back this far, much longer than a write waits for its majority. */

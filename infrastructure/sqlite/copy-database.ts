@@ -19,17 +19,6 @@ export const copyDatabase = async (file: string, target: string): Promise<void> 
   await sync(target, 'r+')
 }
 
-/** Returns the names of the erased keys of a keyring. Also moves the content of its write-ahead file into the file. */
-export const erasedKeys = (file: string): ReadonlyArray<string> => {
-  const database = openForWriting(file, { synchronous: 'FULL', secureDelete: true })
-  try {
-    database.exec('PRAGMA wal_checkpoint(TRUNCATE)')
-    return database.prepare('SELECT name FROM erased').all().map(({ name }) => String(name))
-  } finally {
-    database.close()
-  }
-}
-
 /** Erases keys from a keyring that no process has open. Returns how many of the keys existed. */
 export const eraseKeys = (file: string, names: ReadonlyArray<string>): number => {
   const database = openForWriting(file, { synchronous: 'FULL', secureDelete: true })

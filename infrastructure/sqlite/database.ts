@@ -70,6 +70,16 @@ export const openForReading = (file: string): DatabaseSync => {
   return database
 }
 
+/**
+ * Opens a file that a restore replaces, whatever version has written it, and moves the content of its write-ahead file
+ * into it. Throws when SQLite cannot read the file.
+ */
+export const openReplaced = (file: string): DatabaseSync => {
+  const database = new DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS })
+  database.exec('PRAGMA secure_delete = ON; PRAGMA trusted_schema = OFF; PRAGMA wal_checkpoint(TRUNCATE)')
+  return database
+}
+
 /** Runs `run` in a transaction, which is rolled back when `run` throws. */
 export const transaction = <A>(database: DatabaseSync, run: () => A): A => {
   database.exec('BEGIN IMMEDIATE')

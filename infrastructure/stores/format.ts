@@ -5,9 +5,10 @@ import { join } from 'node:path'
  * Number of the storage format, stored as a mark in each store; a store without a mark has format 1. Increase it when
  * older versions cannot read the new tables, documents, event types or envelopes, or would damage them.
  * Format 2: digests of the streams in the embedded log. Format 3: several workers, and sessions with terms (periods in
- * which one worker leads). Format 4: the vocabulary of a session changes while it runs.
+ * which one worker leads). Format 4: the vocabulary of a session changes while it runs. Format 5: a restore skips ids
+ * and ends the logins of the replaced log.
  */
-export const FORMAT = 4
+export const FORMAT = 5
 
 /** `1.2.3` as 1002003, so versions compare as numbers. */
 const releaseOf = (version: string): number => {

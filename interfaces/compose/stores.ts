@@ -36,6 +36,8 @@ export const DOCUMENTS_FILE = 'documents.sqlite'
 export const KEYRING_FILE = 'keyring.sqlite'
 /** Exists while a restore replaces the files of the embedded stores. */
 export const UNFINISHED_RESTORE = 'restore.unfinished'
+/** Exists while a take-over of the log records that the log may be an older copy. */
+export const UNFINISHED_TAKE_OVER = 'take-over.unfinished'
 
 export const masterKeyPath = ({ dataDir, masterKeyFile }: Pick<Settings, 'dataDir' | 'masterKeyFile'>): string =>
   masterKeyFile ?? join(dataDir, 'master.key')
@@ -200,6 +202,8 @@ export const openStores = (settings: Settings, opening: Opening): Promise<Stores
     const file = (name: string): string => join(dataDir, name)
     if (existsSync(file(UNFINISHED_RESTORE)))
       throw new Error(`a restore into ${dataDir} was not finished: run it again, with --replace`)
+    if (!takesOver && existsSync(file(UNFINISHED_TAKE_OVER)))
+      throw new Error(`a take-over of the log for ${dataDir} was not finished: run \`stenolog log take-over\` again`)
     const masterKey = settings.masterKeyFile === null
       ? await loadOrCreateMasterKey(masterKeyPath(settings))
       : await readMasterKey(settings)

@@ -36,10 +36,13 @@ const missingListings = (
   const newNames = names.filter((name) => !models.some((listing) => listing.name === name))
   const newPairs = installed.filter((pair) => !pairs.some((listing) => isSame(listing, pair)))
   const at = environment.now()
+  // Not the number of listings: after a restore, ids that the replaced log gave out may be missing.
+  const lastModel = Math.max(0, ...models.map(({ modelId }) => modelId))
+  const lastPair = Math.max(0, ...pairs.map(({ pairId }) => pairId))
   return [
-    ...newNames.map((name, index) => event(ModelListed.type, { modelId: models.length + index + 1, name, at })),
+    ...newNames.map((name, index) => event(ModelListed.type, { modelId: lastModel + index + 1, name, at })),
     ...newPairs.map(({ model, from, to }, index) =>
-      event(TranslationPairListed.type, { pairId: pairs.length + index + 1, model, from, to, at })),
+      event(TranslationPairListed.type, { pairId: lastPair + index + 1, model, from, to, at })),
   ]
 }
 

@@ -4,6 +4,7 @@ import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
 import type { Unavailable } from '../../errors.ts'
 import { originOf } from '../../log/origin.ts'
 import { unexpected } from '../../log/unexpected.ts'
+import { RESTORE_ACTOR } from '../../restore/record-restore.ts'
 import { finishDeletion, markDeleted } from '../deletion.ts'
 import type { DeletionDeps } from '../deletion.ts'
 
@@ -18,7 +19,7 @@ export const deleteUserAgain =
     if (E.isLeft(known)) return known
     const user = known.right
     if (O.isNone(user)) return E.right(undefined)
-    const origin = originOf(deps, 'service')
+    const origin = originOf(deps, RESTORE_ACTOR)
     // False, because the first deletion has already checked that another administrator remains.
     const deleted = await markDeleted(deps)(user.value, origin, false)()
     if (E.isRight(deleted)) return await finishDeletion(deps)(deleted.right, origin)()

@@ -102,21 +102,45 @@ export const BACKUP = {
   page: 'docs/operate/backup-and-restore.md',
 } as const satisfies Command
 
+/** Options of the commands that make an older log the log of the service. */
+const RESTORING = {
+  'lost-ids': {
+    value: 'N',
+    meaning: 'the ids of each kind to skip if the log of the time after the backup is gone. 0: nothing was lost, so '
+      + 'API tokens stay switched on',
+    fallback: '1000000',
+    rule: WHOLE_NUMBER,
+  },
+  'skip-unreadable': {
+    meaning: 'goes on if the data to replace cannot be read completely. Users and texts that were deleted after the '
+      + 'backup may come back, and disabled users may log in again',
+  },
+} as const
+
 export const RESTORE = {
   name: 'restore',
   purpose: 'restore a backup into the data directory',
   about: [
     'Stop the service first. restore checks the backup before it changes anything. It refuses a backup that is '
       + 'incomplete, damaged, made by a newer version or made with another master key.',
-    'Sessions and users that were deleted after the backup do not come back: restore erases their keys, and the '
-      + 'next start deletes them.',
-    'If EventStoreDB or MongoDB holds some of the data, restore that server with its own tools before the service '
-      + 'starts.',
+    'What happened after the backup is lost, but not undone: deleted sessions and users do not come back, revoked API '
+      + 'tokens and disabled users stay so, and passwords stay changed. restore finds this in the data that it '
+      + 'replaces. No id is given out twice, and all users must log in again.',
+    'Where the data to replace is gone, restore skips many ids and switches all API tokens off. Where it cannot be '
+      + 'read, restore refuses.',
+    'If EventStoreDB or MongoDB holds some of the data, restore that server with its own tools first.',
   ],
-  forms: [{ words: 'DIR', options: ['replace'] }],
+  forms: [{ words: '[DIR]', options: ['replace', 'lost-ids', 'skip-unreadable', 'check'] }],
   arguments: { DIR: { meaning: DIRECTORY } },
-  options: { replace: { meaning: 'deletes the present databases of the data directory' } },
-  examples: ['restore /srv/backup', 'restore /srv/backup --replace'],
+  options: {
+    check: {
+      meaning: 'without DIR: changes nothing, and says whether the log and the keys of the settings fit together after '
+        + 'servers were restored. Exit code 1: they do not',
+    },
+    replace: { meaning: 'deletes the present databases of the data directory' },
+    ...RESTORING,
+  },
+  examples: ['restore /srv/backup --replace', 'restore --check'],
   page: 'docs/operate/backup-and-restore.md',
 } as const satisfies Command
 
@@ -129,12 +153,14 @@ export const LOG = {
     'take-over changes the owner of the log at STENOLOG_EVENTSTORE_URL. The new owner is STENOLOG_MONGO_URL, or '
       + 'STENOLOG_DATA_DIR if STENOLOG_MONGO_URL is not set. Use take-over only when the former owner is lost, and '
       + 'stop the former service first.',
+    'take-over expects that the log is an older copy. So it skips ids, ends all logins, switches API tokens off, and '
+      + 'deletes again what the keyring says was erased. If the log was not restored, add --lost-ids 0.',
     'take-over copies no keys. Use the master key (STENOLOG_MASTER_KEY_FILE) and the keyring with which the log was '
       + 'written.',
   ],
-  forms: [{ words: 'take-over', options: [] }],
+  forms: [{ words: 'take-over', options: ['lost-ids', 'skip-unreadable'] }],
   arguments: {},
-  options: {},
-  examples: ['log take-over', 'log --help'],
+  options: RESTORING,
+  examples: ['log take-over', 'log take-over --lost-ids 0'],
   page: 'docs/operate/servers.md',
 } as const satisfies Command

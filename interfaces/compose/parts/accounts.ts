@@ -1,6 +1,7 @@
 import { endLivesOf } from '../../../application/lives/commands/end-lives-of.ts'
 import { removeLive } from '../../../application/lives/remove-live.ts'
-import { ownOrigin } from '../../../application/log/origin.ts'
+import { originOf } from '../../../application/log/origin.ts'
+import { RESTORE_ACTOR } from '../../../application/restore/record-restore.ts'
 import { changeProfile } from '../../../application/profiles/commands/change-profile.ts'
 import { createProfile } from '../../../application/profiles/commands/create-profile.ts'
 import { removeProfile } from '../../../application/profiles/commands/remove-profile.ts'
@@ -104,7 +105,7 @@ export const openAccounts = (needs: Needs) =>
     await repeatErasures(settings.dataDir, {
       whenReadModelsAreComplete: projector.caughtUp,
       deleteUserAgain: (userId) => deleteUserAgain(deleting)(userId)(),
-      deleteLiveAgain: (liveId) => removeLive({ ...write, admission }, liveId, ownOrigin(write))(),
+      deleteLiveAgain: (liveId) => removeLive({ ...write, admission }, liveId, originOf(write, RESTORE_ACTOR))(),
     })
 
     const throttle = createLoginThrottle({ ...write, credentials, logger, enabled: settings.rateLimit > 0 })

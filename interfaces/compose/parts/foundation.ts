@@ -1,3 +1,4 @@
+import { lastRestore } from '../../../application/log/last-restore.ts'
 import { watchLog } from '../../../application/log/watched-log.ts'
 import { createEnvironment } from '../../../infrastructure/node/environment.ts'
 import { createLogger } from '../../../infrastructure/node/logger.ts'
@@ -44,7 +45,9 @@ export const openFoundation = (settings: Settings, onReplaced: (reason: string) 
     await runStartStep('compare the read models with the log', comparison)
     const dutyDocuments = { ...documents, checkpoint: dutyCheckpoint({ store, documents, logger }) }
     const jwtTtlSeconds = settings.jwtTtl / 1000
-    const credentials = createCredentials({ masterKey: stores.masterKey, jwtTtlSeconds, environment })
+    const restored = await runStartStep('read when the log was restored', lastRestore({ store }))
+    const epoch = restored?.epoch ?? null
+    const credentials = createCredentials({ masterKey: stores.masterKey, jwtTtlSeconds, epoch, environment })
     return {
       settings, logger, environment, timers, self, stores, leases, log, store, documents, dutyDocuments, keyring,
       credentials, version: VERSION, isolating,

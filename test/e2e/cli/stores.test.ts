@@ -72,7 +72,7 @@ test('a backup is complete and private to its owner, and restore refuses to over
   for (const name of ['.', ...files]) t.is((await stat(join(backup, name))).mode & 0o077, 0, name)
   t.like(await readManifest(backup), { format: 2, rows: 5 })
 
-  await right(store.append('live-1', 4, newEvents(1)))
+  await right(store.append('live-1', 4, newEvents(1).map((event) => ({ ...event, type: 'LiveStarted' }))))
   await store.close()
   const keyring = await openKeyring()
   await right(keyring.erase(['user-1']))

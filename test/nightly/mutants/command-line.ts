@@ -62,7 +62,7 @@ export const commandLineMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'interfaces/cli/stores/restore.ts',
-    before: 'if (present.length > 0 && !replace)',
+    before: 'if (present.length > 0 && !isAllowed)',
     after: 'if (present.length < 0)',
     rows: ['a backup is complete and private to its owner, and restore refuses to overwrite used data'], test: STORES,
   },
@@ -73,14 +73,14 @@ export const commandLineMutants: ReadonlyArray<Mutant> = [
     rows: ['a backup with a different master key is not restored'], test: STORES,
   },
   {
-    file: 'interfaces/cli/stores/restore.ts',
-    before: 'eraseKeys(staged(KEYRING_FILE), erased)',
-    after: 'erased.length',
+    file: 'interfaces/cli/stores/restoring/restore-files.ts',
+    before: 'eraseKeys(copyOf(KEYRING_FILE), report.erasedKeys)',
+    after: 'report.erasedKeys.length',
     rows: ['a backup is complete and private to its owner, and restore refuses to overwrite used data'], test: STORES,
   },
   {
-    file: 'interfaces/cli/stores/restore.ts',
-    before: '  await rm(target(UNFINISHED_RESTORE))\n',
+    file: 'interfaces/cli/stores/restoring/restore-files.ts',
+    before: '    await rm(target(UNFINISHED_RESTORE))\n',
     after: '',
     rows: ['a backup is complete and private to its owner, and restore refuses to overwrite used data'], test: STORES,
   },

@@ -70,7 +70,7 @@ for (const version of VERSIONS) {
     await run(t, service, 'check')
   })
 
-  test.serial.failing(`a backup of version ${version} replaces its data, and nothing lost comes back`, async (t) => {
+  test.serial(`a backup of version ${version} replaces its data, and nothing lost comes back`, async (t) => {
     t.timeout(300_000)
     const { data, backup, record } = await unpack(t, version)
     const service = await startTestService(t, SETTINGS, data)
@@ -82,7 +82,7 @@ for (const version of VERSIONS) {
     await run(t, service, 'check')
   })
 
-  test.serial.failing(`a backup of version ${version} restores where nothing else is left`, async (t) => {
+  test.serial(`a backup of version ${version} restores where nothing else is left`, async (t) => {
     t.timeout(300_000)
     const { backup, record } = await unpack(t, version)
     const service = await startTestService(t, SETTINGS, await emptyFolder(t))
@@ -92,7 +92,7 @@ for (const version of VERSIONS) {
     await run(t, service, 'check')
   })
 
-  test.serial.failing(`a backup of data of version ${version} restores after this version has lived on`, async (t) => {
+  test.serial(`a backup of data of version ${version} restores after this version has lived on`, async (t) => {
     t.timeout(300_000)
     const { backup: data, record: { backedUp } } = await unpack(t, version)
     await rm(join(data, 'backup.json'))

@@ -52,6 +52,8 @@ const ensureNobodyWaitsLonger = (ledger: Ledger, liveId: number, offering: Offer
 
 export const record = (ledger: Ledger, event: AdmissionEvent, offering?: Offering): void => {
   switch (event.type) {
+    case 'LiveIdsSkipped':
+      break
     case 'CapacitySet':
     case 'WorkerJoined':
       ledger.workers.set(event.data.worker, { vram: event.data.vram, isDraining: false })
