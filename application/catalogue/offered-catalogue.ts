@@ -34,6 +34,8 @@ const commonModel = (first: Model, rows: ReadonlyArray<Model>): Model => {
     languages: (able[0]?.languages ?? []).filter((code) => able.every(({ languages }) => languages.includes(code))),
     findsLanguage: able.every(({ findsLanguage }) => findsLanguage),
     translates: able.every(({ translates }) => translates),
+    hasWords: able.every(({ hasWords }) => hasWords),
+    takesVocabulary: able.every(({ takesVocabulary }) => takesVocabulary),
   }
 }
 

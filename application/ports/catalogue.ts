@@ -9,10 +9,15 @@ export interface Abilities {
   readonly findsLanguage: boolean
   /** True when the model can translate speech into English. */
   readonly translates: boolean
+  /** True when finals can contain the times of their words. */
+  readonly hasWords: boolean
+  /** True when a prompt and hotwords change the text. Otherwise they are accepted and ignored. */
+  readonly takesVocabulary: boolean
 }
 
 /** The abilities of a model that is not installed. */
-export const NO_ABILITIES: Abilities = { languages: [], findsLanguage: false, translates: false }
+export const NO_ABILITIES: Abilities =
+  { languages: [], findsLanguage: false, translates: false, hasWords: false, takesVocabulary: false }
 
 export interface Model extends Abilities {
   readonly id: number

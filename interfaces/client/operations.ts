@@ -311,6 +311,16 @@ export interface ListedLiveSession {
   readonly updated_at: string | null
 }
 
+export interface ListedModel {
+  readonly id: number
+  readonly name: string
+  readonly active: boolean
+  readonly vram: number
+  readonly created_at: string
+  readonly updated_at: string | null
+  readonly options?: ReadonlyArray<'auto' | 'translate' | 'words' | 'prompt' | 'hotwords'>
+}
+
 export interface ListedProfile {
   readonly id: number
   readonly name: string
@@ -336,6 +346,7 @@ export interface LiveActivity {
   readonly audio_seconds: number
   readonly segments: number
   readonly text_until: string | null
+  readonly ignored: ReadonlyArray<'auto' | 'translate' | 'words' | 'prompt' | 'hotwords'>
 }
 
 export interface LiveIntegrity {
@@ -849,7 +860,7 @@ export interface Operations {
       }
     }
     readonly answer: {
-      readonly data: ReadonlyArray<Model>
+      readonly data: ReadonlyArray<ListedModel>
       readonly pagination: Pagination
     }
   }

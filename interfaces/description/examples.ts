@@ -120,6 +120,10 @@ const VALUES: Readonly<Record<string, unknown>> = {
   audio_seconds: 134.5,
   segments: 21,
   text_until: null,
+  'ListedModel.id': 6,
+  'ListedModel.name': 'base',
+  options: ['auto', 'translate', 'words', 'prompt', 'hotwords'],
+  ignored: [],
   vram_total: 16000,
   vram_reserved: 3100,
   vram_free: 12900,
@@ -131,7 +135,7 @@ const VALUES: Readonly<Record<string, unknown>> = {
 /** Examples of request bodies whose members depend on each other, by operation id. */
 const BODIES: Readonly<Record<string, unknown>> = {
   createLive: {
-    model: 'demo-en',
+    model: 'base',
     language: 'en',
     translations: ['es'],
     config: { max_chars: 42, words: true, hotwords: ['Babbage'] },

@@ -7,7 +7,10 @@ import { eventReader } from '../../../domain/read-event.ts'
 import { SegmentFinalised, segmentsStream } from '../../../domain/transcript/events.ts'
 import type { Caller } from '../../caller.ts'
 import type { LiveNotFound, Unavailable } from '../../errors.ts'
+import { ignoredOptions } from '../../catalogue/model-options.ts'
+import type { ModelOption } from '../../catalogue/model-options.ts'
 import type { Lags } from '../../pipeline/lags.ts'
+import type { Catalogue } from '../../ports/catalogue.ts'
 import type { EventStore, StoredEvent } from '../../ports/event-store.ts'
 import { findOwnedLive } from '../owned-live.ts'
 import type { OwnedLive } from '../owned-live.ts'
@@ -26,6 +29,11 @@ export interface LiveActivity {
   readonly segments: number
   /** When the text becomes unreadable. Null when this is not known yet, or never happens. */
   readonly textUntil: string | null
+  /**
+   * Options of the request that the model ignores. A prompt and hotwords are encrypted together, so both are named if
+   * the session has one of them. Empty when the model is not installed any more.
+   */
+  readonly ignored: ReadonlyArray<ModelOption>
 }
 
 /** Returns the activity of a session of the caller. */
@@ -47,6 +55,7 @@ export interface GetActivityDeps {
     /** True when another process runs the session, so only the log shows its sender. Absent in a single process. */
     readonly isElsewhere?: (liveId: number) => boolean
   }
+  readonly catalogue: Pick<Catalogue, 'models'>
   /** Milliseconds for which a session with retention keeps its text after its end. 0: without limit. */
   readonly retentionMax: number
 }
@@ -77,8 +86,14 @@ const isSenderRecorded = async (
 }
 
 /** Reads only the ends of streams, so the cost does not grow with the session, and web pages may poll every second. */
-export const getActivity = ({ store, lags, listeners, runs, retentionMax }: GetActivityDeps): GetActivity => {
+export const getActivity = ({
+  store, lags, listeners, runs, catalogue, retentionMax,
+}: GetActivityDeps): GetActivity => {
   const find = findOwnedLive(store)
+  const ignored = ({ created }: OwnedLive): ReadonlyArray<ModelOption> => {
+    const model = catalogue.models().find(({ id }) => id === created.model.id)
+    return model === undefined ? [] : ignoredOptions(model, created.config, created.vocabulary !== undefined)
+  }
   return (caller, liveId) => async () => {
     const live = await find(caller, liveId)()
     if (E.isLeft(live)) return live
@@ -96,6 +111,7 @@ export const getActivity = ({ store, lags, listeners, runs, retentionMax }: GetA
       audioSeconds: runs.audioSeconds(liveId) ?? last?.end ?? 0,
       segments: last?.segment ?? 0,
       textUntil: textUntil(live.right, retentionMax),
+      ignored: ignored(live.right),
     })
   }
 }

@@ -23,7 +23,7 @@ const modelConfig = object(
   },
   {
     /** Our own member: abilities of a model beyond the reference. */
-    stenolog: t.exact(t.partial({ dynamic_window: t.boolean, timestamps: t.boolean })),
+    stenolog: t.exact(t.partial({ dynamic_window: t.boolean, timestamps: t.boolean, vocabulary: t.boolean })),
   },
 )
 export type ModelConfig = t.TypeOf<typeof modelConfig>

@@ -3,6 +3,8 @@ import type { Either } from 'fp-ts/lib/Either.js'
 import type { Abilities } from '../../../application/ports/catalogue.ts'
 import { SAMPLE_RATE } from '../../../application/ports/engine.ts'
 import type { FoundLanguage, TranscribeJob } from '../../../application/ports/engine.ts'
+import { CROSS_ATTENTION } from '../decoder.ts'
+import { outputNamesOf } from '../graphs/graph-outputs.ts'
 import type { LogMelSettings } from './log-mel.ts'
 import type { TimestampRules } from '../logits.ts'
 import type { ModelWeights } from '../model-weights.ts'
@@ -43,6 +45,8 @@ export interface WhisperModel {
   readonly startOfPrevious: number | null
   /** Decoder heads whose cross-attention follows the audio; empty when they are unknown. */
   readonly alignmentHeads: ReadonlyArray<readonly [layer: number, head: number]>
+  /** The model was trained with text before the audio, so a prompt and hotwords do not damage its text. */
+  readonly takesVocabulary: boolean
   readonly suppressed: ReadonlyArray<number>
   readonly suppressedAtBegin: ReadonlyArray<number>
   readonly tokenizer: { readonly json: object; readonly config: object }
@@ -66,11 +70,24 @@ const languageTokens = (idOfToken: Iterable<readonly [name: string, id: number]>
  */
 const MULTILINGUAL_VOCABULARY = 51_865
 
+/**
+ * True when the graphs of the decoder return the attention to the audio, from which word times are computed. A damaged
+ * graph has no outputs. The load reports it.
+ */
+const returnsAttention = ({ decoder }: ModelWeights): boolean => {
+  const graphs = decoder.kind === 'two' ? [decoder.prompt, decoder.next] : [decoder.file]
+  const outputsOf = (file: string) => E.getOrElse(() => [] as ReadonlyArray<string>)(
+    E.tryCatch(() => outputNamesOf(file), E.toError))
+  return graphs.every((file) => outputsOf(file).some((name) => name.startsWith(CROSS_ATTENTION)))
+}
+
 /** Returns the abilities of a model. An English-only model cannot detect languages or translate. */
-export const abilitiesOf = ({ multilingual }: WhisperModel): Abilities => {
+export const abilitiesOf = ({ multilingual, alignmentHeads, takesVocabulary, weights }: WhisperModel): Abilities => {
   const languages = multilingual === null ? ['en'] : [...multilingual.languageTokens.keys()]
   const findsLanguage = languages.length > 1
-  return { languages, findsLanguage, translates: findsLanguage && multilingual?.translate !== null }
+  const hasWords = alignmentHeads.length > 0 && returnsAttention(weights)
+  const translates = findsLanguage && multilingual?.translate !== null
+  return { languages, findsLanguage, translates, hasWords, takesVocabulary }
 }
 
 /** The language of the audio, and whether to translate it into English. */
@@ -187,6 +204,7 @@ export const whisperModel = (json: WhisperJson, weights: ModelWeights): Either<s
     timePrecision: chunk_length / config.max_source_positions,
     dynamicWindow: config.stenolog?.dynamic_window ?? false,
     timestamps: config.stenolog?.timestamps ?? true,
+    takesVocabulary: config.stenolog?.vocabulary ?? true,
     startOfTranscript: generation.decoder_start_token_id ?? config.decoder_start_token_id,
     endOfText: generation.eos_token_id ?? config.eos_token_id,
     multilingual: multilingual.right,

@@ -73,7 +73,8 @@ export const loadWhisper = async (
     // The tokenizer throws on an empty list. Its clean-up would remove the space before a French `?`.
     tokens.length === 0 ? '' : tokenizer.decode([...tokens], { clean_up_tokenization_spaces: false })
 
-  const vocabularyOf = createVocabularies(tokenizer, decodeText, model.endOfText)
+  const encodeVocabulary = createVocabularies(tokenizer, decodeText, model.endOfText)
+  const vocabularyOf = (given: Audio['vocabulary']) => encodeVocabulary(model.takesVocabulary ? given : undefined)
 
   const windowFor = ({ samples }: SpeechRequest, isDraft: boolean): Float32Array => {
     const { length } = samples

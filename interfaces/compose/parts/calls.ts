@@ -100,7 +100,7 @@ export const callsOf = (
     finishLivesByAudioUrl: finishLivesByAudioUrl(finishing),
     finishAnyLive: finishAnyLive({ ...finishing, directory, lags }),
     deleteLive: deleteLive(writing),
-    getActivity: getActivity({ store, lags, listeners, runs: access.runs, retentionMax }),
+    getActivity: getActivity({ store, lags, listeners, runs: access.runs, catalogue, retentionMax }),
     getCapacity: getCapacity({ admission }),
     getHistory: getHistory({ store, keyring }),
     getHistoryEntry: getHistoryEntry({ store, keyring, ...lives }),

@@ -4,6 +4,7 @@ import type { GetCapacity } from '../../../application/admission/get-capacity.ts
 import type { GetActivity } from '../../../application/lives/queries/get-activity.ts'
 import { boundedNumber, instant } from '../../../domain/shared/codecs.ts'
 import { count, nullable, roundToMs, single } from '../codecs/presenters.ts'
+import { modelOptions } from '../codecs/model-codecs.ts'
 import { pathId } from '../codecs/request-codecs.ts'
 import { UNAVAILABLE } from '../errors.ts'
 import { privateRoute } from '../route.ts'
@@ -24,6 +25,7 @@ const activityView = t.strict(
     audio_seconds: seconds,
     segments: count,
     text_until: nullable(instant),
+    ignored: modelOptions,
   },
   'LiveActivity',
 )
@@ -54,7 +56,7 @@ const getActivity = privateRoute(
   async ({ params, caller }, calls: ActivityCalls) => {
     const activity = await calls.getActivity(caller, params.id)()
     if (E.isLeft(activity)) return activity
-    const { lag, listeners, senderConnected, audioSeconds, segments, textUntil } = activity.right
+    const { lag, listeners, senderConnected, audioSeconds, segments, textUntil, ignored } = activity.right
     return E.right({
       data: {
         lag: lag === null ? null : roundToMs(lag),
@@ -63,6 +65,7 @@ const getActivity = privateRoute(
         audio_seconds: roundToMs(audioSeconds),
         segments,
         text_until: textUntil,
+        ignored,
       },
     })
   },

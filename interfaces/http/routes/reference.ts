@@ -1,11 +1,12 @@
 import * as E from 'fp-ts/lib/Either.js'
-import type { Catalogue } from '../../../application/ports/catalogue.ts'
+import type { Catalogue, Model } from '../../../application/ports/catalogue.ts'
 import * as t from 'io-ts'
 import { INTERFACE_VERSION } from '../interface-version.ts'
 import {
-  languageView, list, modelView, presentLanguage, presentModel, presentPage, presentTranslation, sliceOf,
+  languageView, list, presentLanguage, presentPage, presentTranslation, sliceOf,
   translationView,
 } from '../codecs/presenters.ts'
+import { listedModelView, presentListedModel } from '../codecs/model-codecs.ts'
 import { languagesQuery, modelsQuery, pageOf, translationsQuery } from '../codecs/request-codecs.ts'
 import { publicRoute } from '../route.ts'
 import type { Route } from '../route.ts'
@@ -43,13 +44,14 @@ const listModels = publicRoute(
     method: 'GET',
     path: '/models',
     query: modelsQuery,
-    response: { codec: list(modelView) },
+    response: { codec: list(listedModelView) },
     refusals: [],
   },
-  async ({ query }, { catalogue }: ReferenceCalls) => {
+  async ({ query, origin }, { catalogue }: ReferenceCalls) => {
     const page = pageOf(query)
     const matching = catalogue.models().filter(({ name }) => matches(query.name, name))
-    return E.right(await presentPage(sliceOf(matching, page), page, presentModel))
+    const present = (model: Model) => presentListedModel(model, origin.strict)
+    return E.right(await presentPage(sliceOf(matching, page), page, present))
   },
 )
 

@@ -14,7 +14,7 @@ export const language = (id: number, iso: string, name: string): Language => ({
 })
 export const model = (id: number, name: string): Model => ({
   id, name, active: true, vram: 1000, createdAt: AT, updatedAt: null,
-  languages: ['en'], findsLanguage: false, translates: false,
+  languages: ['en'], findsLanguage: false, translates: false, hasWords: true, takesVocabulary: false,
 })
 
 export const pair: TranslationPair = {

@@ -145,7 +145,10 @@ export const startHttp = async (
     deleteLive: (_caller, id) => (id === 7 ? TE.right(undefined) : TE.left({ _tag: 'LiveNotFound' })),
     getActivity: (_caller, id) =>
       id === 7
-        ? TE.right({ lag: 0.25, listeners: 3, senderConnected: true, audioSeconds: 12.5, segments: 4, textUntil: null })
+        ? TE.right({
+            lag: 0.25, listeners: 3, senderConnected: true, audioSeconds: 12.5, segments: 4, textUntil: null,
+            ignored: [],
+          })
         : TE.left({ _tag: 'LiveNotFound' }),
     getCapacity: () => ({
       vramTotal: 4000, vramReserved: 1400, vramFree: 2600, openSessions: 1, maxSessions: 10, maxTranslations: 5,

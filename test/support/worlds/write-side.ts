@@ -49,8 +49,9 @@ import { modelOf } from '../../../projections/projection.ts'
 
 const dates = { createdAt: '2026-01-01T00:00:00.000000+00:00', updatedAt: null }
 
-const ENGLISH: Abilities = { languages: ['en'], findsLanguage: false, translates: false }
-const BOTH: Abilities = { languages: ['en', 'fr'], findsLanguage: true, translates: true }
+const RICH = { hasWords: true, takesVocabulary: true }
+const ENGLISH: Abilities = { languages: ['en'], findsLanguage: false, translates: false, ...RICH }
+const BOTH: Abilities = { languages: ['en', 'fr'], findsLanguage: true, translates: true, ...RICH }
 const model = (id: number, vram: number): Model =>
   ({ id, name: `m${vram}`, active: true, vram, ...(vram === 2 ? ENGLISH : BOTH), ...dates })
 

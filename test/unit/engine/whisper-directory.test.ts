@@ -4,6 +4,9 @@ import { Tokenizer } from '@huggingface/tokenizers'
 import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
 import { LANGUAGE_ROWS } from '../../../infrastructure/catalogue/languages.ts'
+import { outputNamesOf } from '../../../infrastructure/onnx/graphs/graph-outputs.ts'
+import { readGraph } from '../../../infrastructure/onnx/graphs/graph-reader.ts'
+import { onnxFile } from '../../../infrastructure/onnx/graphs/graph-writer.ts'
 import { readWhisperDirectory } from '../../../infrastructure/onnx/whisper/whisper-directory.ts'
 import { abilitiesOf, promptFor } from '../../../infrastructure/onnx/whisper/whisper-model.ts'
 import type { WhisperModel } from '../../../infrastructure/onnx/whisper/whisper-model.ts'
@@ -184,11 +187,34 @@ test('a model supports the languages whose tokens are in its tokenizer', async (
 
 test('a multilingual model detects languages, and translates if it has the token for translation', async (t) => {
   const model = await open('test/support/fixtures/engine/exact-whisper')
-  t.deepEqual(abilitiesOf(model), { languages: ['de', 'en'], findsLanguage: true, translates: true })
+  t.like(abilitiesOf(model), { languages: ['de', 'en'], findsLanguage: true, translates: true })
   const { multilingual } = model
   const untranslated = multilingual === null ? null : { ...multilingual, translate: null }
   t.like(abilitiesOf({ ...model, multilingual: untranslated }), { findsLanguage: true, translates: false })
   t.like(abilitiesOf(await open(DEMO)), { findsLanguage: false, translates: false })
+})
+
+test('a model has words if it names its alignment heads and all its decoder graphs return attention', async (t) => {
+  const { path, remove } = await temporaryDirectory()
+  t.teardown(remove)
+  const [withAttention, without, damaged] = ['with', 'without', 'damaged'].map((name) => join(path, name))
+  const graph = (...outputs: ReadonlyArray<string>) =>
+    onnxFile({ constants: [], nodes: [], inputs: [['ids', [1]]], outputs: outputs.map((name) => [name, [1]]) })
+  await writeFile(withAttention ?? '', graph('logits', 'cross_attentions.0'))
+  await writeFile(without ?? '', graph('logits', 'present.0.decoder.key'))
+  await writeFile(damaged ?? '', graph('logits', 'cross_attentions.0').subarray(0, 30))
+  const demo = await open(DEMO)
+  t.like(abilitiesOf(demo), { hasWords: false, takesVocabulary: false })
+  const hasWords = (prompt = '', next = '', alignmentHeads: WhisperModel['alignmentHeads'] = [[0, 0]]) => {
+    const weights = { ...demo.weights, decoder: { kind: 'two' as const, prompt, next } }
+    return abilitiesOf({ ...demo, alignmentHeads, weights }).hasWords
+  }
+  t.true(hasWords(withAttention, withAttention))
+  t.false(hasWords(withAttention, withAttention, []))
+  for (const [prompt, next] of [[withAttention, without], [without, withAttention], [withAttention, damaged]])
+    t.false(hasWords(prompt, next))
+  const [file] = demo.weights.graphs
+  t.deepEqual(outputNamesOf(file ?? ''), readGraph(await readFile(file ?? ''))?.outputs)
 })
 
 test('errors name the missing file or the wrong field', async (t) => {

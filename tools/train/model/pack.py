@@ -17,7 +17,7 @@ from model.tokenizer import WINDOW_SECONDS, SpecialIds
 from model.train import HOP
 
 #: Stenolog's own members, which other loaders ignore: the training used shorter windows and timestamps.
-STENOLOG = {"dynamic_window": True, "timestamps": True}
+STENOLOG = {"dynamic_window": True, "timestamps": True, "vocabulary": False}
 #: The first timestamp is at most one second.
 MAX_INITIAL_TIMESTAMP = 25
 

@@ -64,7 +64,7 @@ test(
       t.is(data.find((row) => row['name'] === name)?.['active'], false, name)
     t.is(data.find((row) => row['name'] === 'demo-en')?.['active'], true)
     for (const row of data) {
-      t.deepEqual(Object.keys(row), ['id', 'name', 'active', 'vram', 'created_at', 'updated_at'])
+      t.deepEqual(Object.keys(row), ['id', 'name', 'active', 'vram', 'created_at', 'updated_at', 'options'])
       t.true(Number.isSafeInteger(row['vram']) && Number(row['vram']) > 0)
       t.regex(String(row['created_at']), DATE)
     }

@@ -9,7 +9,24 @@ const service = sharedTestService()
 const activityOf = async (client: Client, { id }: LiveJson): Promise<Json> =>
   (await client.get<Single<Json>>(`/lives/${id}/activity`)).body.data
 
-const NOTHING = { lag: null, listeners: 0, sender_connected: false, audio_seconds: 0, segments: 0, text_until: null }
+const NOTHING = {
+  lag: null, listeners: 0, sender_connected: false, audio_seconds: 0, segments: 0, text_until: null, ignored: [],
+}
+
+test('the list of models and the activity of a session name what the model cannot do', async (t) => {
+  const client = await service.user('ambitious')
+  const { data: models } = await client.api.call('listModels', { query: { name: 'demo-en' } })
+  t.deepEqual(models.map(({ options }) => options), [[]])
+  for (const [config, ignored] of [
+    [{ words: true, hotwords: ['Babbage'] }, ['words', 'prompt', 'hotwords']],
+    [{ words: true }, ['words']],
+    [{ words: false, task: 'transcribe' }, []],
+  ] as const) {
+    const live = await client.createLive({ config })
+    t.like(live.config, config, 'the request is accepted')
+    t.deepEqual((await activityOf(client, live))['ignored'], ignored)
+  }
+})
 
 test.serial('the activity of a session shows its sockets, audio, finals and text retention [R162]', async (t) => {
   t.timeout(300_000)

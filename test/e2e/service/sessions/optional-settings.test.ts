@@ -123,4 +123,6 @@ test.serial('with COMPAT_STRICT no answer contains the optional settings [B43 B4
   t.deepEqual(optionalOf(configOf(live)), {})
   const profile = (await client.post<Single<Json>>('/user-live-configs', { name: 'Lecture', ...OPTIONS })).body.data
   t.deepEqual(optionalOf(profile), {})
+  const { data: models } = await client.api.call('listModels', { query: { name: MULTILINGUAL } })
+  t.deepEqual(models.map((model) => 'options' in model), [false])
 })
