@@ -54,13 +54,14 @@ const createSilentPipeline: CreatePipeline = ({ events }) => {
 const lifecycle: LiveLifecycle = {
   resolveToken: (token) =>
     async () => E.right(O.some({ liveId: 1, role: token === 'sender' ? 'sender' : 'listener', status: 'active' })),
-  attachSender: () => async () =>
+  admitSender: () => async () =>
     E.right({
       live: {
-        epoch: 1, term: 1, userId: 1, status: 'active', model: 'none', language: 'en', translations: [],
+        term: 1, userId: 1, status: 'active', model: 'none', language: 'en', translations: [],
         audioFormat: 'raw', audioUrl: null, autoStart: false, config: DEFAULT_ENGINE_SETTINGS, vocabulary: {},
       },
       point: SOURCE_START,
+      record: async () => E.right(1),
     }),
   changeVocabulary: () => async () => E.right(undefined),
   detachSender: () => async () => E.right(undefined),
@@ -79,7 +80,6 @@ const openSessions = (): LiveSessions =>
       ofLive: () =>
         ({ prepare: () => undefined, add: () => undefined, settled: async () => undefined, stop: () => undefined }),
     },
-    checkSender: () => undefined,
   })
 
 /** Opens the socket server of the service with the service's settings. */

@@ -55,7 +55,7 @@ export const EVENT_TEXTS: Readonly<Record<EventType, EventText>> = {
   AdministratorAdded: inStream('administrators')('A user became an administrator.'),
   AdministratorRemoved: inStream('administrators')('A user stopped being an administrator.'),
   LiveCreated: live('A session was created, with its model, languages and settings.'),
-  SenderAttached: live('A sender connected.'),
+  SenderAttached: live('A sender sent its first audio, or was connected for ten seconds.'),
   SenderDetached: live('The sender disconnected.'),
   LiveTakenOver: live('Another worker, or the restarted worker, continues the session.'),
   VocabularyChanged: live('The sender changed `prompt` or `hotwords`.'),

@@ -8,8 +8,6 @@ import type { TranslationTarget } from '../translation/translations.ts'
 
 /** The data of a session that its sockets, its source and its pipeline need. */
 export interface AttachedLive {
-  /** Number of senders that have connected so far. */
-  readonly epoch: number
   /** Leadership term of the worker that runs the session. */
   readonly term: number
   readonly userId: number
@@ -25,12 +23,12 @@ export interface AttachedLive {
   readonly vocabulary: GivenVocabulary
 }
 
-export const attachedLive = ({ status, epoch, term, created, vocabulary }: Live): AttachedLive => {
+export const attachedLive = ({ status, term, created, vocabulary }: Live): AttachedLive => {
   const { userId, model, language, translations, audioFormat, audioUrl, autoStart, config } = created
   const written = writtenLanguage(language, config)
   const targets = translations.map(({ model: translator, from = written, to }) => ({ model: translator, from, to }))
   return {
-    epoch, term, userId, status, model: model.name, language, translations: targets, audioFormat, audioUrl, autoStart,
-    config, vocabulary,
+    term, userId, status, model: model.name, language, translations: targets, audioFormat, audioUrl, autoStart, config,
+    vocabulary,
   }
 }

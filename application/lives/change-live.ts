@@ -8,15 +8,20 @@ import type { LiveOver, Superseded, Unavailable } from '../errors.ts'
 import { handleCommand } from '../log/handle-command.ts'
 import type { WriteDeps } from '../log/handle-command.ts'
 import { ownOrigin } from '../log/origin.ts'
+import type { Origin } from '../log/origin.ts'
 import { unexpected } from '../log/unexpected.ts'
 
 /** Handles a command for a session that this process runs. Returns the new state once the event is stored. */
 export const changeLive =
   (deps: WriteDeps) =>
-  (liveId: number, command: LiveCommand): TaskEither<LiveOver | Superseded | Unavailable, LiveState> =>
+  (
+    liveId: number,
+    command: LiveCommand,
+    origin: Origin = ownOrigin(deps),
+  ): TaskEither<LiveOver | Superseded | Unavailable, LiveState> =>
   async () => {
     const stream = liveStream(liveId)
-    const handled = await handleCommand(deps)({ ...ownOrigin(deps), stream, decider: liveDecider, command })()
+    const handled = await handleCommand(deps)({ ...origin, stream, decider: liveDecider, command })()
     if (E.isRight(handled)) return E.right(handled.right.state)
     const refusal = handled.left
     // The session was deleted after its token was resolved. Callers treat it as ended.

@@ -1,5 +1,5 @@
-import { attachSender } from '../lives/commands/attach-sender.ts'
-import type { AttachSender } from '../lives/commands/attach-sender.ts'
+import { admitSender } from '../lives/commands/admit-sender.ts'
+import type { AdmitSender } from '../lives/commands/admit-sender.ts'
 import { changeVocabulary } from '../lives/commands/change-vocabulary.ts'
 import type { ChangeVocabulary } from '../lives/commands/change-vocabulary.ts'
 import { detachSender } from '../lives/commands/detach-sender.ts'
@@ -20,7 +20,7 @@ import type { ResolveToken } from '../ports/read-models.ts'
 /** The write side, as sockets and pipelines use it. Each command returns once its event is stored. */
 export interface LiveLifecycle {
   readonly resolveToken: ResolveToken
-  readonly attachSender: AttachSender
+  readonly admitSender: AdmitSender
   readonly detachSender: DetachSender
   readonly startLive: StartLive
   readonly startSource: StartSource
@@ -36,7 +36,7 @@ export interface LiveLifecycleDeps extends WorkerDeps, EndLiveDeps {
 
 export const liveLifecycle = (deps: LiveLifecycleDeps): LiveLifecycle => ({
   resolveToken: deps.resolveToken,
-  attachSender: attachSender(deps),
+  admitSender: admitSender(deps),
   detachSender: detachSender(deps),
   startLive: startLive(deps),
   startSource: startSource(deps),

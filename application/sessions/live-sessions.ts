@@ -30,8 +30,6 @@ export interface LiveSessionsOptions extends CaptionServices {
   readonly timers: Timers
   /** Milliseconds for which a session waits for a lost sender (RECONNECT_GRACE). 0: it does not wait. */
   readonly reconnectGrace: number
-  /** Called after a sender was refused, because the log may still record it as the connected sender. */
-  readonly checkSender: (liveId: number) => void
   /** Number of finals of each session that are kept in memory for returning sockets. The default is 500. */
   readonly keptFinals?: number
 }
@@ -63,7 +61,7 @@ interface Run {
 export const createLiveSessions = (options: LiveSessionsOptions): RunningSessions => {
   const { lifecycle, bus, logger, timers, environment } = options
   const lives = new Map<number, Run>()
-  /** By session id: the sender that holds the only sender place of the session. Set before the log records it. */
+  /** By session id: the sender that holds the only sender place of the session. The log may not record it yet. */
   const places = new Map<number, object>()
   const recent = createRecentFinals(timers, options.keptFinals)
   /** Sessions that wait for another sender, with the function that stops the wait. */
@@ -137,15 +135,6 @@ export const createLiveSessions = (options: LiveSessionsOptions): RunningSession
     return sourced
   }
 
-  /** A refused sender releases its place, but a late append may still record it. `checkSender` corrects that. */
-  const attach = async (liveId: number, leave: () => void) => {
-    const attached = await lifecycle.attachSender(liveId)()
-    if (E.isRight(attached)) return attached
-    leave()
-    options.checkSender(liveId)
-    return attached
-  }
-
   const runs: LiveRuns = {
     all: () => [...lives.keys()],
     termOf: (liveId) => lives.get(liveId)?.term ?? null,
@@ -189,12 +178,15 @@ export const createLiveSessions = (options: LiveSessionsOptions): RunningSession
       const leave = (): void => {
         if (places.get(liveId) === place) places.delete(liveId)
       }
-      const attached = await attach(liveId, leave)
-      if (E.isLeft(attached)) return attached
-      // The session ended or moved to another worker while the sender was recorded.
+      const admitted = await lifecycle.admitSender(liveId)()
+      if (E.isLeft(admitted)) {
+        leave()
+        return admitted
+      }
+      // The session ended or moved to another worker in the meantime.
       if (places.get(liveId) !== place) return E.left({ _tag: 'LiveOver' })
       stopWaiting(liveId)
-      const { live, point } = attached.right
+      const { live, point, record } = admitted.right
       const running = run(liveId, live, point)
       const detached = (): void => {
         leave()
@@ -205,7 +197,9 @@ export const createLiveSessions = (options: LiveSessionsOptions): RunningSession
       const wait = (ms: number, expired: () => void): void => (leave(), waitFor(liveId, ms, expired))
       const { earlierSamples } = lives.get(liveId) ?? { earlierSamples: point.sampleOffset }
       const departure = { detached, wait, grace: options.reconnectGrace }
-      return E.right(createSenderSession({ liveId, live, running, lifecycle, ...departure, earlierSamples, from }))
+      return E.right(
+        createSenderSession({ liveId, live, record, running, lifecycle, timers, ...departure, earlierSamples, from }),
+      )
     },
     missed: openMissedFinals({ recent, storedFinals: lifecycle.storedFinals }),
     runs,

@@ -1,12 +1,21 @@
+import * as E from 'fp-ts/lib/Either.js'
+import * as TE from 'fp-ts/lib/TaskEither.js'
 import type { FinishReason } from '../../domain/live/events.ts'
 import { buffersAreOrdered } from '../../domain/live/settings.ts'
 import type { EngineSettings } from '../../domain/live/settings.ts'
 import { NO_VOCABULARY } from '../../domain/live/vocabulary.ts'
 import type { GivenVocabulary } from '../../domain/live/vocabulary.ts'
 import type { AttachedLive } from '../lives/attached-live.ts'
+import type { AdmittedSender } from '../lives/commands/admit-sender.ts'
+import type { Timers } from '../ports/timers.ts'
 import type { LiveLifecycle } from './live-lifecycle.ts'
 import type { SourcedLive } from './sourced-live.ts'
 
+/**
+ * A sender without audio is recorded after this time. Clients that break off their handshakes leave no event, and a
+ * sender that stays prevents PENDING_TIMEOUT.
+ */
+export const RECORD_AFTER_MS = 10_000
 /** Longest time to transcribe the received audio after a `finish` message. */
 const FINISH_LIMIT_MS = 30_000
 /** Longest time to transcribe the received audio after a closed connection. */
@@ -52,7 +61,9 @@ type CloseReason = Extract<FinishReason, 'sender_closed' | 'audio_too_fast' | 'r
 interface SenderSessionOptions {
   readonly liveId: number
   readonly live: AttachedLive
+  readonly record: AdmittedSender['record']
   readonly running: SourcedLive
+  readonly timers: Timers
   readonly lifecycle: Pick<LiveLifecycle, 'detachSender'>
   /** Called when the sender has left and the session stays open for the next sender. */
   readonly detached: () => void
@@ -96,7 +107,7 @@ const isSameTask = (a: Pick<EngineSettings, 'task'>, b: Pick<EngineSettings, 'ta
 
 /** Applies the rules for one sender to a running session. */
 export const createSenderSession = ({
-  liveId, live, running, lifecycle, detached, wait, grace, earlierSamples, from,
+  liveId, live, record, running, lifecycle, timers, detached, wait, grace, earlierSamples, from,
 }: SenderSessionOptions): SenderSession => {
   const isPulled = live.audioFormat !== 'raw'
   /** An auto-started source does not depend on a sender socket. */
@@ -119,9 +130,28 @@ export const createSenderSession = ({
     return isVocabularyOnly
   }
 
-  const detach = (): void => {
+  /** Number of this sender within the session. Null until the log has it. */
+  let epoch: number | null = null
+  let isRecorded = false
+  const recordOnce = (): void => {
+    cancelRecord()
+    if (isRecorded || running.stage() === 'over') return
+    isRecorded = true
+    void running.writes.add('attach', TE.map((number: number) => { epoch = number })(record))
+  }
+  const cancelRecord = timers.after(RECORD_AFTER_MS, recordOnce)
+
+  /** Takes no more frames of this sender. */
+  const depart = (): void => {
     hasLeft = true
-    void running.writes.add('detach', lifecycle.detachSender(liveId, live))
+    cancelRecord()
+  }
+
+  const detach = (): void => {
+    depart()
+    if (!isRecorded) return
+    void running.writes.add('detach', async () =>
+      epoch === null ? E.right(undefined) : lifecycle.detachSender(liveId, { term: live.term, epoch })())
   }
 
   const leave = (): void => {
@@ -135,7 +165,7 @@ export const createSenderSession = ({
 
   const finishAs = (reason: EndReason, limitMs: number): void => {
     if (hasLeft) return
-    hasLeft = true
+    depart()
     endAs(reason, limitMs)
   }
 
@@ -162,6 +192,8 @@ export const createSenderSession = ({
       isConfigured = true
       running.setVocabulary(expected)
       running.configure(settings)
+      // The audio begins with this frame.
+      if (isPulled && !isIndependent) recordOnce()
       if (isPulled) running.startSource()
       return 'ok'
     },
@@ -171,6 +203,7 @@ export const createSenderSession = ({
       if (!isConfigured) return 'config_required'
       if (samples.length === 0) return 'ok'
       hasAudio = true
+      recordOnce()
       push(samples)
       return 'ok'
     },

@@ -11,7 +11,7 @@ const RETRY = { first: 100, longest: 5000 }
 /** Attempts of a write that throws. They are few, because an exception rarely disappears with a retry. */
 const MAX_ATTEMPTS_AFTER_EXCEPTION = 3
 
-type WriteName = 'start' | 'source' | 'vocabulary' | 'segment' | 'detach' | 'end'
+type WriteName = 'attach' | 'start' | 'source' | 'vocabulary' | 'segment' | 'detach' | 'end'
 type Refusal = LiveOver | Superseded | Unavailable
 type Write = TaskEither<Refusal, void>
 type Attempt = 'stored' | 'refused' | 'retry'

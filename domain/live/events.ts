@@ -79,8 +79,8 @@ export const LiveCreated = definePersonalEvent(
 )
 
 /**
- * A sender connected, accepted by the worker of `term`. `epoch` counts the senders. `instance` is the process that
- * holds the socket. Events of the first versions have no term.
+ * A sender sent its first audio, or stays although it is silent. The worker of `term` accepted it. `epoch` counts these
+ * senders. `instance` is the process of the worker. Events of the first versions have no term.
  */
 export const SenderAttached = defineEvent(
   'SenderAttached',

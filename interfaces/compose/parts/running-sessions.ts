@@ -47,10 +47,9 @@ export const runSessions = ({ foundation, engines, writeSide, readSide }: Needs)
     const lags = createLags()
     const discardCounter = createDiscardCounter()
     const needs = { foundation, writeSide, readSide }
-    const checkSender = (liveId: number): void => worker?.checkSender(liveId)
     const workerSessions = engines.own === null
       ? null
-      : await openWorkerSessions({ ...needs, engines: engines.own, lags, discardCounter, pullRules, checkSender })
+      : await openWorkerSessions({ ...needs, engines: engines.own, lags, discardCounter, pullRules })
     const relay = isShared ? opened(await openRelay({ ...needs, workerSessions })) : null
     const access = relay?.access ?? (workerSessions === null ? null : localAccess(workerSessions))
     if (access === null) throw new Error('a process without a worker needs servers')

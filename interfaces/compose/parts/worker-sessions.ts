@@ -27,12 +27,11 @@ interface Needs {
   readonly discardCounter: DiscardCounter
   readonly pullRules: () => AddressRules
   /** Called when a sender was refused, but the log may still show it as connected. */
-  readonly checkSender: (liveId: number) => void
 }
 
 /** Creates the sessions of a worker, with their sources and translations. The caller closes `sessions`. */
 export const openWorkerSessions = async (needs: Needs) => {
-  const { foundation, engines, writeSide, readSide, lags, discardCounter, pullRules, checkSender } = needs
+  const { foundation, engines, writeSide, readSide, lags, discardCounter, pullRules } = needs
   const { settings, environment, timers, logger } = foundation
   const { write, admission, worker } = writeSide
   const { pool, translator } = engines
@@ -58,7 +57,7 @@ export const openWorkerSessions = async (needs: Needs) => {
     environment,
     timers,
     reconnectGrace: settings.reconnectGrace,
-    checkSender,
+   
   })
   const compute = measuredCompute({
     engine: pool.whole, catalogue: engines.installed, admission, environment, logger,

@@ -44,8 +44,6 @@ export const startWorker = ({ foundation, writeSide, readSide, workerSessions, r
       opened({ stop: async () => announcing.stop() })
     }
     return {
-      /** Compares a session with the log again, and detaches a sender that the log shows although it was refused. */
-      checkSender: running.settle,
       /** Continues or ends the sessions of an earlier run. */
       resume: running.start,
       /** Ends the sessions at a planned stop. Call it while all other parts still run. */

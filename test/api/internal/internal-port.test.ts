@@ -10,6 +10,8 @@ import { createThrottledWarnings } from '../../../infrastructure/internal/thrott
 import { preSharedKey } from '../../../infrastructure/internal/pre-shared-key.ts'
 import { limitUnauthenticated } from '../../../infrastructure/internal/unauthenticated-connections.ts'
 import { deriveKey } from '../../../infrastructure/keys/master-key.ts'
+import { resetConnections } from '../../support/tools/reset-connections.ts'
+import { chanceOf } from '../../support/tools/seeded.ts'
 import { openTcpProxy } from '../../support/tools/tcp-proxy.ts'
 import { createManualTimers } from '../../support/doubles/manual-timers.ts'
 import { createRecordingLogger } from '../../support/doubles/loggers.ts'
@@ -188,4 +190,24 @@ test('the first warning of a kind is logged at once, the following ones as a cou
   t.is(clock.size(), 0)
   warnings.warn('refused', { n: 103 })
   t.deepEqual([logger.lines.length, clock.size()], [6, 0], 'no timer is left after close')
+})
+
+/** A reset without a handler would end the process of this test. */
+test('connections that are reset at any byte do not disturb the internal port', async (t) => {
+  const { server, peer, opened } = await openWorker(t)
+  const random = chanceOf(t).random('resets')
+  const head = 'HTTP/1.1\r\nhost: x\r\n'
+  const open = `GET ${PATH} ${head}connection: upgrade\r\nupgrade: websocket\r\n`
+    + 'sec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n\x82\x85\x00\x00'
+  const end = `POST ${PATH.replace('link', 'end')} ${head}content-length: 10\r\n\r\n{"end":{}}`
+  const messages = [open, open.replace('/1/', '/2/'), open.replace('sec-websocket-key', 'x'), end]
+  const bytes = (): string => {
+    const message = messages[Math.floor(random() * messages.length)] ?? ''
+    return message.slice(0, Math.floor(Math.min(1, random() * 2) * message.length))
+  }
+  await resetConnections({ to: server.port, bytes, count: 200 })
+  const dial = () => preSharedKey(KEY).dial('127.0.0.1', server.port)
+  await resetConnections({ to: dial, bytes, count: 200, parallel: 20 })
+  t.true(opened.length > 0, 'some links opened')
+  await assertServing(t, peer)
 })

@@ -52,7 +52,7 @@ test(
     await awaitPongs(lost)
     const [listening, waiting] = [await listener(spoken), await listener(silent)]
     for (const socket of [lost, early]) socket.terminate()
-    for (const live of [spoken, silent]) await eventually(() => assert.ok(live.writes.includes('detach')))
+    for (const { id } of [spoken, silent]) await eventually(() => assert.ok(!sessions.runs.hasSender(id)))
     timers.advance(9999)
     await awaitPongs(listening)
     t.is(spoken.status, 'active')
@@ -65,14 +65,14 @@ test(
 )
 
 test('RECONNECT_GRACE does not apply after a protocol violation or when the session ends meanwhile', async (t) => {
-  const { lifecycle, configured, listener, timers } = await startSockets(t, {}, {}, GRACE)
+  const { lifecycle, configured, listener, sessions, timers } = await startSockets(t, {}, {}, GRACE)
   const [broken, ended] = [lifecycle.add(), lifecycle.add()]
   const [bulky, lost] = [await configured(broken), await configured(ended)]
   const listening = [await listener(broken), await listener(ended)]
   bulky.send('x'.repeat(600_000))
   lost.terminate()
   t.is((await bulky.closed).code, 1009)
-  await eventually(() => assert.ok(ended.writes.includes('detach')))
+  await eventually(() => assert.ok(!sessions.runs.hasSender(ended.id)))
   lifecycle.endElsewhere(ended.id, { status: 'finished', reason: 'finish_route' })
   for (const socket of listening) t.is((await socket.closed).code, 1000)
   timers.advance(60_000)

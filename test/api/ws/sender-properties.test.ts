@@ -84,7 +84,6 @@ const play = async (steps: ReadonlyArray<Step>) => {
     startPuller,
     translations,
     bus,
-    checkSender: () => undefined,
     logger,
     environment,
     timers,

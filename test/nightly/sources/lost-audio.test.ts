@@ -129,7 +129,6 @@ const transcribeSource = async (t: ExecutionContext, audioUrl: string, wrap: (st
     translations: createTranslations({ engine: createScriptedTranslator({ answers: true }), monotonic, logger }),
     environment: { random: () => 0.5, monotonic },
     reconnectGrace: 0,
-    checkSender: () => undefined,
   })
   const stopForwarding = forwardEnds(lifecycle, sessions)
   t.teardown(async () => {

@@ -48,18 +48,20 @@ export const createSimulatedLifecycle = ({ log, store, admission, onEnd }: Lifec
     }
     return {
       resolveToken: () => () => Promise.reject(new Error('the simulation has no tokens')),
-      attachSender: (liveId) => async () => {
+      admitSender: (liveId) => async () => {
         await turn()
         if (store.isUnavailable) return UNAVAILABLE
         if (store.status === 'finished') return E.left({ _tag: 'LiveOver' } as const)
         const term = ownTerm({ admission, worker }, liveId)
         if (term === null || store.fence > term) return E.left({ _tag: 'Superseded' } as const)
         store.fence = term
-        store.epoch += 1
         return E.right({
           point: resumePoint(),
+          record: async () => {
+            const written = await write(term, () => { store.epoch += 1 })()
+            return written._tag === 'Left' ? written : E.right(store.epoch)
+          },
           live: {
-            epoch: store.epoch,
             term,
             userId: 1,
             status: store.status,

@@ -90,7 +90,6 @@ export const createSenderWorld = ({
       environment,
       timers,
       reconnectGrace,
-      checkSender: () => undefined,
     })
     const served = serveLinks({
       admission: view,

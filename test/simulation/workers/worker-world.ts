@@ -79,7 +79,6 @@ export const createWorker = async (options: WorkerOptions) => {
     lifecycle: liveLifecycle(deps), createPipeline: pipelines.create, startPuller: pullers.start,
     translations: NO_TRANSLATIONS, bus, logger, environment, timers,
     reconnectGrace: options.reconnectGrace ?? 0,
-    checkSender: (liveId) => running.settle(liveId),
   })
   const self = { name: worker, incarnation: environment.instance }
   const { members } = options

@@ -1,8 +1,11 @@
 import { connect } from 'node:net'
+import type { Socket } from 'node:net'
+import { TLSSocket } from 'node:tls'
 
-/** Connections that a client resets. `to`: a port of 127.0.0.1, or the path of a socket. */
+/** Connections that a client resets. */
 export interface Resets {
-  readonly to: number | string
+  /** A port of 127.0.0.1, the path of a socket, or a function that opens a connection. */
+  readonly to: number | string | (() => Socket)
   /** Bytes that the client sends before the reset. */
   readonly bytes: (index: number) => string
   readonly count: number
@@ -10,11 +13,17 @@ export interface Resets {
   readonly parallel?: number
 }
 
-const resetOne = (to: number | string, bytes: string): Promise<void> =>
+const opened = (to: Resets['to']): Socket => {
+  if (typeof to === 'function') return to()
+  return typeof to === 'string' ? connect(to) : connect(to, '127.0.0.1')
+}
+
+const resetOne = (to: Resets['to'], bytes: string): Promise<void> =>
   new Promise((resolve) => {
-    const socket = typeof to === 'string' ? connect(to) : connect(to, '127.0.0.1')
-    // A socket in the file system cannot be reset, so it is destroyed.
-    const drop = (): void => void (typeof to === 'string' ? socket.destroy() : socket.resetAndDestroy())
+    const socket = opened(to)
+    // Only a TCP connection can be reset, so others are destroyed.
+    const canReset = typeof to !== 'string' && !(socket instanceof TLSSocket)
+    const drop = (): void => void (canReset ? socket.resetAndDestroy() : socket.destroy())
     socket.on('error', () => undefined).once('close', () => resolve())
     socket.once('connect', () => {
       if (bytes === '') drop()

@@ -53,7 +53,6 @@ export const startSessions = (
   const sessions = createLiveSessions({
     lifecycle, createPipeline, startPuller: pullers.start, translations, bus, logger, environment, timers,
     reconnectGrace: 0,
-    checkSender: () => undefined,
   })
   const stopForwarding = forwardEnds(lifecycle, sessions)
   t.teardown(async () => {

@@ -69,7 +69,7 @@ export const startSockets = async (
   const startPuller = createScriptedPullers().start
   const sessions = createLiveSessions({
     lifecycle: { ...lifecycle, ...replaced },
-    createPipeline, startPuller, translations, bus, checkSender: () => undefined, logger, environment, timers,
+    createPipeline, startPuller, translations, bus, logger, environment, timers,
     reconnectGrace,
     ...(keptFinals === undefined ? {} : { keptFinals }),
   })

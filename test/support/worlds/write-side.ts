@@ -12,7 +12,6 @@ import { finishLive } from '../../../application/lives/commands/finish-live.ts'
 import { finishLivesByAudioUrl } from '../../../application/lives/commands/finish-lives-by-audio-url.ts'
 import type { FinishLivesByAudioUrlDeps } from '../../../application/lives/commands/finish-lives-by-audio-url.ts'
 import type { WriteDeps } from '../../../application/log/handle-command.ts'
-import type { AttachedLive } from '../../../application/lives/attached-live.ts'
 import type { SourceFacts } from '../../../application/lives/commands/start-source.ts'
 import { liveLifecycle } from '../../../application/sessions/live-lifecycle.ts'
 import type { LiveLifecycleDeps } from '../../../application/sessions/live-lifecycle.ts'
@@ -123,8 +122,11 @@ export const NO_RUNS: LiveRuns = {
 /** Writes everything in the first leadership term, because no session ever moves to another worker here. */
 const inFirstTerm = (lifecycle: LiveLifecycle) => ({
   ...lifecycle,
-  attachSender: (liveId: number) => async () =>
-    E.map(({ live }: { readonly live: AttachedLive }) => live)(await lifecycle.attachSender(liveId)()),
+  /** Admits a sender and records it. Returns its number. */
+  attachSender: (liveId: number) => async () => {
+    const admitted = await lifecycle.admitSender(liveId)()
+    return E.isLeft(admitted) ? admitted : await admitted.right.record()
+  },
   detachSender: (liveId: number, epoch: number) => lifecycle.detachSender(liveId, { term: FIRST_TERM, epoch }),
   startLive: (liveId: number) => lifecycle.startLive(liveId, FIRST_TERM),
   startSource: (liveId: number, facts: Omit<SourceFacts, 'term'>) =>

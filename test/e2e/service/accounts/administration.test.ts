@@ -1,9 +1,12 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
-import { handshake } from '../../../support/service/client.ts'
+import { WebSocket } from 'ws'
 import type { Client, Json, Listing, Single } from '../../../support/service/client.ts'
 import { runTestService } from '../../../support/service/service.ts'
 import { openLogOf } from '../../../support/stores/stores.ts'
+import { eventually } from '../../../support/tools/eventually.ts'
 
 const service = await runTestService()
 test.after.always(() => service.dispose())
@@ -176,7 +179,12 @@ test.serial(
     const created = await admin.request<Single<Record<'id' | 'sender_token', string>>>('POST', '/lives', creation)
     const { data } = created.body
     const socketUrl = `${service.url().replace('http', 'ws')}/ws/live/${data.id}?token=${data.sender_token}`
-    await handshake(socketUrl, requestId(1))
+    const sender = new WebSocket(socketUrl, { headers: requestId(1) })
+    t.teardown(() => sender.terminate())
+    await once(sender, 'open')
+    sender.send(JSON.stringify({ type: 'config' }))
+    sender.send(new Int16Array(1600))
+    await eventually(async () => assert.equal((await rowOf(admin, '/lives', '?limit=1'))['status'], 'active'))
     await service.kill('SIGKILL')
 
     const store = await openLogOf(service)

@@ -69,7 +69,7 @@ const SETTINGS: EngineSettings = {
 const isOver = ({ status }: MemoryLive): boolean => status === 'finished' || status === 'error'
 
 const attachedTo = (live: MemoryLive): AttachedLive => ({
-  epoch: live.epoch, term: 1, userId: 1, status: live.status, model: 'demo-en',
+  term: 1, userId: 1, status: live.status, model: 'demo-en',
   vocabulary: live.vocabularies.at(-1) ?? {}, ...live.facts,
 })
 
@@ -176,12 +176,16 @@ export const createMemoryLifecycle = (): MemoryLifecycle => {
       const role = live.senderToken === token ? 'sender' : 'listener'
       return E.right(O.some({ liveId: live.id, role, status: live.status }))
     },
-    attachSender: (liveId) =>
-      change(liveId, (live) => {
-        live.attached = true
-        live.epoch += 1
-        return { live: attachedTo(live), point: live.point }
-      }),
+    admitSender: (liveId) =>
+      change(liveId, (live) => ({
+        live: attachedTo(live),
+        point: live.point,
+        record: change(liveId, () => {
+          live.attached = true
+          live.epoch += 1
+          return live.epoch
+        }),
+      })),
     startSource: (liveId, { pid, sampleOffset, mediaSequence }) =>
       change(liveId, (live) => {
         if (pid !== null) live.status = 'active'

@@ -142,7 +142,7 @@ test('a session with language detection stores the source language of each pair 
     [created.language, created.translations],
     ['auto', [{ id: 1, model: 'mt-es', from: 'en', to: 'es', vram: 1 }]],
   )
-  const attached = right(await lifecycle.attachSender(1)())
+  const attached = right(await lifecycle.admitSender(1)()).live
   t.deepEqual(attached.translations, [{ model: 'mt-es', from: 'en', to: 'es' }])
   const inEnglish = right(await createLive(callerOf(1), requestOf({ translations: ['es'] }))())
   t.deepEqual(
@@ -150,5 +150,5 @@ test('a session with language detection stores the source language of each pair 
     [{ id: 1, model: 'mt-es', to: 'es', vram: 1 }],
     'a given language stores no source language',
   )
-  t.deepEqual(right(await lifecycle.attachSender(2)()).translations, [{ model: 'mt-es', from: 'en', to: 'es' }])
+  t.deepEqual(right(await lifecycle.admitSender(2)()).live.translations, [{ model: 'mt-es', from: 'en', to: 'es' }])
 })

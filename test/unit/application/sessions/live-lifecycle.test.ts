@@ -1,6 +1,6 @@
 import test from 'ava'
 import * as O from 'fp-ts/lib/Option.js'
-import { attachSender } from '../../../../application/lives/commands/attach-sender.ts'
+import { admitSender } from '../../../../application/lives/commands/admit-sender.ts'
 import { recordSegment } from '../../../../application/lives/commands/record-segment.ts'
 import { startLive } from '../../../../application/lives/commands/start-live.ts'
 import { fenceSegments } from '../../../../application/lives/terms/fence-segments.ts'
@@ -23,17 +23,18 @@ const segment = (number: number, text = 'hello', language = 'en') => ({
 test('senders are numbered from 1; the log accepts a sender even if the previous one did not detach', async (t) => {
   const { createLive, lifecycle, typesOf } = await createWriteSide()
   const { id } = right(await createLive(callerOf(1), requestOf())())
-  t.like(right(await lifecycle.attachSender(id)()), {
-    epoch: 1,
+  const { live, record } = right(await lifecycle.admitSender(id)())
+  t.like(live, {
     term: 1,
     model: 'm1',
     language: 'en',
     audioFormat: 'raw',
     status: 'pending',
   })
+  t.deepEqual([right(await record()), right(await record())], [1, 1], 'a repeated call records the sender once')
   right(await lifecycle.detachSender(id, 1)())
-  t.is(right(await lifecycle.attachSender(id)()).epoch, 2)
-  t.is(right(await lifecycle.attachSender(id)()).epoch, 3)
+  t.is(right(await lifecycle.attachSender(id)()), 2)
+  t.is(right(await lifecycle.attachSender(id)()), 3)
   t.deepEqual(typesOf('live-1'), [
     'LiveCreated',
     'SenderAttached',
@@ -46,7 +47,7 @@ test('senders are numbered from 1; the log accepts a sender even if the previous
 test('a sender is admitted only by the worker that has the session', async (t) => {
   const { createLive, deps, admission } = await createWriteSide()
   const { id } = right(await createLive(callerOf(1), requestOf())())
-  const elsewhere = attachSender({ ...deps, worker: { name: 'worker-2', incarnation: null } })
+  const elsewhere = admitSender({ ...deps, worker: { name: 'worker-2', incarnation: null } })
   t.like(await elsewhere(id)(), { left: { _tag: 'Superseded' } })
   right(
     await admission.send({
@@ -56,7 +57,7 @@ test('a sender is admitted only by the worker that has the session', async (t) =
       actor: 'a',
     })(),
   )
-  t.like(await attachSender(deps)(id)(), { left: { _tag: 'Superseded' } }, 'no worker has the session')
+  t.like(await admitSender(deps)(id)(), { left: { _tag: 'Superseded' } }, 'no worker has the session')
 })
 
 test('an end releases the memory before it answers, and a repeated end changes nothing [R83 R85]', async (t) => {

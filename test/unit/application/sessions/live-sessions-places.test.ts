@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
+import { RECORD_AFTER_MS } from '../../../../application/sessions/sender-session.ts'
 import { eventually } from '../../../support/tools/eventually.ts'
 import { AUDIO, startSessions } from '../../../support/worlds/session-world.ts'
 
@@ -40,4 +41,43 @@ test('a session that moved away is dropped: its sockets are notified, and nothin
   session.closed('sender_closed')
   await sessions.close()
   t.deepEqual(live.writes, ['start'])
+})
+
+test('a handshake that never carried audio leaves no event', async (t) => {
+  const { lifecycle, attach, timers } = startSessions(t)
+  const live = lifecycle.add()
+  for (let number = 0; number < 50; number += 1) (await attach(live.id)).abandoned()
+  timers.advance(RECORD_AFTER_MS)
+  const ended = lifecycle.add()
+  const configured = await attach(ended.id)
+  configured.configure({})
+  configured.closed('sender_closed')
+  await eventually(() => assert.deepEqual(ended.writes, ['end']))
+  timers.advance(RECORD_AFTER_MS)
+  t.deepEqual([live.epoch, live.writes, ended.epoch], [0, [], 0])
+})
+
+test('a sender is recorded with its first audio, and only then is its leaving recorded', async (t) => {
+  const { lifecycle, attach } = startSessions(t)
+  const live = lifecycle.add()
+  const sender = await attach(live.id)
+  sender.configure({})
+  t.is(live.epoch, 0)
+  sender.audio(AUDIO)
+  await eventually(() => assert.deepEqual([live.epoch, live.writes], [1, ['start']]))
+  sender.abandoned()
+  await eventually(() => assert.deepEqual(live.writes, ['start', 'detach']))
+  t.false(live.attached)
+})
+
+test('a silent sender that stays is recorded, so its session does not count as forgotten', async (t) => {
+  const { lifecycle, attach, timers } = startSessions(t)
+  const live = lifecycle.add()
+  const sender = await attach(live.id)
+  timers.advance(RECORD_AFTER_MS - 1)
+  t.is(live.epoch, 0)
+  timers.advance(1)
+  await eventually(() => assert.ok(live.attached))
+  sender.abandoned()
+  await eventually(() => assert.deepEqual(live.writes, ['detach']))
 })

@@ -88,7 +88,7 @@ test('a restarted process takes its sessions over in the next term [D53]', async
     'LiveTakenOver',
     'LiveFinished',
   ])
-  t.deepEqual(await typesOf(shared, `live-${waiting}`), ['LiveCreated', 'SenderAttached', 'LiveTakenOver'])
+  t.deepEqual(await typesOf(shared, `live-${waiting}`), ['LiveCreated', 'LiveTakenOver'])
   t.deepEqual(await typesOf(shared, `segments-${fromUrl}`), ['SegmentFinalised', 'SegmentsFenced'])
   t.is(second.pipelines.of(fromUrl).nextSegment, 5)
   t.deepEqual(
@@ -116,6 +116,17 @@ test('a restarted process takes its sessions over in the next term [D53]', async
     ],
   )
   t.deepEqual((await typesOf(shared, `live-${raw}`)).at(-1), 'LiveFinished')
+})
+
+test('a sender in the log that this worker does not have is detached', async (t) => {
+  const shared = stores()
+  const { side } = await startWorker(t, shared)
+  const { id } = right(await side.createLive(me, requestOf())())
+  const { at } = admitted
+  await appendElsewhere(shared, `live-${id}`, 'SenderAttached', { liveId: id, userId: 1, at, epoch: 1, instance: 'i' })
+  await eventually(async () =>
+    assert.deepEqual(await typesOf(shared, `live-${id}`), ['LiveCreated', 'SenderAttached', 'SenderDetached']))
+  t.pass()
 })
 
 test('a worker drops a moved session and does not end it', async (t) => {
