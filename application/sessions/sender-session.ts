@@ -141,6 +141,12 @@ export const createSenderSession = ({
   }
   const cancelRecord = timers.after(RECORD_AFTER_MS, recordOnce)
 
+  /** The audio of a session with an audio URL begins with the config frame of its sender. */
+  const startSource = (): void => {
+    if (!isIndependent) recordOnce()
+    running.startSource()
+  }
+
   /** Takes no more frames of this sender. */
   const depart = (): void => {
     hasLeft = true
@@ -192,9 +198,7 @@ export const createSenderSession = ({
       isConfigured = true
       running.setVocabulary(expected)
       running.configure(settings)
-      // The audio begins with this frame.
-      if (isPulled && !isIndependent) recordOnce()
-      if (isPulled) running.startSource()
+      if (isPulled) startSource()
       return 'ok'
     },
     audio: (samples) => {
