@@ -77,7 +77,9 @@ const send = async (
   { url, prefix, credentials }: Caller, method: string, { path, headers, body }: Omit<GeneratedRequest, 'isValid'>,
 ): Promise<Received> => {
   const response = await fetch(`${url}${prefix}${path}`, {
-    method, redirect: 'manual', headers: { ...headers, ...credentials }, ...(body !== undefined && { body }),
+    method, redirect: 'manual', ...(body !== undefined && { body }),
+    // On a busy machine, the service may close an idle connection at the moment of its next request.
+    headers: { ...headers, ...credentials, Connection: 'close' },
   })
   const answer = { status: response.status, text: await response.text() }
   const problem = (await answerCheckOf(url))({ method, path, headers: response.headers, ...answer })
