@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto'
 import { copyFile, readdir, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { EventStoreDBClient } from '@eventstore/db-client'
 import test from 'ava'
 import type { ExecutionContext } from 'ava'
 import { FORMAT } from '../../../infrastructure/stores/format.ts'
@@ -10,6 +9,7 @@ import { withFfmpeg } from '../../support/sources/audio-server.ts'
 import { EVENTSTORE_FOLDER } from '../../support/stores/chosen-stores.ts'
 import { startEventStoreDb } from '../../support/stores/eventstoredb.ts'
 import { startMongoDouble } from '../../support/doubles/mongodb/process.ts'
+import { readLog } from '../../support/older-data/log-copy.ts'
 import {
   emptyFolder, fillAndKill, upgradeAndCheck, OLDER_CHECKOUTS, startOlder, startThisVersion,
 } from '../../support/older-data/upgrade.ts'
@@ -29,7 +29,7 @@ const assertOlderRefuses = async (
   const older = startOlder(t, checkout, data)
   t.is(await older.exited, 1, older.stdout())
   const reason = `${store} was written by a newer version of Stenolog \\(format ${FORMAT}[,;] this version .*\\)`
-  t.regex(older.stderr(), new RegExp(`^stenolog cannot start: ${reason}: use that version, or restore a backup`, 'm'))
+  t.regex(older.stderr(), new RegExp(`[Ss]tenolog cannot start: ${reason}: use that version, or restore a backup`))
   t.is(older.stdout(), '')
 }
 
@@ -79,22 +79,6 @@ for (const [version, checkout] of VERSIONS)
     await assertOlderRefuses(t, checkout, data, '(documents|events|keyring).sqlite')
   })
 
-interface Written {
-  readonly stream: string
-  readonly data: unknown
-}
-
-/** Reads all events of services and the format mark from the log, in order. */
-const logOf = async (url: string): Promise<ReadonlyArray<Written>> => {
-  const client = EventStoreDBClient.connectionString(url)
-  const written: Array<Written> = []
-  for await (const { event } of client.readAll())
-    if (event !== undefined && (event.streamId === '$$stenolog' || !event.streamId.startsWith('$')))
-      written.push({ stream: event.streamId, data: event.data })
-  await client.dispose()
-  return written
-}
-
 for (const [version, checkout] of VERSIONS)
   for (const lists of ['embedded', 'in MongoDB'])
     withOlderOnServer(`sessions of ${version} continue in EventStoreDB (lists: ${lists}) [D53 R104]`, async (t) => {
@@ -107,10 +91,10 @@ for (const [version, checkout] of VERSIONS)
       const stores = { EVENTSTORE_URL: log.url, MASTER_KEY_FILE: keyFile, ...onMongo }
       const data = { dataDirectory: await emptyFolder(t), stores }
       const filled = await fillAndKill(t, checkout, data)
-      const before = await logOf(log.url)
+      const before = await readLog(log.url)
 
       const { workers, open } = await upgradeAndCheck(t, filled)
-      const after = await logOf(log.url)
+      const after = await readLog(log.url)
       t.deepEqual(after.slice(0, before.length), before)
       t.like(after[before.length], { stream: '$$stenolog', data: { format: FORMAT } })
       t.is(workers.length, 1)
@@ -123,5 +107,5 @@ for (const [version, checkout] of VERSIONS)
         '(the log of the event store|(documents|keyring).sqlite|the database \\S+ of MongoDB)',
       )
       await assertOlderRefuses(t, checkout, await copyOfLog(t, data), 'the log of the event store')
-      t.is((await logOf(log.url)).length, after.length)
+      t.is((await readLog(log.url)).length, after.length)
     })

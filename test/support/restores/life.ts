@@ -31,8 +31,9 @@ export interface BackedUp {
 export interface Lost {
   /** The highest ids. */
   readonly ids: Readonly<Record<'user' | 'live' | 'profile' | 'token', number>>
-  /** Users of the backup who cannot log in any more. */
-  readonly gone: ReadonlyArray<Account>
+  /** Users of the backup. */
+  readonly disabled: Account
+  readonly deleted: Account
   /** A listener token that Bob chose. */
   readonly listenerToken: string
   /** Log-ins, also of a user who was created after the backup. */
@@ -128,7 +129,8 @@ export const liveOn = async (url: string, { keys, retained }: BackedUp): Promise
   await say(ada, active)
   return {
     ids: { user, live: active.id, profile, token: token.id },
-    gone: [CARL, DORA],
+    disabled: CARL,
+    deleted: DORA,
     listenerToken,
     jwts: [root, ada, carl, zoe].flatMap((client) => client.token ?? []),
   }
