@@ -1,0 +1,56 @@
+import type { ExecutionContext } from 'ava'
+import type { Route } from '../../../interfaces/http/route.ts'
+import { largestInputs, smallestInput } from './largest-inputs.ts'
+import type { RequestInput } from './largest-inputs.ts'
+import { startMeasuring, timeOf } from './longest-block.ts'
+
+const REPEATS = 20
+/** Statuses of requests that are refused before they are decoded. */
+const UNREAD = [408, 413, 415, 429, 431]
+
+const median = (values: ReadonlyArray<number>): number => values.toSorted((a, b) => a - b)[values.length >> 1] ?? 0
+
+/** The time to parse and print the bytes of an input as JSON. */
+const printingTime = ({ target, headers, body }: RequestInput): number => {
+  const text = body?.startsWith('{') === true ? body : JSON.stringify({ target, headers, body })
+  return median(Array.from({ length: REPEATS }, () => timeOf(() => JSON.stringify(JSON.parse(text)))))
+}
+
+/** The grouping of an earlier version: each name was searched in all parameters. */
+const quadratic = (target: string): unknown => {
+  const search = new URLSearchParams(target.slice(target.indexOf('?')))
+  return Array.from(new Set(search.keys()), (name) => search.getAll(name))
+}
+
+/**
+ * Sends the largest inputs of the routes to the service at `url` in this thread. None may block the event loop longer
+ * than three times its smallest request and parsing and printing the same bytes. `token` belongs to an administrator.
+ */
+export const checkLargestInputs = async (
+  t: ExecutionContext, url: string, token: string, routes: ReadonlyArray<Route>,
+): Promise<void> => {
+  const measure = startMeasuring(t, url)
+  const blockOf = async ({ access, path }: Route, input: RequestInput): Promise<number> => {
+    const headers = { ...(access !== 'public' && { authorization: `Bearer ${token}` }), ...input.headers }
+    const blocks: Array<number> = []
+    for (let n = 0; n < REPEATS; n += 1) {
+      const { status, block } = await measure({ ...input, headers })
+      t.true(status >= 200 && status < 500 && !UNREAD.includes(status), `${path}: ${input.name}: ${status}`)
+      blocks.push(block)
+    }
+    return median(blocks)
+  }
+  const slow: Array<string> = []
+  for (const route of routes) {
+    const smallest = await blockOf(route, smallestInput(route))
+    for (const input of largestInputs(route)) {
+      const limit = 3 * (printingTime(input) + smallest)
+      const block = await blockOf(route, input)
+      const times = `${block.toFixed(2)} ms > ${limit.toFixed(2)} ms`
+      if (block > limit) slow.push(`${route.method} ${route.path}: ${input.name}: ${times}`)
+      if (input.name === 'names in the query')
+        t.true(timeOf(() => quadratic(input.target)) > limit, 'the test would see the old grouping')
+    }
+  }
+  t.deepEqual(slow, [])
+}
