@@ -25,7 +25,8 @@ export const createIdRules = () => {
       if (type === Admitted.type || type === LiveCreated.type) give('session', Number(data['liveId']))
       if (type === LiveIdsSkipped.type) give('session', Number(data['through']))
       if (type === UserRegistered.type) give('user', Number(data['userId']))
-      if (type === LogRestored.type) offset = Number((data['idOffsets'] as Record<string, unknown> | undefined)?.['user'])
+      const offsets = data['idOffsets'] as Record<string, unknown> | undefined
+      if (type === LogRestored.type) offset = Number(offsets?.['user'])
       if (type === IdTaken.type && stream === sequenceStream('user')) taken = revision + 1
       give('user', taken + offset)
     },

@@ -9,7 +9,7 @@ import { loadOrCreateMasterKey } from '../../../infrastructure/keys/master-key.t
 import { openSqliteDocuments } from '../../../infrastructure/sqlite/documents/documents.ts'
 import { openSqliteEventStore } from '../../../infrastructure/sqlite/event-log/event-store.ts'
 import { openSqliteKeyring } from '../../../infrastructure/sqlite/keyring/keyring.ts'
-import { readManifest } from '../../../interfaces/cli/stores/backup-manifest.ts'
+import { databasesNotOn, readManifest } from '../../../interfaces/cli/stores/backup-manifest.ts'
 import { readUndamaged } from '../../../application/log/read-undamaged.ts'
 import { newEvents, right } from '../../contract/event-store-support.ts'
 import { stenolog } from '../../support/service/command-line.ts'
@@ -113,6 +113,11 @@ test('what others may do with a copy of a backup is not taken over by backup and
   t.is((await stat(path)).mode & 0o777, 0o700)
   for (const name of ['documents.sqlite', 'events.sqlite', 'keyring.sqlite', 'master.key'])
     t.is((await stat(pathOf(name))).mode & 0o777, 0o600, name)
+})
+
+test('a backup copies the lists first and the keys last, so nothing in it lacks its event or its key', (t) => {
+  t.deepEqual(databasesNotOn([]), ['documents.sqlite', 'events.sqlite', 'keyring.sqlite'])
+  t.deepEqual(databasesNotOn(['EventStoreDB']), ['documents.sqlite', 'keyring.sqlite'])
 })
 
 test('a backup with a different master key is not restored', async (t) => {
