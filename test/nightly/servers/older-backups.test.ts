@@ -161,6 +161,9 @@ for (const version of VERSIONS) {
     const restored = await startTestService(t, { ...SETTINGS, ...older }, service.dataDirectory)
     await run(t, restored, `restore ${backup} --replace`, older)
     await run(t, restored, 'restore --check', older)
+    // A backup that is made before the start contains the deletions that the start repeats.
+    await run(t, restored, `backup ${backup}-again`, older)
+    t.like(await readJson(join(`${backup}-again`, 'erase-again.json')), [`live-${record.backedUp.retained.deleted}`])
     await run(t, restored, 'rebuild', older)
     await restored.start()
     await checkRestoredWithoutLog(t, { ...record, url: restored.url(), dataDirectory: restored.dataDirectory }, true)
