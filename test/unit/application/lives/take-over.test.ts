@@ -14,7 +14,7 @@ const withSession = async (request = requestOf()) => {
   return side
 }
 
-test('a worker whose term has passed does not get a session, even before the next worker fenced its text', async (t) => {
+test('a worker of a passed term gets no session, even before the next worker fenced its text', async (t) => {
   const { deps } = await withSession()
   const at = deps.environment.now()
   right(await changeLive(deps)(1, { type: 'TakeOverLive', worker: 'worker-2', term: 3, at })())
