@@ -1,6 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js'
 import * as t from 'io-ts'
 import { boundedString } from '../../../domain/shared/codecs.ts'
+import { MAX_VALUES } from '../query.ts'
 import { issueOf, outOfRange } from './issues.ts'
 import type { Explained, Issue } from './issues.ts'
 import { shaped } from './shapes.ts'
@@ -160,9 +161,6 @@ export const lastValue = <A>(codec: Field<A>): Field<A> =>
     { kind: 'like', codec },
   )
 
-/** More than a parameter has values. */
-const MAX_REPEATS = 20
-
 /** A query parameter that may be left out, or repeated up to 20 times. Every value must be valid. */
 export const repeated = <A>(codec: Field<A>): Field<ReadonlyArray<A>> => {
   const items = new t.Type<ReadonlyArray<A>, unknown>(
@@ -176,7 +174,7 @@ export const repeated = <A>(codec: Field<A>): Field<ReadonlyArray<A>> => {
     },
     t.identity,
   )
-  return atMost(items, codec, MAX_REPEATS)
+  return atMost(items, codec, MAX_VALUES)
 }
 
 /** Decodes one part of a request. Left: at most 20 issues. */

@@ -5,7 +5,7 @@ import type { ResumePoint } from '../../../application/lives/queries/resume-poin
 import type { Issue } from '../../http/codecs/issues.ts'
 import { decodePart, integerText, lastValue, members, optional } from '../../http/codecs/validation.ts'
 import { rawResponse } from '../../http/connections/raw-response.ts'
-import { valuesIn } from '../../http/query.ts'
+import { MAX_VALUES, valuesIn } from '../../http/query.ts'
 
 /**
  * Returns whether a request is a WebSocket handshake. Other upgrades are optional (RFC 9110, 7.8): HTTP/2 clients offer
@@ -40,8 +40,9 @@ const MAX_TOKEN_CHARS = 512
 
 /** Returns the token of a query. It may be repeated, but must have one value. An empty token counts as missing. */
 export const findToken = (query: string): string | HandshakeRefusal => {
-  const sent = valuesIn(query, ['token', 'token_sender'])
-  const values = new Set(Object.values(sent).flat())
+  const { token: tokens = [], token_sender: others = [] } = valuesIn(query, ['token', 'token_sender'])
+  if (Math.max(tokens.length, others.length) > MAX_VALUES) return BAD_TOKEN
+  const values = new Set([...tokens, ...others])
   values.delete('')
   const [token] = values
   if (token === undefined) return NOT_AUTHENTICATED

@@ -24,3 +24,9 @@ test('unknown parameters of a query are skipped, even if they cannot be decoded'
   t.deepEqual(valuesIn('unknown=%zz&skip=%31&__proto__=1&skip=2', ['skip']), { skip: ['1', '2'] })
   t.deepEqual(valuesIn('', ['skip']), { skip: [] })
 })
+
+test('of a parameter that is repeated very often, the first twenty values and the last one count', (t) => {
+  const sent = Array.from({ length: 100 }, (_, n) => n)
+  const kept = [...sent.slice(0, 20), 99].map(String)
+  t.deepEqual(valuesIn(sent.map((n) => `sk%69p=${n}`).join('&'), NAMES), { skip: kept, limit: [], iso_639_1: [] })
+})
