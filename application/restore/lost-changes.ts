@@ -7,11 +7,15 @@ const TAKING: ReadonlySet<string> = new Set([
   'TranslationPairListed',
 ])
 
-/** True when the replaced log knew better: its event is later than the last event of the copy about the same right. */
+/**
+ * True when the replaced log knew better: its event is later than the last event of the copy about the same right. The
+ * revision decides if the log went on after the copy, whatever the clock said. The time decides if an earlier restore
+ * made the log shorter than the copy.
+ */
 const isNews = (event: StoredEvent, known: StoredEvent | undefined): boolean => {
   if (known === undefined) return true
   const isFinal = known.type === 'ApiTokenRevoked' || (known.type === event.type && known.type !== 'PasswordChanged')
-  return !isFinal && known.metadata.recordedAt < event.metadata.recordedAt
+  return !isFinal && (event.revision > known.revision || event.metadata.recordedAt > known.metadata.recordedAt)
 }
 
 /**

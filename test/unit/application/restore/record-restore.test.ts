@@ -17,7 +17,7 @@ import { after } from '../../../support/events/sample-events.ts'
 import { envelopeOf, sealedLive } from '../../../support/events/stored-events.ts'
 import { right } from '../../../support/tools/right.ts'
 
-type Step = readonly [stream: string, type: string, data: Readonly<Record<string, unknown>>]
+type Step = readonly [stream: string, type: string, data: Readonly<Record<string, unknown>>, recordedAt?: string]
 
 const at = after(0)
 
@@ -49,11 +49,11 @@ const claimed = (hash: string, userId: number): Step =>
   [`listener-token-${hash}`, 'ListenerTokenClaimed', { userId, at }]
 const model = (modelId: number, name: string): Step => ['catalogue', 'ModelListed', { modelId, name, at }]
 
-/** A log with these events, a minute apart. */
+/** A log with these events, a minute apart unless they name their time. */
 const logWith = async (steps: ReadonlyArray<Step>) => {
   const store = createMemoryEventStore()
-  for (const [minute, [stream, type, data]] of steps.entries()) {
-    const metadata = { correlationId: 'c', causationId: 'c', actor: 'service', recordedAt: after(minute * 60) }
+  for (const [minute, [stream, type, data, recordedAt = after(minute * 60)]] of steps.entries()) {
+    const metadata = { correlationId: 'c', causationId: 'c', actor: 'service', recordedAt }
     right(await store.append(stream, 'any', [{ id: v7(), type, data, metadata }])())
   }
   return store
@@ -151,6 +151,15 @@ test('what was taken away after the backup is taken away again [R35]', async (t)
   ])
   t.like(written.find(({ type }) => type === 'PasswordChanged')?.data, { generation: 2 })
   t.is(recorded.tokensSwitchedOff, 0)
+})
+
+test('what was taken away is taken away again although the clock was a year ahead before the backup', async (t) => {
+  const [stream, type, data] = enabled(1)
+  const { written } = await restore({
+    backup: [user(1), disabled(1), [stream, type, data, after(365 * 24 * 3600)]],
+    later: [disabled(1)],
+  })
+  t.deepEqual(typesOf(written), ['user-1 UserDisabled'])
 })
 
 test('a replaced log that is older than the backup takes nothing away that was given back later', async (t) => {
