@@ -4,7 +4,7 @@ import type { Either } from 'fp-ts/lib/Either.js'
 import * as t from 'io-ts'
 import { object } from '../../domain/shared/codecs.ts'
 import { pathExists } from '../files/path-exists.ts'
-import { positive, readJson, readTokenizer, token } from './model-json.ts'
+import { few, positive, readJson, readTokenizer, token } from './model-json.ts'
 import { findWeights } from './model-weights.ts'
 import type { ModelWeights } from './model-weights.ts'
 
@@ -26,8 +26,8 @@ const marianConfig = object(
   {
     model_type: t.literal('marian'),
     d_model: positive,
-    decoder_layers: positive,
-    decoder_attention_heads: positive,
+    decoder_layers: few,
+    decoder_attention_heads: few,
     max_position_embeddings: positive,
   },
   generationMembers,

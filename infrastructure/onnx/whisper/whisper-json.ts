@@ -2,7 +2,7 @@ import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 import * as t from 'io-ts'
 import { boundedInteger, boundedNumber, object } from '../../../domain/shared/codecs.ts'
-import { positive, readJson, readTokenizer, token } from '../model-json.ts'
+import { few, positive, readJson, readTokenizer, token } from '../model-json.ts'
 import type { tokenizerConfigJson, tokenizerJson } from '../model-json.ts'
 
 const tokens = t.union([t.readonlyArray(token), t.null])
@@ -12,9 +12,9 @@ const modelConfig = object(
   {
     model_type: t.literal('whisper'),
     d_model: positive,
-    decoder_layers: positive,
-    decoder_attention_heads: positive,
-    num_mel_bins: positive,
+    decoder_layers: few,
+    decoder_attention_heads: few,
+    num_mel_bins: few,
     max_source_positions: positive,
     max_target_positions: positive,
     vocab_size: positive,
@@ -47,7 +47,7 @@ const generationConfig = object(
 export type GenerationConfig = t.TypeOf<typeof generationConfig>
 
 const preprocessorConfig = object({
-  feature_size: positive,
+  feature_size: few,
   sampling_rate: positive,
   n_fft: positive,
   hop_length: positive,
