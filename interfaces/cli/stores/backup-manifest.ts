@@ -77,6 +77,15 @@ const isNewer = (version: string, ours: string): boolean => {
   return differing >= 0 && (theirs[differing] ?? 0) > (mine[differing] ?? 0)
 }
 
+/** A disk that became full while the manifest was written leaves only its begin. */
+const parsed = (directory: string, text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw new Error(`${directory} is not a complete backup: ${MANIFEST_FILE} is cut off or changed`)
+  }
+}
+
 /**
  * Reads the manifest of a backup and verifies its files. Throws an Error when the backup is incomplete, damaged or too
  * new.
@@ -85,7 +94,7 @@ export const readManifest = async (directory: string): Promise<Manifest> => {
   const text = await readFile(join(directory, MANIFEST_FILE), 'utf8').catch(() => {
     throw new Error(`${directory} is not a complete backup: ${MANIFEST_FILE} is missing`)
   })
-  const found = decodeOrThrow(manifest, JSON.parse(text))
+  const found = decodeOrThrow(manifest, parsed(directory, text))
   const { version } = found
   const ours = await productVersion()
   if (isNewer(version, ours))

@@ -75,6 +75,14 @@ const copyAll = async ({ settings, directory, servers, masterKey, status }: Back
   return { digests, verified }
 }
 
+/** Says that a backup has no manifest, and why: a full disk, for instance. */
+const incomplete = (directory: string) => (error: unknown): never => {
+  throw new CommandError(
+    `the backup in ${directory} is incomplete: ${error instanceof Error ? error.message : String(error)}`,
+    { hint: 'It cannot be restored. Delete this folder, remove the cause, and run the command again.' },
+  )
+}
+
 /** Runs `stenolog backup`. Resolves to the exit code: 1 when the log is damaged. */
 export const backup = async (args: ReadonlyArray<string>): Promise<number> => {
   const { operands: [directory = ''], options: values } = readArguments(BACKUP, args)
@@ -85,7 +93,8 @@ export const backup = async (args: ReadonlyArray<string>): Promise<number> => {
   const servers = serversOf(settings)
   const withKey = settings.masterKeyFile === null && !values['without-key']
   const { digests, verified } = await withStatus((status) =>
-    copyAll({ settings, directory, servers, masterKey: withKey ? masterKey : null, status }))
+    copyAll({ settings, directory, servers, masterKey: withKey ? masterKey : null, status }),
+  ).catch(incomplete(directory))
   const rows = E.isRight(verified) ? verified.right : Number(verified.left.position) - 1
   const manifest: Manifest = {
     format: BACKUP_FORMAT,
@@ -97,6 +106,7 @@ export const backup = async (args: ReadonlyArray<string>): Promise<number> => {
   }
   // The manifest comes last: it marks the backup as complete.
   await writeDurably(join(directory, MANIFEST_FILE), `${JSON.stringify(manifest, null, 2)}\n`)
+    .catch(incomplete(directory))
   console.log(`${contentOf(manifest)} are in ${directory}`)
   for (const server of servers) console.log(`The data in ${server} are not included. ${SERVER_ADVICE[server] ?? ''}`)
   console.log(

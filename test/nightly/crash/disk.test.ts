@@ -147,6 +147,38 @@ onSmallDisk(
   },
 )
 
+/** Backs up to a disk of this size, then restores what is there. Returns the exit codes and the errors. */
+const backUpAndRestore = async (t: ExecutionContext, data: string, kilobytes: number) => {
+  const [disk, restored] = [await dataDirectoryFor(t), await dataDirectoryFor(t)]
+  const stenologIn = (variable: string, command: string): string =>
+    `STENOLOG_DATA_DIR="${variable}" "$2" interfaces/cli/main.ts ${command} "$0/copy"; echo "$?"`
+  const script = `mount -t tmpfs -o size=${kilobytes}k stenolog "$0"
+    ${stenologIn('$1', 'backup')}
+    ${stenologIn('$3/data', 'restore')}
+    df --output=used "$0"`
+  const { stdout, stderr } = spawnSync('unshare', ['--map-root-user', '--mount', 'sh', '-c', script, disk, data,
+    process.execPath, restored], { encoding: 'utf8' })
+  const [backedUp, restoredWith, used] = stdout.split('\n').filter((line) => /^ *\d+$/.test(line)).map(Number)
+  const isRestored = existsSync(join(restored, 'data', 'events.sqlite'))
+  return { codes: [backedUp, restoredWith], used: used ?? 0, stderr, isRestored }
+}
+
+onSmallDisk('a backup to a full disk fails with its reason, and what it leaves cannot be restored', async (t) => {
+  t.timeout(600_000)
+  const directory = await dataDirectoryFor(t)
+  const service = launch(t, launchSettings(directory))
+  const { client } = await createUser(service, 'saved')
+  await client.createLive()
+  const whole = await backUpAndRestore(t, directory, 20_000)
+  t.deepEqual([whole.codes, whole.isRestored], [[0, 0], true])
+  // On the last of these disks only the manifest, which is written last, has no room.
+  for (const kilobytes of [8, 64, Math.round(whole.used / 2), whole.used - 4]) {
+    const { codes, stderr, isRestored } = await backUpAndRestore(t, directory, kilobytes)
+    t.deepEqual([codes, isRestored], [[1, 1], false], `${kilobytes} kB`)
+    t.regex(stderr, /error: the backup in \S+ is incomplete: .*(?:full|ENOSPC)[^]*is not a complete backup/)
+  }
+})
+
 /** True where a C compiler can build the library that makes file writes fail. */
 const canCompile = process.platform === 'linux' && spawnSync('cc', ['--version']).status === 0
 const withFailingDisk = canCompile ? test.serial : test.serial.skip
