@@ -121,6 +121,9 @@ export const restPage = (): string =>
     'Send a login token (`access_token` of `POST /login`) as `Authorization: Bearer …`. Send an API token the same '
       + 'way or as `X-API-Key: …`. Lists return `data` and `pagination`. The parameters `skip` and `limit` (at most '
       + '1000) select a page. Times are in UTC.',
+    '`skip` counts rows of the list as it is now, sessions and tokens newest first. If rows are added between two '
+      + 'pages, the second page repeats some: compare their `id`. If rows leave the list (deleted, or another `status` '
+      + 'than the filter), the second page can omit as many: read the list again.',
     '## Routes',
     table(
       ['Route', 'Purpose', 'Access'],

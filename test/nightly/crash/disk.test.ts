@@ -16,19 +16,19 @@ import { silence } from '../../support/audio/speech.ts'
 
 const FAILING_DISK = join(import.meta.dirname, '..', '..', 'support', 'fixtures', 'failing-disk.c')
 
-/** Returns a command prefix that mounts a small disk on a directory. Only the started command sees the disk. */
-const onDisk = (directory: string, megabytes: number): ReadonlyArray<string> => [
+/** Returns a command prefix that mounts a small disk (`20m`, `8k`) on a directory. Only the command sees the disk. */
+const onDisk = (directory: string, size: string): ReadonlyArray<string> => [
   'unshare',
   '--map-root-user',
   '--mount',
   'sh',
   '-c',
-  `mount -t tmpfs -o size=${megabytes}m stenolog "$0" && exec "$@"`,
+  `mount -t tmpfs -o size=${size} stenolog "$0" && exec "$@"`,
   directory,
 ]
 
 const canMount = (): boolean => {
-  const [command = '', ...args] = onDisk('/mnt', 1)
+  const [command = '', ...args] = onDisk('/mnt', '1m')
   return process.platform === 'linux' && spawnSync(command, [...args, 'true']).status === 0
 }
 
@@ -130,7 +130,7 @@ onSmallDisk(
   async (t) => {
     t.timeout(600_000)
     const directory = await dataDirectoryFor(t)
-    const service = launch(t, launchSettings(directory), onDisk(directory, 20))
+    const service = launch(t, launchSettings(directory), onDisk(directory, '20m'))
     await service.url()
     const diskPath = `/proc/${service.pid()}/root${directory}`
     await assertRefusesWritesBetween(t, service, {
@@ -152,12 +152,12 @@ const backUpAndRestore = async (t: ExecutionContext, data: string, kilobytes: nu
   const [disk, restored] = [await dataDirectoryFor(t), await dataDirectoryFor(t)]
   const stenologIn = (variable: string, command: string): string =>
     `STENOLOG_DATA_DIR="${variable}" "$2" interfaces/cli/main.ts ${command} "$0/copy"; echo "$?"`
-  const script = `mount -t tmpfs -o size=${kilobytes}k stenolog "$0"
-    ${stenologIn('$1', 'backup')}
+  const script = `${stenologIn('$1', 'backup')}
     ${stenologIn('$3/data', 'restore')}
     df --output=used "$0"`
-  const { stdout, stderr } = spawnSync('unshare', ['--map-root-user', '--mount', 'sh', '-c', script, disk, data,
-    process.execPath, restored], { encoding: 'utf8' })
+  const [command = '', ...args] = onDisk(disk, `${kilobytes}k`)
+  const run = ['sh', '-c', script, disk, data, process.execPath, restored]
+  const { stdout, stderr } = spawnSync(command, [...args, ...run], { encoding: 'utf8' })
   const [backedUp, restoredWith, used] = stdout.split('\n').filter((line) => /^ *\d+$/.test(line)).map(Number)
   const isRestored = existsSync(join(restored, 'data', 'events.sqlite'))
   return { codes: [backedUp, restoredWith], used: used ?? 0, stderr, isRestored }
