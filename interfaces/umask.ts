@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, writeFileSync } from 'node:fs'
 
 const PRIVATE = 0o077
 
@@ -7,10 +7,7 @@ const usersUmask = process.umask(PRIVATE)
 
 /** Writes a file that the user asked for. Who may read it follows from the umask with which the process was started. */
 export const writeUsersFile = (file: string, content: string): void => {
-  process.umask(usersUmask)
-  try {
-    writeFileSync(file, content)
-  } finally {
-    process.umask(PRIVATE)
-  }
+  const isNew = !existsSync(file)
+  writeFileSync(file, content)
+  if (isNew) chmodSync(file, 0o666 & ~usersUmask)
 }

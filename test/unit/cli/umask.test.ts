@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { stat, writeFile } from 'node:fs/promises'
+import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import test from 'ava'
@@ -18,10 +18,12 @@ test('every command makes its files private', async (t) => {
 test('a file that the user asked for keeps to the umask of the user, and other files are private', async (t) => {
   const { path, remove } = await temporaryDirectory()
   t.teardown(remove)
-  process.umask(0o026)
-  const { writeUsersFile } = await import('../../../interfaces/umask.ts')
-  writeUsersFile(join(path, 'talk.srt'), 'Good morning')
-  await writeFile(join(path, 'other'), '')
+  const script = `import { writeFileSync } from 'node:fs'
+    import { writeUsersFile } from ${JSON.stringify(join(INTERFACES, 'umask.ts'))}
+    writeUsersFile('talk.srt', 'Good morning')
+    writeFileSync('other', '')`
+  const command = ['-c', 'umask 026 && exec "$@"', 'sh', process.execPath, '--input-type=module', '--eval', script]
+  await promisify(execFile)('sh', command, { cwd: path })
   const modeOf = async (name: string): Promise<number> => (await stat(join(path, name))).mode & 0o777
   t.deepEqual([await modeOf('talk.srt'), await modeOf('other')], [0o640, 0o600])
 })
