@@ -90,9 +90,10 @@ export const createAnswerCheck = (document: Document): ((answer: ReceivedAnswer)
   return (answer) => {
     const path = pathOnly(answer.path)
     const method = answer.method.toLowerCase()
-    const route = matchers.find(([name, matcher]) => matcher.test(path) && method in (document.paths[name] ?? {}))
-    if (route === undefined) return null
-    const response = document.paths[route[0]]?.[method]?.responses[String(answer.status)]
+    const [name = ''] = matchers.find(([, matcher]) => matcher.test(path)) ?? []
+    const operation = document.paths[name]?.[method]
+    if (operation === undefined) return null
+    const response = operation.responses[String(answer.status)]
     const problem =
       response === undefined
         ? 'the status is not declared'

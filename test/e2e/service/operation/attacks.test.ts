@@ -124,7 +124,7 @@ test.serial(
     t.is(claimed.status, 'pending')
     t.true(claimed.vram > 0)
     t.not(claimed.sender_token, 'mine-mine')
-    await eve.put('/users/me', { permissions: ['admin'], max_sessions: 1000 })
+    t.is((await eve.put('/users/me', { permissions: ['admin'], max_sessions: 1000 })).status, 405)
     await eve.post('/user-live-configs/', { name: 'p', ...claims })
     t.deepEqual((await eve.get<Single<Json>>('/users/me')).body.data['permissions'], [])
     t.deepEqual((await eve.get<Single<Json>>('/users/me')).body.data['max_sessions'], 10)
