@@ -5,6 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import * as E from 'fp-ts/lib/Either.js'
 import * as O from 'fp-ts/lib/Option.js'
 import { WebSocketServer } from 'ws'
+import { RECORD_AFTER_MS } from '../application/lives/commands/admit-sender.ts'
 import { SOURCE_START } from '../application/lives/source-point.ts'
 import { createAudioBuffer } from '../application/pipeline/speech/audio-buffer.ts'
 import { createLiveBus } from '../application/pipeline/live-bus.ts'
@@ -61,6 +62,7 @@ const lifecycle: LiveLifecycle = {
         audioFormat: 'raw', audioUrl: null, autoStart: false, config: DEFAULT_ENGINE_SETTINGS, vocabulary: {},
       },
       point: SOURCE_START,
+      recordAfterMs: RECORD_AFTER_MS,
       record: async () => E.right(1),
     }),
   changeVocabulary: () => async () => E.right(undefined),

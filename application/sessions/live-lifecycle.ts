@@ -1,5 +1,5 @@
 import { admitSender } from '../lives/commands/admit-sender.ts'
-import type { AdmitSender } from '../lives/commands/admit-sender.ts'
+import type { AdmitSender, AdmitSenderDeps } from '../lives/commands/admit-sender.ts'
 import { changeVocabulary } from '../lives/commands/change-vocabulary.ts'
 import type { ChangeVocabulary } from '../lives/commands/change-vocabulary.ts'
 import { detachSender } from '../lives/commands/detach-sender.ts'
@@ -14,7 +14,6 @@ import { startSource } from '../lives/commands/start-source.ts'
 import type { StartSource } from '../lives/commands/start-source.ts'
 import { storedFinals } from '../lives/queries/stored-finals.ts'
 import type { StoredFinals } from '../lives/queries/stored-finals.ts'
-import type { WorkerDeps } from '../lives/terms/worker.ts'
 import type { ResolveToken } from '../ports/read-models.ts'
 
 /** The write side, as sockets and pipelines use it. Each command returns once its event is stored. */
@@ -30,7 +29,7 @@ export interface LiveLifecycle {
   readonly storedFinals: StoredFinals
 }
 
-export interface LiveLifecycleDeps extends WorkerDeps, EndLiveDeps {
+export interface LiveLifecycleDeps extends AdmitSenderDeps, EndLiveDeps {
   readonly resolveToken: ResolveToken
 }
 

@@ -186,7 +186,7 @@ export const createLiveSessions = (options: LiveSessionsOptions): RunningSession
       // The session ended or moved to another worker in the meantime.
       if (places.get(liveId) !== place) return E.left({ _tag: 'LiveOver' })
       stopWaiting(liveId)
-      const { live, point, record } = admitted.right
+      const { live, point } = admitted.right
       const running = run(liveId, live, point)
       const detached = (): void => {
         leave()
@@ -198,7 +198,9 @@ export const createLiveSessions = (options: LiveSessionsOptions): RunningSession
       const { earlierSamples } = lives.get(liveId) ?? { earlierSamples: point.sampleOffset }
       const departure = { detached, wait, grace: options.reconnectGrace }
       return E.right(
-        createSenderSession({ liveId, live, record, running, lifecycle, timers, ...departure, earlierSamples, from }),
+        createSenderSession({
+          liveId, sender: admitted.right, running, lifecycle, timers, ...departure, earlierSamples, from,
+        }),
       )
     },
     missed: openMissedFinals({ recent, storedFinals: lifecycle.storedFinals }),

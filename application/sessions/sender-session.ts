@@ -5,17 +5,11 @@ import { buffersAreOrdered } from '../../domain/live/settings.ts'
 import type { EngineSettings } from '../../domain/live/settings.ts'
 import { NO_VOCABULARY } from '../../domain/live/vocabulary.ts'
 import type { GivenVocabulary } from '../../domain/live/vocabulary.ts'
-import type { AttachedLive } from '../lives/attached-live.ts'
 import type { AdmittedSender } from '../lives/commands/admit-sender.ts'
 import type { Timers } from '../ports/timers.ts'
 import type { LiveLifecycle } from './live-lifecycle.ts'
 import type { SourcedLive } from './sourced-live.ts'
 
-/**
- * A sender without audio is recorded after this time. Clients that break off their handshakes leave no event, and a
- * sender that stays prevents PENDING_TIMEOUT.
- */
-export const RECORD_AFTER_MS = 10_000
 /** Longest time to transcribe the received audio after a `finish` message. */
 const FINISH_LIMIT_MS = 30_000
 /** Longest time to transcribe the received audio after a closed connection. */
@@ -60,8 +54,7 @@ type CloseReason = Extract<FinishReason, 'sender_closed' | 'audio_too_fast' | 'r
 
 interface SenderSessionOptions {
   readonly liveId: number
-  readonly live: AttachedLive
-  readonly record: AdmittedSender['record']
+  readonly sender: Pick<AdmittedSender, 'live' | 'record' | 'recordAfterMs'>
   readonly running: SourcedLive
   readonly timers: Timers
   readonly lifecycle: Pick<LiveLifecycle, 'detachSender'>
@@ -107,7 +100,8 @@ const isSameTask = (a: Pick<EngineSettings, 'task'>, b: Pick<EngineSettings, 'ta
 
 /** Applies the rules for one sender to a running session. */
 export const createSenderSession = ({
-  liveId, live, record, running, lifecycle, timers, detached, wait, grace, earlierSamples, from,
+  liveId, sender: { live, record, recordAfterMs }, running, lifecycle, timers, detached, wait, grace, earlierSamples,
+  from,
 }: SenderSessionOptions): SenderSession => {
   const isPulled = live.audioFormat !== 'raw'
   /** An auto-started source does not depend on a sender socket. */
@@ -139,7 +133,7 @@ export const createSenderSession = ({
     isRecorded = true
     void running.writes.add('attach', TE.map((number: number) => { epoch = number })(record))
   }
-  const cancelRecord = timers.after(RECORD_AFTER_MS, recordOnce)
+  const cancelRecord = timers.after(recordAfterMs, recordOnce)
 
   /** The audio of a session with an audio URL begins with the config frame of its sender. */
   const startSource = (): void => {

@@ -1,6 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
 import { exists } from '../../../domain/live/state.ts'
+import type { Live } from '../../../domain/live/state.ts'
 import { liveStream } from '../../../domain/live/events.ts'
 import type { LiveOver, Superseded, Unavailable } from '../../errors.ts'
 import { ownOrigin } from '../../log/origin.ts'
@@ -14,10 +15,23 @@ import type { WorkerDeps } from '../terms/worker.ts'
 
 type Refused = LiveOver | Superseded | Unavailable
 
+/**
+ * A sender without audio is recorded after this time. Clients that break off their handshakes leave no event, and a
+ * sender that stays prevents PENDING_TIMEOUT.
+ */
+export const RECORD_AFTER_MS = 10_000
+
+export interface AdmitSenderDeps extends WorkerDeps {
+  /** PENDING_TIMEOUT in milliseconds; 0: never. */
+  readonly pendingTimeout: number
+}
+
 /** A sender that may connect. The log does not name it yet. */
 export interface AdmittedSender {
   readonly live: AttachedLive
   readonly point: SourcePoint
+  /** Milliseconds after which a silent sender is recorded: soon if the session could end before. */
+  readonly recordAfterMs: number
   /** Records the sender and returns its number within the session. A repeated call records it once. */
   readonly record: TaskEither<Refused, number>
 }
@@ -28,8 +42,14 @@ export interface AdmittedSender {
  */
 export type AdmitSender = (liveId: number) => TaskEither<Refused, AdmittedSender>
 
+const recordAfterMs = ({ pendingTimeout, environment }: AdmitSenderDeps, { senderAt, created }: Live): number => {
+  const due = Date.parse(senderAt ?? created.at) + pendingTimeout
+  const half = (due - Date.parse(environment.now())) / 2
+  return pendingTimeout === 0 ? RECORD_AFTER_MS : Math.min(RECORD_AFTER_MS, Math.max(0, half))
+}
+
 export const admitSender =
-  (deps: WorkerDeps): AdmitSender =>
+  (deps: AdmitSenderDeps): AdmitSender =>
   (liveId) =>
   async () => {
     const { instance, now, correlationId } = deps.environment
@@ -43,6 +63,7 @@ export const admitSender =
     return E.right({
       live: attachedLive(taken.right.state),
       point: taken.right.point,
+      recordAfterMs: recordAfterMs(deps, taken.right.state),
       record: async () => {
         const attached = await changeLive(deps)(liveId, { type: 'AttachSender', instance, term, at: now() }, origin)()
         if (E.isLeft(attached)) return attached

@@ -48,7 +48,10 @@ export const openWorkerSessions = async (needs: Needs) => {
   }
   const translations = createTranslations({ engine: translator, monotonic, logger })
   const sessions = createLiveSessions({
-    lifecycle: liveLifecycle({ ...write, admission, worker, whenProjected: readSide.whenProjected, ...readSide.lives }),
+    lifecycle: liveLifecycle({
+      ...write, admission, worker, whenProjected: readSide.whenProjected, ...readSide.lives,
+      pendingTimeout: settings.pendingTimeout,
+    }),
     createPipeline,
     startPuller: createPullers({ rules: pullRules, isolation: await foundation.isolating }),
     translations,

@@ -1,4 +1,5 @@
 import * as E from 'fp-ts/lib/Either.js'
+import { RECORD_AFTER_MS } from '../../../application/lives/commands/admit-sender.ts'
 import type { EndCause } from '../../../application/pipeline/signals.ts'
 import { SAMPLE_RATE } from '../../../application/ports/engine.ts'
 import { ownTerm } from '../../../application/lives/terms/worker.ts'
@@ -57,6 +58,7 @@ export const createSimulatedLifecycle = ({ log, store, admission, onEnd }: Lifec
         store.fence = term
         return E.right({
           point: resumePoint(),
+          recordAfterMs: RECORD_AFTER_MS,
           record: async () => {
             const written = await write(term, () => { store.epoch += 1 })()
             return written._tag === 'Left' ? written : E.right(store.epoch)

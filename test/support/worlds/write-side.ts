@@ -164,6 +164,7 @@ export const writeSideOf = (options: WriteSideOptions, admission: AdmissionActor
       ((instance) =>
         admission.state().workers.some(({ incarnation }) => incarnation === instance) ? 'unseen' : 'gone'),
     takeoverGrace: options.takeoverGrace ?? 0,
+    pendingTimeout: 0,
   }
   return {
     deps,

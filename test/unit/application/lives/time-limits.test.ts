@@ -8,6 +8,7 @@ import { eventually } from '../../../support/tools/eventually.ts'
 import { createManualTimers } from '../../../support/doubles/manual-timers.ts'
 import { right } from '../../../support/tools/right.ts'
 import { createTestEnvironment } from '../../../support/doubles/environment.ts'
+import { admitSender, RECORD_AFTER_MS } from '../../../../application/lives/commands/admit-sender.ts'
 import { silentLogger } from '../../../support/doubles/loggers.ts'
 import { admitCommand, callerOf, createWriteSide, requestOf } from '../../../support/worlds/write-side.ts'
 import { dataOf } from '../../../support/events/stored-data.ts'
@@ -205,4 +206,20 @@ test('stopping the reconciler waits for the ends that have begun', async (t) => 
   await stopping
   t.is(flushes.length, 32)
   t.is(side.admission.state().open.length, 8)
+})
+
+test('a silent sender is recorded before PENDING_TIMEOUT can end its session', async (t) => {
+  let clock = Date.parse('2026-11-21T09:30:00Z')
+  const now = (): string => new Date(clock).toISOString().replace('Z', '000+00:00')
+  const side = await createWriteSide({ environment: { ...createTestEnvironment(), now } })
+  right(await side.createLive(callerOf(1), requestOf())())
+  const recordAfterMs = async (pendingTimeout: number): Promise<number> =>
+    right(await admitSender({ ...side.deps, pendingTimeout })(1)()).recordAfterMs
+  t.is(await recordAfterMs(3_600_000), RECORD_AFTER_MS)
+  t.is(await recordAfterMs(4000), 2000)
+  t.is(await recordAfterMs(0), RECORD_AFTER_MS, 'without PENDING_TIMEOUT nothing hurries')
+  clock += 3_594_000
+  t.is(await recordAfterMs(3_600_000), 3000)
+  clock += 6001
+  t.is(await recordAfterMs(3_600_000), 0)
 })

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
-import { RECORD_AFTER_MS } from '../../../../application/sessions/sender-session.ts'
+import { RECORD_AFTER_MS } from '../../../../application/lives/commands/admit-sender.ts'
 import { eventually } from '../../../support/tools/eventually.ts'
 import { AUDIO, startSessions } from '../../../support/worlds/session-world.ts'
 
