@@ -1,7 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 import * as O from 'fp-ts/lib/Option.js'
-import { RECORD_AFTER_MS } from '../../../../application/lives/commands/admit-sender.ts'
 import type { AttachedLive } from '../../../../application/lives/attached-live.ts'
 import type { LiveEnd } from '../../../../application/lives/policies/watch-ends.ts'
 import type { IsWanted, ResumePoint } from '../../../../application/lives/queries/resume-point.ts'
@@ -181,7 +180,7 @@ export const createMemoryLifecycle = (): MemoryLifecycle => {
       change(liveId, (live) => ({
         live: attachedTo(live),
         point: live.point,
-        recordAfterMs: RECORD_AFTER_MS,
+        recordAfterMs: 10_000,
         record: change(liveId, () => {
           live.attached = true
           live.epoch += 1
