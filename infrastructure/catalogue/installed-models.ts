@@ -9,6 +9,7 @@ import { readMarianDirectory } from '../onnx/marian-model.ts'
 import type { SpeechFamily } from '../onnx/speech-runner.ts'
 import { languagesOfTranslator } from './languages.ts'
 import { readManifest } from '../onnx/model-files/manifest.ts'
+import type { Manifest } from '../onnx/model-files/manifest.ts'
 import { BUNDLED_MODEL, modelNameOf, vramOf } from './models.ts'
 
 /** Folder of the models that come with the project. */
@@ -44,22 +45,24 @@ interface Candidate {
   readonly ships: boolean
 }
 
+/** A candidate whose manifest has been read; null when it has none. */
+interface Described extends Candidate {
+  readonly manifest: Manifest | null
+}
+
 /**
  * Returns the figures of a model. A measurement counts only if it was made with the same bytes of weights. Without a
  * measurement, the memory is an estimate and the pass time is unknown.
  */
-const figuresOf = async ({ folder, ships }: Candidate, weights: number): Promise<Figures> => {
-  const manifest = await readManifest(folder)
-  return {
-    ships,
-    bytes: weights,
-    precision: manifest?.precision ?? null,
-    source: manifest?.source ?? null,
-    measured: manifest?.vram?.weights === weights,
-    vram: manifest?.vram?.weights === weights ? manifest.vram.megabytes : vramOf(weights),
-    passMilliseconds: manifest?.pass?.weights === weights ? manifest.pass.milliseconds : null,
-  }
-}
+const figuresOf = ({ manifest, ships }: Described, weights: number): Figures => ({
+  ships,
+  bytes: weights,
+  precision: manifest?.precision ?? null,
+  source: manifest?.source ?? null,
+  measured: manifest?.vram?.weights === weights,
+  vram: manifest?.vram?.weights === weights ? manifest.vram.megabytes : vramOf(weights),
+  passMilliseconds: manifest?.pass?.weights === weights ? manifest.pass.milliseconds : null,
+})
 
 interface Found {
   readonly models: ReadonlyArray<InstalledModel>
@@ -68,22 +71,22 @@ interface Found {
 
 const NOTHING: Found = { models: [], translators: [] }
 
-const inspectTranslator = async (candidate: Candidate): Promise<E.Either<string, InstalledTranslator>> => {
+const inspectTranslator = async (candidate: Described): Promise<E.Either<string, InstalledTranslator>> => {
   const { name, folder } = candidate
   const model = await readMarianDirectory(folder)
   if (E.isLeft(model)) return model
   const languages = languagesOfTranslator(name, model.right.source, model.right.target)
   if (languages === null)
     return E.left('neither tokenizer_config.json nor the name of the folder contains its languages')
-  return E.right({ name, folder, ...(await figuresOf(candidate, model.right.weights.bytes)), ...languages })
+  return E.right({ name, folder, ...figuresOf(candidate, model.right.weights.bytes), ...languages })
 }
 
-const inspectSpeech = async (candidate: Candidate, family: SpeechFamily): Promise<E.Either<string, InstalledModel>> => {
+const inspectSpeech = async (candidate: Described, family: SpeechFamily): Promise<E.Either<string, InstalledModel>> => {
   const { name, folder } = candidate
   const model = await family.read(folder, 'cpu')
   if (E.isLeft(model)) return model
   const { abilities, weights } = model.right
-  return E.right({ name, folder, ...(await figuresOf(candidate, weights.bytes)), abilities })
+  return E.right({ name, folder, ...figuresOf(candidate, weights.bytes), abilities })
 }
 
 const inspect = async (candidate: Candidate, logger: Logger): Promise<Found> => {
@@ -94,11 +97,14 @@ const inspect = async (candidate: Candidate, logger: Logger): Promise<Found> => 
   }
   const family = await familyOf(folder)
   if (E.isLeft(family)) return unusable(family.left)
+  const manifest = await readManifest(folder)
+  if (E.isLeft(manifest)) return unusable(manifest.left)
+  const described = { ...candidate, manifest: manifest.right }
   if (family.right.kind === 'speech') {
-    const model = await inspectSpeech(candidate, family.right)
+    const model = await inspectSpeech(described, family.right)
     return E.isLeft(model) ? unusable(model.left) : { ...NOTHING, models: [model.right] }
   }
-  const translator = await inspectTranslator(candidate)
+  const translator = await inspectTranslator(described)
   return E.isLeft(translator) ? unusable(translator.left) : { ...NOTHING, translators: [translator.right] }
 }
 

@@ -131,7 +131,9 @@ export const verifyFolder = async (
     ))
   )
     return { ...nothing, problem: 'the folder is missing' }
-  const known = await readManifest(folder)
+  const manifest = await readManifest(folder)
+  if (E.isLeft(manifest)) return { ...nothing, problem: manifest.left }
+  const known = manifest.right
   const expected = await expectedIn(folder)
   const recorded = known?.files ?? []
   const paths = new Set([...expected.paths, ...recorded.map(({ path }) => path)])

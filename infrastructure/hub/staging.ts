@@ -1,4 +1,4 @@
-import { mkdir, readdir, rename, rm, rmdir } from 'node:fs/promises'
+import { chmod, mkdir, readdir, rename, rm, rmdir } from 'node:fs/promises'
 import { dirname, join, relative } from 'node:path'
 import * as E from 'fp-ts/lib/Either.js'
 import { acquireDataDirectory } from '../sqlite/data-directory.ts'
@@ -16,7 +16,10 @@ export interface Staging {
   readonly part: (key: string) => string
   /** Removes all complete files except these paths. */
   readonly keepOnly: (paths: ReadonlySet<string>) => Promise<void>
-  /** Moves the folder into its place, replaces an installed model of the same name and returns the path. */
+  /**
+   * Moves the folder into its place, replaces an installed model of the same name and returns the path. Models contain
+   * no secrets, and the service may run as another user, so every user may read the files.
+   */
   readonly install: () => Promise<string>
   /** Releases the lock. Downloaded files stay for the next attempt. */
   readonly close: () => Promise<void>
@@ -28,17 +31,26 @@ const filesBelow = async (directory: string): Promise<ReadonlyArray<string>> => 
   return files.map((entry) => relative(directory, join(entry.parentPath, entry.name)))
 }
 
+/** Lets every user read a folder with all that it contains, whatever the umask of this process is. */
+const publish = async (folder: string): Promise<void> => {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true })
+  for (const entry of entries) await chmod(join(entry.parentPath, entry.name), entry.isDirectory() ? 0o755 : 0o644)
+  await chmod(folder, 0o755)
+}
+
 /**
  * Opens the staging folder of a model under a lock. Throws an Error with a message for users when another process pulls
  * the model or when the folder cannot be written.
  */
 export const openStaging = async (modelsDir: string, name: string): Promise<Staging> => {
   const work = join(modelsDir, WORK, name)
+  const isNew = !(await pathExists(modelsDir))
   const lock = acquireDataDirectory(work)
   if (E.isLeft(lock)) {
     const isInUse = lock.left._tag === 'DataDirectoryInUse'
     throw new Error(isInUse ? `another process is pulling ${name}` : `${work} cannot be used: ${lock.left.reason}`)
   }
+  if (isNew) await chmod(modelsDir, 0o755)
   const [files, parts, replaced] = [join(work, 'files'), join(work, 'parts'), join(work, 'replaced')]
   const place = join(modelsDir, name)
   let closed = false
@@ -63,6 +75,7 @@ export const openStaging = async (modelsDir: string, name: string): Promise<Stag
       for (const path of await filesBelow(files)) if (!paths.has(path)) await rm(join(files, path))
     },
     install: async () => {
+      await publish(files)
       await sync(join(files, 'onnx'))
       await sync(files)
       await rm(replaced, { recursive: true, force: true })

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { constants, open, readFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { messageOf } from '../../../domain/shared/message-of.ts'
+import { orThrow } from '../../../domain/shared/or-throw.ts'
 import { readManifest } from './manifest.ts'
 import { externalLocations } from './external-data.ts'
 
@@ -60,7 +61,7 @@ export const readGraphFiles = async (file: string): Promise<GraphFiles> => {
   const locations = externalLocations(graph)
   const externalData: Array<GraphFiles['externalData'][number]> = []
   for (const path of locations) externalData.push({ path, data: await readExternalData(folder, name, path) })
-  const recorded = (await readManifest(dirname(folder)))?.files ?? []
+  const recorded = orThrow(await readManifest(dirname(folder)))?.files ?? []
   for (const { path, data } of [{ path: name, data: graph }, ...externalData]) {
     const record = recorded.find((found) => found.path === `${basename(folder)}/${path}`)
     if (record !== undefined && createHash('sha256').update(data).digest('hex') !== record.sha256)

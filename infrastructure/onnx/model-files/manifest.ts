@@ -1,6 +1,7 @@
-import { open, rename } from 'node:fs/promises'
+import { access, constants, open, rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import * as E from 'fp-ts/lib/Either.js'
+import type { Either } from 'fp-ts/lib/Either.js'
 import * as t from 'io-ts'
 import { boundedInteger, boundedString, object } from '../../../domain/shared/codecs.ts'
 import { readJson } from '../model-json.ts'
@@ -34,17 +35,26 @@ export type Manifest = t.TypeOf<typeof manifest>
 /** The measurements of a trial. */
 export type Measured = Pick<Manifest, 'vram' | 'pass'>
 
-/** Reads the manifest of a folder; null when it is missing or invalid, because everything works without it. */
-export const readManifest = async (folder: string): Promise<Manifest | null> => {
+/**
+ * Reads the manifest of a folder. Right: null when it is missing or invalid, because everything works without it. Left:
+ * it exists, but this user cannot read it. Then the hashes in it cannot be compared, so the model must not be used.
+ */
+export const readManifest = async (folder: string): Promise<Either<string, Manifest | null>> => {
   const found = await readJson(folder, MANIFEST_FILE, manifest)
-  return E.isRight(found) ? found.right : null
+  if (E.isRight(found)) return found
+  const isReadable = await access(join(folder, MANIFEST_FILE), constants.R_OK).then(
+    () => true,
+    ({ code }: NodeJS.ErrnoException) => code === 'ENOENT',
+  )
+  return isReadable ? E.right(null) : found
 }
 
-/** Replaces the manifest of a folder atomically. */
+/** Replaces the manifest of a folder atomically. Every user may read it, whatever the umask of this process is. */
 export const writeManifest = async (folder: string, content: Manifest): Promise<void> => {
   const path = join(folder, MANIFEST_FILE)
-  const handle = await open(`${path}.new`, 'w', 0o644)
+  const handle = await open(`${path}.new`, 'w')
   try {
+    await handle.chmod(0o644)
     await handle.writeFile(`${JSON.stringify(content, null, 1)}\n`)
     await handle.sync()
   } finally {

@@ -1,4 +1,5 @@
 import { NO_ABILITIES } from '../../../application/ports/catalogue.ts'
+import { orThrow } from '../../../domain/shared/or-throw.ts'
 import { readManifest } from '../../../infrastructure/onnx/model-files/manifest.ts'
 import { PULLED_BY_NAME } from '../../../infrastructure/catalogue/models.ts'
 import { withControl } from '../control-client.ts'
@@ -23,7 +24,7 @@ interface Row {
 }
 
 const originOf = async (folder: string | null): Promise<Pick<Row, 'folder' | 'source' | 'precision' | 'measured'>> => {
-  const manifest = folder === null ? null : await readManifest(folder)
+  const manifest = folder === null ? null : orThrow(await readManifest(folder), folder)
   return {
     folder,
     source: manifest?.source ?? null,

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
+import { orThrow } from '../../../domain/shared/or-throw.ts'
 import { readManifest } from '../../../infrastructure/onnx/model-files/manifest.ts'
 import { modelNameOf, repositoriesOf } from '../../../infrastructure/catalogue/models.ts'
 import { createHubHttp } from '../../../infrastructure/hub/hub-http.ts'
@@ -17,7 +18,7 @@ test('the first existing repository is pulled; a repository that answers 5xx sto
   })) {
     const { pulled } = await from(ids, name)
     t.true(E.isRight(pulled), JSON.stringify(pulled))
-    t.is((await readManifest(join(modelsDir, name)))?.source, HUB_MODEL)
+    t.is(orThrow(await readManifest(join(modelsDir, name)))?.source, HUB_MODEL)
   }
   t.false(hub.requests.some((line) => line.includes('nobody')))
 

@@ -1,8 +1,9 @@
-import { cp, mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
+import { cp, mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
-import { readManifest } from '../../../infrastructure/onnx/model-files/manifest.ts'
+import { orThrow } from '../../../domain/shared/or-throw.ts'
+import { MANIFEST_FILE, readManifest, writeManifest } from '../../../infrastructure/onnx/model-files/manifest.ts'
 import { createHubHttp } from '../../../infrastructure/hub/hub-http.ts'
 import { openStaging } from '../../../infrastructure/hub/staging.ts'
 import { HUB_MODEL_FOLDER, startHubWithModels, HUB_MODEL, pullInto } from '../../support/models/pulls-from-hub.ts'
@@ -34,7 +35,7 @@ test('a pulled model has exactly the files the engine needs, with their hashes a
     'tokenizer_config.json',
   ])
   t.deepEqual(await entries(modelsDir), ['mine'], 'no other folder is left')
-  const manifest = await readManifest(folder)
+  const manifest = orThrow(await readManifest(folder))
   t.like(manifest, { source: HUB_MODEL, commit: hub.commit, precision: 'fp32' })
   t.deepEqual(
     manifest?.files.map(({ path }) => path),
@@ -72,6 +73,25 @@ test('an interrupted pull resumes from its finished files, and only one pull of 
   t.is(hub.sent.get(ENCODER), sentBefore, 'a complete file is not downloaded again')
   t.deepEqual(await contentOf(join(modelsDir, 'mine')), await contentOf(HUB_MODEL_FOLDER))
   t.false((await entries(join(modelsDir, 'mine'))).includes('notes.txt'))
+})
+
+test.serial('every user can read an installed model, whatever the umask of the command is', async (t) => {
+  const { hub, modelsDir } = await startHubWithModels(t)
+  const before = process.umask(0o077)
+  t.teardown(() => process.umask(before))
+  t.true(E.isRight((await pullInto(modelsDir, hub)).pulled))
+  const folder = join(modelsDir, 'mine')
+  const modes = async (wanted: number, paths: ReadonlyArray<string>) => {
+    for (const path of paths) t.is((await stat(path)).mode & 0o777, wanted, path)
+  }
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true })
+  const [folders, files] = [true, false].map((isFolder) =>
+    entries.filter((entry) => entry.isDirectory() === isFolder).map(({ parentPath, name }) => join(parentPath, name)),
+  )
+  await modes(0o755, [modelsDir, folder, ...(folders ?? [])])
+  await modes(0o644, files ?? [])
+  await writeManifest(folder, { files: [] })
+  await modes(0o644, [join(folder, MANIFEST_FILE)])
 })
 
 test('an installed model is replaced only with --force, and only by a complete model', async (t) => {

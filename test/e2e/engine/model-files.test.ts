@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import test from 'ava'
 import type { ExecutionContext } from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
+import { orThrow } from '../../../domain/shared/or-throw.ts'
 import { readManifest, writeManifest } from '../../../infrastructure/onnx/model-files/manifest.ts'
 import { verifyFolder } from '../../../infrastructure/catalogue/verify-folder.ts'
 import { sha256Of } from '../../../infrastructure/files/file-hash.ts'
@@ -37,7 +38,7 @@ test('a model with its weights in further files gives the same text, and verify 
   const known = { path: 'config.json', size: config, sha256: await sha256Of(join(folder, 'config.json')) }
   await writeManifest(folder, { files: [known] })
   t.like(await verifyFolder(folder), { problem: null, kept: true })
-  const paths = (await readManifest(folder))?.files.map(({ path }) => path)
+  const paths = orThrow(await readManifest(folder))?.files.map(({ path }) => path)
   t.deepEqual(paths?.[0], 'config.json')
   t.true(paths?.includes(DATA), 'verify adds the files that an earlier manifest does not name')
 

@@ -3,7 +3,9 @@ import { link, mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import test from 'ava'
 import type { ExecutionContext } from 'ava'
-import { readManifest, writeManifest } from '../../../infrastructure/onnx/model-files/manifest.ts'
+import { orThrow } from '../../../domain/shared/or-throw.ts'
+import { MANIFEST_FILE, readManifest, writeManifest } from '../../../infrastructure/onnx/model-files/manifest.ts'
+import { verifyFolder } from '../../../infrastructure/catalogue/verify-folder.ts'
 import { externalLocations } from '../../../infrastructure/onnx/model-files/external-data.ts'
 import { readGraphFiles } from '../../../infrastructure/onnx/model-files/graph-files.ts'
 import { openSession } from '../../../infrastructure/onnx/sessions.ts'
@@ -106,11 +108,20 @@ test('a graph or weights that differ from the manifest are refused; a manifest m
   await t.throwsAsync(loadWith(record(GRAPH_NAME, SECRET)), message(GRAPH_NAME))
 })
 
+test('a model whose manifest cannot be read is refused, because its hashes cannot be compared', async (t) => {
+  const model = await modelWith(t, externalGraph(initializer(DATA, WEIGHTS.length)))
+  const file = join(model.manifest, MANIFEST_FILE)
+  await symlink(file, file)
+  const reason = `${MANIFEST_FILE} cannot be read (ELOOP)`
+  await t.throwsAsync(openSession(model.graph), { message: reason })
+  t.like(await verifyFolder(model.manifest), { problem: reason, kept: false })
+})
+
 test('a manifest that names files outside of its folder counts as missing', async (t) => {
   const model = await modelWith(t, externalGraph(initializer(DATA, WEIGHTS.length)))
   const recorded = async (path: string) => {
     await writeManifest(model.manifest, { files: [{ path, size: 16, sha256: '0'.repeat(64) }] })
-    return (await readManifest(model.manifest))?.files.map((file) => file.path)
+    return orThrow(await readManifest(model.manifest))?.files.map((file) => file.path)
   }
   const outside = ['../master.key', '/etc/hostname', 'onnx/../../master.key', '..', '.', '', 'a//b', 'a\\..\\b']
   for (const path of outside)

@@ -1,11 +1,11 @@
-import { cp, rm, writeFile } from 'node:fs/promises'
+import { cp, rm, symlink, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import test from 'ava'
 import type { ExecutionContext } from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
 import { listInstalled } from '../../../application/catalogue/commands/list-installed.ts'
 import { openCatalogue } from '../../../infrastructure/catalogue/catalogue.ts'
-import { writeManifest } from '../../../infrastructure/onnx/model-files/manifest.ts'
+import { MANIFEST_FILE, writeManifest } from '../../../infrastructure/onnx/model-files/manifest.ts'
 import { findWeights } from '../../../infrastructure/onnx/model-weights.ts'
 import { createMemoryEventStore } from '../../support/doubles/memory/event-store.ts'
 import { createRecordingLogger } from '../../support/doubles/loggers.ts'
@@ -84,6 +84,15 @@ test('measured memory is used while the weights are unchanged since the measurem
   const vramOf = (name: string) => catalogue.models().find((model) => model.name === name)?.vram
   t.deepEqual(['measured', 'changed', 'plain'].map(vramOf), [77, estimate, estimate])
   t.false(names.includes('.pulling'), 'an unfinished download is no model')
+})
+
+test('a model whose manifest cannot be read is not listed', async (t) => {
+  const modelsDir = await install(t, { readable: TINY, unreadable: TINY })
+  const manifest = join(modelsDir, 'unreadable', MANIFEST_FILE)
+  await symlink(manifest, manifest)
+  const { names } = await openWith(modelsDir)
+  t.true(names.includes('readable'))
+  t.false(names.includes('unreadable'))
 })
 
 test('a rescan changes rows and folders and keeps ids', async (t) => {
