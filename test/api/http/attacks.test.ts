@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { connect } from 'node:net'
@@ -11,7 +12,7 @@ import { startHttp } from './http-service.ts'
 const { build: BUILD } = await consoleFiles()
 
 /** Sends the bytes and returns everything that the server answers until it closes the connection. */
-const exchange = async (url: string, bytes: string): Promise<string> => {
+const exchange = async (url: string, bytes: string | Buffer): Promise<string> => {
   const socket = connect(Number(new URL(url).port), '127.0.0.1')
   socket.on('error', () => undefined)
   let answer = ''
@@ -122,4 +123,33 @@ test('no request body changes a prototype or causes a 5xx [S16]', async (t) => {
   )
   t.deepEqual(Object.getOwnPropertyNames(Object.prototype), before)
   t.is(({} as Record<string, unknown>)['polluted'], undefined)
+})
+
+/** Texts that URL parsers read in different ways. */
+const PARTS = [
+  '/', '//', '\\', '@', ':', '[', ']', '::1', '#', '?', '%', '%00', '%2f', '%ff', '..', ';', '*', 'a', ':99999',
+  'http://', 'http:', 'javascript:', '\u00a0', '\u00fe', '\ufeff', '<', '{', '^', '|', 'version', 'metrics', 'lives',
+]
+
+test('no request target gets a 5xx status or a refusal without a standard body', async (t) => {
+  const { url, log } = await startHttp(t)
+  const known = [
+    '//a@[#x', '//a@[::1#x?y', '/\\a@[#', '//a@b@[c#', '//a@b:99999#y', '//a@b/metrics?#', '//a@b/version#x',
+    '//a@[', 'http://a/%', '/%', '*',
+  ]
+  const answerTo = async (target: string): Promise<void> => {
+    const request = Buffer.from(`GET ${target} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`, 'latin1')
+    const [head = '', body = ''] = (await exchange(url, request)).split(/\r\n\r\n([^]*)/, 2)
+    const status = Number(head.split(' ')[1])
+    assert.ok(status >= 200 && status < 500, head)
+    assert.equal(target.includes('#') && status !== 400, false, head)
+    if (status < 400) return
+    assert.match(head, /^x-request-id: \S/im)
+    assert.ok('detail' in JSON.parse(body))
+  }
+  const target = fc.array(fc.constantFrom(...PARTS), { minLength: 1, maxLength: 8 }).map((parts) => parts.join(''))
+  const paths = target.map((rest) => `/${rest}`)
+  const property = fc.asyncProperty(fc.oneof(target, paths), answerTo)
+  await fc.assert(property, { numRuns: 300, examples: known.map((example) => [example]) })
+  t.deepEqual(log.lines.filter(({ level }) => level === 'error'), [])
 })

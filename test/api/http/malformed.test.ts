@@ -53,6 +53,7 @@ const MALFORMED: ReadonlyArray<readonly [string, number, string, string]> = [
   ['an unfinished address as its target', 400, TARGET, 'GET http://[::1 HTTP/1.1\r\nHost: a\r\n\r\n'],
   ['a target without a host', 400, TARGET, 'GET http:// HTTP/1.1\r\nHost: a\r\n\r\n'],
   ['a target with another scheme', 400, TARGET, 'GET ftp://a/version HTTP/1.1\r\nHost: a\r\n\r\n'],
+  ['a target with a fragment', 400, TARGET, 'GET //a@b/metrics?# HTTP/1.1\r\nHost: a\r\n\r\n'],
   ['the method CONNECT', 400, 'This server is not a proxy', 'CONNECT a:80 HTTP/1.1\r\nHost: a\r\n\r\n'],
   [
     'an unknown Expect header',
@@ -116,7 +117,9 @@ test('a malformed handshake gets the same answers and opens no socket', async (t
     connection.write(head + upgrade)
     return connection.closed()
   }
-  for (const [target, headers] of [['http://[::1', 'Host: a'], ['http://', 'Host: a'], ['/', 'Host: a\r\nHost: b']]) {
+  const targets = ['http://[::1', 'http://', '//a@[#x', '/ws/live#']
+  const refused = [...targets.map((target) => [target, 'Host: a']), ['/', 'Host: a\r\nHost: b']]
+  for (const [target, headers] of refused) {
     const [answer] = answersIn(await answerTo(`GET ${target} HTTP/1.1\r\n${headers}\r\n`))
     t.is(answer?.status, 400)
     t.truthy(answer?.headers.get('x-request-id'))
