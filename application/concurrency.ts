@@ -28,6 +28,45 @@ export const createSlots = (count: number): Slots => {
   }
 }
 
+/** Runs a task in the client's turn. Null: too many tasks of this client wait already. */
+export type FairSlots = <A>(client: string, task: () => Promise<A>) => Promise<A | null>
+
+/**
+ * Runs at most `count` tasks at a time, and one for each client. Clients with waiting tasks take turns, so many tasks
+ * of one client delay only this client. At most `maxWaiting` tasks of a client wait.
+ */
+export const createFairSlots = (count: number, maxWaiting: number): FairSlots => {
+  /** Waiting tasks by client. The client whose turn comes next is first. */
+  const waiting = new Map<string, ReadonlyArray<() => void>>()
+  const running = new Set<string>()
+
+  const startNext = (): void => {
+    const next = [...waiting.keys()].find((client) => !running.has(client))
+    if (running.size === count || next === undefined) return
+    const [start, ...later] = waiting.get(next) ?? []
+    waiting.delete(next)
+    if (later.length > 0) waiting.set(next, later)
+    running.add(next)
+    start?.()
+    startNext()
+  }
+
+  return async (client, task) => {
+    const before = waiting.get(client) ?? []
+    if (before.length >= maxWaiting) return null
+    await new Promise<void>((start) => {
+      waiting.set(client, [...before, start])
+      startNext()
+    })
+    try {
+      return await task()
+    } finally {
+      running.delete(client)
+      startNext()
+    }
+  }
+}
+
 /**
  * Runs one task for each item, at most `count` at a time. Returns the results in the order of the items. Rejects with
  * the first rejection, after all tasks have ended.

@@ -10,12 +10,16 @@ import { nextId } from '../log/next-id.ts'
 import type { Origin } from '../log/origin.ts'
 import type { Credentials } from '../ports/credentials.ts'
 
+/** The longest name has 100 code points. A text of this length has more in any form, so it is no name. */
+const MAX_UNITS = 500
+
 /**
  * Returns the hash of a username. The case of letters counts. The name is normalised to Unicode NFC, so equal names
  * from different keyboards have equal hashes.
  */
 export const usernameHash = (credentials: Pick<Credentials, 'keyedHash'>, username: string): string =>
-  credentials.keyedHash('username', username.normalize('NFC'))
+  // A long text is cut, because normalising takes more time than a text with many marks is long.
+  credentials.keyedHash('username', username.slice(0, MAX_UNITS).normalize('NFC'))
 
 const usernameTaken: UsernameTaken = { _tag: 'UsernameTaken' }
 

@@ -4,14 +4,10 @@ import * as O from 'fp-ts/lib/Option.js'
 import * as TE from 'fp-ts/lib/TaskEither.js'
 import Koa from 'koa'
 import type { Context, Middleware } from 'koa'
-import type { Caller } from '../../application/caller.ts'
 import type { Logger } from '../../application/ports/environment.ts'
-import { admit, admitOperator, ON_BEHALF_OF } from './access.ts'
 import type { AccessCalls } from './access.ts'
 import { loggableUrl, loggableError } from './access-log.ts'
-import { readBody } from './body.ts'
 import { clientAddress } from './clients/client-address.ts'
-import { encodedList, rowsIn } from './encoded-list.ts'
 import { errorResponse } from './errors.ts'
 import type { HttpRefusal } from './errors.ts'
 import { createArrivalReader } from './clients/forwarded.ts'
@@ -27,12 +23,12 @@ import { correlationIdOf, inNoRequest, requestIdOf } from './request-id.ts'
 import type { InRequest } from './request-id.ts'
 import { NO_LIMITS } from './clients/request-limits.ts'
 import type { RequestLimits } from './clients/request-limits.ts'
-import type { Answer, Route } from './route.ts'
+import type { Route } from './route.ts'
+import { createListSlots, runRoute } from './run-route.ts'
+import type { EncodedAnswer } from './run-route.ts'
 import type { Origin } from './clients/origin.ts'
 import { ROUTES, prefixes } from './route-table.ts'
 import type { Calls } from './route-table.ts'
-import { consoleRoutes } from './routes/console.ts'
-import { embedFiles } from './routes/embed.ts'
 import { operationRoutes } from './routes/operations.ts'
 import type { OperationCalls } from './routes/operations.ts'
 import { asFile, sendFile } from './pages/static-file.ts'
@@ -121,50 +117,11 @@ const originOf = ({ address, host, encrypted, prefix }: Arrival, settings: HttpS
   return { baseUrl, pagesUrl, address: clientAddress(address), servers, strict: settings.compatStrict }
 }
 
-/**
- * Public routes whose requests do not count towards the usual rate limit of an address:
- *
- * - Health checks and metrics have a limit of their own. Otherwise another client at the same address could use up the
- *   limit, and the service would look dead.
- * - The console and the caption page have a higher limit. Each visit loads several files, and many visitors may use one
- *   address.
- */
-const PUBLIC_BUCKETS: ReadonlyMap<Route, string> = new Map<Route, string>([
-  ...operationRoutes.map((route) => [route, 'operations'] as const),
-  ...[...consoleRoutes, ...embedFiles].map((route) => [route, 'pages'] as const),
-])
-
-/** Checks access before it reads the body, then runs the route. */
-const runRoute = async <D>(
-  ctx: Context,
-  route: Route<D>,
-  options: AppOptions & D,
-  origin: Origin,
-): Promise<E.Either<HttpRefusal, Answer>> => {
-  const credentials = { authorization: ctx.headers.authorization, apiKey: ctx.headers['x-api-key']?.toString() }
-  const publicBucket = PUBLIC_BUCKETS.get(route) ?? 'address'
-  const { limits = NO_LIMITS } = options
-  const limiting = { address: origin.address, limits, publicBucket }
-  const caller: E.Either<HttpRefusal, Caller | null> =
-    options.isControl === true
-      ? await admitOperator(route, ctx.headers[ON_BEHALF_OF]?.toString(), options)
-      : await admit(route.access, credentials, options, limiting)
-  if (E.isLeft(caller)) return caller
-  const body = route.body === undefined ? E.right(undefined) : await readBody(ctx, route.body)
-  if (Buffer.isBuffer(ctx.request.body)) limits.chargeUser(caller.right, { bytes: ctx.request.body.length })
-  if (E.isLeft(body)) return body
-  const params: Readonly<Record<string, string>> = ctx['params']
-  const raw = { params, query: ctx.querystring, headers: ctx.headers, body: body.right }
-  const answer = await route.run(raw, caller.right, origin, options)
-  if (E.isRight(answer)) limits.chargeUser(caller.right, { rows: rowsIn(answer.right.body) })
-  return answer
-}
-
 /** Writes the response of a route, and the `Link` header if it is a list. `listPrefix` is the path prefix of links. */
 const respond = async <D>(
   ctx: Context,
   { response }: Route<D>,
-  answer: Answer,
+  answer: EncodedAnswer,
   list: ListAddress,
   settings: HttpSettings,
 ): Promise<void> => {
@@ -175,9 +132,8 @@ const respond = async <D>(
     ctx.set('Content-Security-Policy', framePolicy(settings.frameAncestors))
   }
   const file = response.isFile === true ? asFile(answer.body) : null
-  const json = await encodedList(answer.body)
-  if (json !== null) ctx.type = 'json'
-  if (file === null) ctx.body = json ?? answer.body
+  if (answer.json !== null) ctx.type = 'json'
+  if (file === null) ctx.body = answer.json ?? answer.body
   else await sendFile(ctx, file)
   const link = linkHeader(list, answer.listQuery, answer.body)
   if (link !== null) ctx.set('Link', link)
@@ -189,13 +145,14 @@ const createRouter = <D>(options: AppOptions & D, routes: ReadonlyArray<Route<D>
   const { settings } = options
   const router = new Router({ sensitive: true })
   const arrivalOf = createArrivalReader(settings.trustedProxies ?? [])
+  const listSlots = createListSlots()
   const register = (prefix: string, route: Route<D>): void => {
     const path = route.path === '/' && prefix !== '' ? prefix : `${prefix}${route.path}`
     router.register(path, [route.method], async (ctx, next) => {
       if (route.path.includes(':') && isHidden(ctx)) return next()
       const arrival = arrivalOf(ctx.req)
       const origin = originOf(arrival, settings)
-      const answer = await runRoute(ctx, route, options, origin)
+      const answer = await runRoute(ctx, route, options, origin, listSlots)
       if (E.isLeft(answer)) return refuse(ctx, answer.left, options.logger)
       const list: ListAddress =
         { webSocketBase: origin.baseUrl, prefix: `${arrival.prefix}${prefix}`, path: ctx.path.slice(prefix.length) }

@@ -19,6 +19,8 @@ export interface RequestLimits {
   readonly takeFile: (client: string) => Verdict
   /** Counts one request of a user, with any credential. */
   readonly takeOfUser: (userId: number) => Verdict
+  /** Checks the limit of a user (null: nobody) without counting, for a request that had to wait. */
+  readonly checkUser: (user: Pick<Caller, 'userId'> | null) => Verdict
   /** Counts the body (in bytes) and the rows of a request of a user (null: nobody). They are known only afterwards. */
   readonly chargeUser: (user: Pick<Caller, 'userId'> | null, cost: RequestCost) => void
   /** Counts one unknown API token from `address`. */
@@ -48,8 +50,8 @@ const ALLOWED: Verdict = E.right(undefined)
 /** Allows everything. */
 export const NO_LIMITS: RequestLimits =
   {
-    take: () => ALLOWED, takeFile: () => ALLOWED, takeOfUser: () => ALLOWED, chargeUser: () => undefined,
-    countWrongKey: () => ALLOWED,
+    take: () => ALLOWED, takeFile: () => ALLOWED, takeOfUser: () => ALLOWED, checkUser: () => ALLOWED,
+    chargeUser: () => undefined, countWrongKey: () => ALLOWED,
   }
 
 /**
@@ -71,15 +73,20 @@ export const createBuckets = (
     const [oldest] = fullAt.keys()
     if (fullAt.size > maxClients && oldest !== undefined) fullAt.delete(oldest)
   }
+  /** Returns the verdict about a client whose bucket will be full at `time`. */
+  const verdictAt = (time: number): Verdict => {
+    const excess = time - monotonic() - burstSeconds * 1000
+    return excess > ROUNDING_MS ? E.left({ _tag: 'TooManyRequests', seconds: Math.ceil(excess / 1000) }) : ALLOWED
+  }
   return {
     take: (client: string): Verdict => {
       const now = monotonic()
-      const next = Math.max(now, fullAt.get(client) ?? now) + step
-      const excess = next - now - burstSeconds * 1000
-      const isOver = excess > ROUNDING_MS
-      store(client, isOver ? next - step : next)
-      return isOver ? E.left({ _tag: 'TooManyRequests', seconds: Math.ceil(excess / 1000) }) : ALLOWED
+      const before = Math.max(now, fullAt.get(client) ?? now)
+      const verdict = verdictAt(before + step)
+      store(client, E.isLeft(verdict) ? before : before + step)
+      return verdict
     },
+    check: (client: string): Verdict => verdictAt(fullAt.get(client) ?? 0),
     /** Counts what a request has cost beyond 1. It is not refused any more, but the next one may be. */
     charge: (client: string, units: number): void =>
       store(client, Math.max(monotonic(), fullAt.get(client) ?? 0) + units * step),
@@ -99,6 +106,7 @@ export const createRequestLimits = (
     take: createBuckets(monotonic, perSecond, maxClients).take,
     takeFile: createBuckets(monotonic, perSecond, maxClients, FILES_BURST_SECONDS).take,
     takeOfUser: (userId) => users.take(String(userId)),
+    checkUser: (user) => (user === null ? ALLOWED : users.check(String(user.userId))),
     chargeUser: (user, { bytes = 0, rows = 0 }) => {
       if (user !== null) users.charge(String(user.userId), bytes / BYTES_PER_UNIT + rows / ROWS_PER_UNIT)
     },

@@ -1,6 +1,11 @@
+import assert from 'node:assert/strict'
 import test from 'ava'
+import * as E from 'fp-ts/lib/Either.js'
 import * as TE from 'fp-ts/lib/TaskEither.js'
 import { DEFAULT_ENGINE_SETTINGS } from '../../../domain/live/settings.ts'
+import { createRequestLimits } from '../../../interfaces/http/clients/request-limits.ts'
+import { createManualTimers } from '../../support/doubles/manual-timers.ts'
+import { eventually } from '../../support/tools/eventually.ts'
 import { liveView, profileView } from './example-views.ts'
 import { startHttp } from './http-service.ts'
 
@@ -49,4 +54,48 @@ test('a long list is the same JSON as a short one', async (t) => {
   t.deepEqual(long.pagination, { total_items: 1000, total_pages: 1, current_page: 1, per_page: 1000 })
   const short = await Promise.all(Array.from({ length: 10 }, (_, n) => pageOf(`skip=${n * 100}&limit=100`)))
   t.deepEqual(long.data, short.flatMap(({ data }) => data))
+})
+
+test('many lists of one user at once are read one after another, and another user waits for one of them', async (t) => {
+  const item = liveView(1)
+  const read: Array<number> = []
+  let [running, most] = [0, 0]
+  const gate = Promise.withResolvers<void>()
+  const http = await startHttp(t, {
+    listLives: (userId) => async () => {
+      read.push(userId)
+      running += 1
+      most = Math.max(most, running)
+      await gate.promise
+      running -= 1
+      return E.right({ items: [item], total: 1 })
+    },
+  })
+  const burst = Array.from({ length: 100 }, () => http.send('GET', '/lives?limit=1000', { as: 'user' }))
+  await eventually(() => assert.equal(read.length, 1))
+  const other = http.send('GET', '/lives', { as: 'admin' })
+  await eventually(() => assert.equal(new Set(read).size, 2))
+  gate.resolve()
+  t.is((await other).status, 200)
+  t.deepEqual(new Set((await Promise.all(burst)).map(({ status }) => status)), new Set([200]))
+  t.is(most, 2)
+})
+
+test('a list that had to wait is refused when the lists before it have used up the limit of the user', async (t) => {
+  const items = Array.from({ length: 1000 }, (_, n) => liveView(n + 1))
+  const { monotonic } = createManualTimers()
+  let reads = 0
+  const http = await startHttp(t, {
+    listLives: () => async () => {
+      reads += 1
+      return E.right({ items, total: 1000 })
+    },
+  }, { limits: createRequestLimits({ monotonic }, 20) })
+  const answers = await Promise.all(
+    Array.from({ length: 40 }, () => http.send('GET', '/lives?limit=1000', { as: 'user' })),
+  )
+  const passed = answers.filter(({ status }) => status === 200).length
+  t.is(passed, reads)
+  t.true(passed >= 30 && passed < 40, `${passed} of 40: 400 units are 36 lists of 11`)
+  t.true(answers.every(({ status }) => status === 200 || status === 429))
 })

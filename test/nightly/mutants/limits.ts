@@ -16,8 +16,8 @@ export const limitMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: LIMITS,
-    before: 'isOver ? next - step : next)',
-    after: 'next)',
+    before: 'E.isLeft(verdict) ? before : before + step)',
+    after: 'before + step)',
     rows: ['D57'], test: REQUEST_LIMITS,
   },
   {

@@ -93,7 +93,7 @@ test('excessive numbers, lists and nesting are 422, and the service stays up [S1
     `{"model":"demo-en","language":"en","translations":[${Array.from({ length: 30_000 }, () => '5').join(',')}]}`,
   )
   t.is(many.status, 422)
-  t.is(many.body.detail.length, 20)
+  t.is(many.body.detail.length, 1, 'a list that is too long makes one error')
   t.is((await post(`{"model":"demo-en","language":"en","x":${'['.repeat(30_000)}${']'.repeat(30_000)}}`)).status, 422)
   t.is((await post('{"a":'.repeat(10_000))).status, 422)
   t.is((await service.anonymous().get('/health/live')).status, 200)

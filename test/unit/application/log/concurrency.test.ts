@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
-import { createSlots, mapConcurrently, mapInSlices, traverseConcurrently } from '../../../../application/concurrency.ts'
+import {
+  createFairSlots, createSlots, mapConcurrently, mapInSlices, traverseConcurrently,
+} from '../../../../application/concurrency.ts'
 import { eventually } from '../../../support/tools/eventually.ts'
 
 /** Tasks that end when the test ends them. */
@@ -80,4 +82,18 @@ test('many rows are mapped in slices of 100, and other work runs between two sli
   const mapping = mapInSlices(Array.from({ length: 250 }, (_, n) => n), (row) => order.push(row))
   t.is((await mapping).length, 250)
   t.deepEqual([order.indexOf('first'), order.indexOf('second')], [100, 201])
+})
+
+test('clients take turns, one task of each at a time, and too many waiting tasks are refused', async (t) => {
+  const inTurn = createFairSlots(2, 2)
+  const { begun, task, end } = createGates()
+  const run = (client: string, item: number) => inTurn(client, () => task(item))
+  const all = [run('a', 11), run('a', 12), run('a', 13), run('b', 21), run('c', 31)]
+  t.is(await run('a', 14), null)
+  for (const item of [11, 12, 21, 31, 13]) {
+    await eventually(() => assert.ok(begun.includes(item)))
+    end(item)
+  }
+  t.deepEqual(await Promise.all(all), [11, 12, 13, 21, 31].map((item) => E.right(item * 10)))
+  t.deepEqual(begun, [11, 21, 12, 31, 13])
 })

@@ -1,3 +1,4 @@
+import { mock } from 'node:test'
 import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
 import * as O from 'fp-ts/lib/Option.js'
@@ -65,6 +66,16 @@ test('a user name with an accent can log in with every encoding of the accent', 
   const { authentication, users } = await startWithAda(t)
   right(await users.registerUser({ ...ada, username: 'Zoë' }, 'setup')())
   t.true(E.isRight(await authentication.logIn('Zoe\u0308', ada.password, ADDRESS)))
+})
+
+test('a log-in with a very long name of combining marks costs no more than a short one', async (t) => {
+  const { authentication } = await startWithAda(t)
+  const marks = `a${'\u0301'.repeat(4000)}${'\u0316'.repeat(4000)}`
+  const normalize = mock.method(String.prototype, 'normalize')
+  t.teardown(() => normalize.mock.restore())
+  t.true(E.isLeft(await authentication.logIn(marks, ada.password, ADDRESS)))
+  const lengths = normalize.mock.calls.map((call) => String(call.this).length)
+  t.true(lengths.length > 0 && Math.max(...lengths) <= 500, lengths.join())
 })
 
 test('malformed tokens and tokens of unknown users are refused [R34]', async (t) => {

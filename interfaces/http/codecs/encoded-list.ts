@@ -1,5 +1,5 @@
 import * as t from 'io-ts'
-import { mapInSlices, ROWS_AT_ONCE } from '../../application/concurrency.ts'
+import { mapInSlices, ROWS_AT_ONCE } from '../../../application/concurrency.ts'
 
 const listBody = t.type({ data: t.UnknownArray, pagination: t.UnknownRecord })
 

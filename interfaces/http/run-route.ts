@@ -1,0 +1,95 @@
+import * as E from 'fp-ts/lib/Either.js'
+import type { Context } from 'koa'
+import type { Caller } from '../../application/caller.ts'
+import { createFairSlots } from '../../application/concurrency.ts'
+import type { FairSlots } from '../../application/concurrency.ts'
+import { admit, admitOperator, ON_BEHALF_OF } from './access.ts'
+import type { AccessCalls } from './access.ts'
+import { readBody } from './body.ts'
+import type { Origin } from './clients/origin.ts'
+import { NO_LIMITS } from './clients/request-limits.ts'
+import type { RequestLimits } from './clients/request-limits.ts'
+import { memberNames } from './codecs/shapes.ts'
+import { encodedList, rowsIn } from './codecs/encoded-list.ts'
+import type { HttpRefusal } from './errors.ts'
+import type { Answer, Route } from './route.ts'
+import { consoleRoutes } from './routes/console.ts'
+import { embedFiles } from './routes/embed.ts'
+import { operationRoutes } from './routes/operations.ts'
+
+interface RunOptions extends AccessCalls {
+  /** Rate limits. Unlimited by default. */
+  readonly limits?: RequestLimits
+  /** True on the socket in the data directory, where every caller is the operator. */
+  readonly isControl?: boolean
+}
+
+/**
+ * Public routes whose requests do not count towards the usual rate limit of an address:
+ *
+ * - Health checks and metrics have a limit of their own. Otherwise another client at the same address could use up the
+ *   limit, and the service would look dead.
+ * - The console and the caption page have a higher limit. Each visit loads several files, and many visitors may use one
+ *   address.
+ */
+const PUBLIC_BUCKETS: ReadonlyMap<Route, string> = new Map<Route, string>([
+  ...operationRoutes.map((route) => [route, 'operations'] as const),
+  ...[...consoleRoutes, ...embedFiles].map((route) => [route, 'pages'] as const),
+])
+
+/**
+ * Lists that the service reads and encodes at the same time. Hundreds of lists at once would each hold their rows in
+ * memory, and their slices would leave the event loop no time.
+ */
+const LISTS_AT_ONCE = 4
+const MAX_WAITING_LISTS = 200
+
+/** The turns in which lists are read. */
+export const createListSlots = (): FairSlots => createFairSlots(LISTS_AT_ONCE, MAX_WAITING_LISTS)
+
+/** The answer of a route, with the JSON of a long list. */
+export interface EncodedAnswer extends Answer {
+  readonly json: string | null
+}
+
+const isList = ({ query }: Route): boolean => query !== undefined && memberNames(query).includes('limit')
+
+const tooMany = E.left({ _tag: 'TooManyRequests', seconds: 1 } as const)
+
+/** Checks access before it reads the body, then runs the route. Lists of one client are read one after another. */
+export const runRoute = async <D>(
+  ctx: Context,
+  route: Route<D>,
+  options: RunOptions & D,
+  origin: Origin,
+  listSlots: FairSlots,
+): Promise<E.Either<HttpRefusal, EncodedAnswer>> => {
+  const credentials = { authorization: ctx.headers.authorization, apiKey: ctx.headers['x-api-key']?.toString() }
+  const publicBucket = PUBLIC_BUCKETS.get(route) ?? 'address'
+  const { limits = NO_LIMITS } = options
+  const limiting = { address: origin.address, limits, publicBucket }
+  const caller: E.Either<HttpRefusal, Caller | null> =
+    options.isControl === true
+      ? await admitOperator(route, ctx.headers[ON_BEHALF_OF]?.toString(), options)
+      : await admit(route.access, credentials, options, limiting)
+  if (E.isLeft(caller)) return caller
+  const body = route.body === undefined ? E.right(undefined) : await readBody(ctx, route.body)
+  if (Buffer.isBuffer(ctx.request.body)) limits.chargeUser(caller.right, { bytes: ctx.request.body.length })
+  if (E.isLeft(body)) return body
+  const params: Readonly<Record<string, string>> = ctx['params']
+  const raw = { params, query: ctx.querystring, headers: ctx.headers, body: body.right }
+  const run = async (): Promise<E.Either<HttpRefusal, EncodedAnswer>> => {
+    const answer = await route.run(raw, caller.right, origin, options)
+    if (E.isLeft(answer)) return answer
+    limits.chargeUser(caller.right, { rows: rowsIn(answer.right.body) })
+    return E.right({ ...answer.right, json: await encodedList(answer.right.body) })
+  }
+  if (!isList(route)) return await run()
+  const client = caller.right === null ? `address ${origin.address}` : `user ${caller.right.userId}`
+  const answer = await listSlots(client, async () => {
+    // The client may have left, or the lists before this one have used up its limit.
+    const verdict = ctx.req.socket.destroyed ? tooMany : limits.checkUser(caller.right)
+    return E.isLeft(verdict) ? verdict : await run()
+  })
+  return answer ?? tooMany
+}
