@@ -35,10 +35,12 @@ const Password = (): VNode => {
     },
     // Password managers need the username to store the new password.
     input({ type: 'text', autocomplete: 'username', value: username, hidden: true, readOnly: true }),
-    textField({ id: 'current', text: t('current_password'), problem: isWrong ? t('wrong_password') : undefined },
-      current.value, (value) => (current.value = value), {
-      type: 'password', autocomplete: 'current-password', required: true,
-    }),
+    textField(
+      { id: 'current', text: t('current_password'),
+        problem: isWrong ? t('wrong_password') : problems['current_password'] },
+      current.value, (value) => (current.value = value),
+      { type: 'password', autocomplete: 'current-password', required: true },
+    ),
     textField({ id: 'next', text: t('new_password'), hint: t('password_hint'), problem: problems['new_password'] },
       next.value, (value) => (next.value = value), {
       type: 'password', autocomplete: 'new-password', required: true, minLength: 8,

@@ -10,6 +10,7 @@ import { toast } from '../../components/toast.ts'
 import { formatMoment, t } from '../../messages/texts.ts'
 import { call } from '../../state/api.ts'
 import { useAction, useLoaded } from '../../state/loading.ts'
+import { fieldProblems } from '../../state/problems.ts'
 import { bdi, button, code, div, form, h1, p, view } from '../../ui/tags.ts'
 import { newToken } from './new-token.ts'
 
@@ -44,8 +45,8 @@ const Rename = ({ token, close, reload }: TokenDialogProps): VNode => {
           run(rename)
         },
       },
-      textField({ id: 'new-name', text: t('token_name') }, name.value, (value) => (name.value = value),
-        { required: true }),
+      textField({ id: 'new-name', text: t('token_name'), problem: fieldProblems(error.value)['name'] }, name.value,
+        (value) => (name.value = value), { required: true }),
       problem(error.value),
       div({ class: 'actions' }, button({ type: 'submit', class: 'primary' }, t('save'))),
     ),
