@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer'
+import { MIMEType } from 'node:util'
 import * as E from 'fp-ts/lib/Either.js'
 import type { Context } from 'koa'
 import bodyParser from 'koa-bodyparser'
@@ -18,6 +19,9 @@ const isDeeperThan = (value: unknown, levels: number): boolean => {
 }
 
 const TYPES = { json: 'application/json', form: 'application/x-www-form-urlencoded' } as const
+
+/** A content type whose parameters can be parsed (RFC 9110, 8.3.1). A malformed one could hide the charset. */
+const PARSABLE = /^[^;]*(?:;[ \t]*(?:[\w!#$%&'*+.^`|~-]+=(?:[\w!#$%&'*+.^`|~-]+|"(?:[^"\\]|\\.)*")[ \t]*)?)*$/
 
 /**
  * Reads and decompresses a body, but does not decode it: the parsers for JSON and forms replace invalid UTF-8 silently.
@@ -72,12 +76,17 @@ export const readBody = async (
   { kind, codec }: NonNullable<Route['body']>,
 ): Promise<E.Either<TransportRefusal, unknown>> => {
   if (!hasBody(ctx)) return E.right({})
-  if (ctx.request.is(TYPES[kind]) === false) {
+  const { headers } = ctx.req
+  const { 'content-type': type = '', 'content-encoding': coding } = headers
+  if (ctx.request.is(TYPES[kind]) === false || !PARSABLE.test(type)) {
     if (kind === 'json') return E.left({ _tag: 'MediaTypeNotSupported' })
     return E.mapLeft((issues: ReadonlyArray<Issue>) =>
       ({ _tag: 'InvalidRequest' as const, issues: issues.map(formRequired) }))(decodePart('body', codec, {}))
   }
-  if (!['', 'utf-8', 'utf8'].includes(ctx.request.charset.toLowerCase())) return E.left({ _tag: 'CharsetNotSupported' })
+  const charset = new MIMEType(type).params.get('charset') ?? 'utf-8'
+  if (!['utf-8', 'utf8'].includes(charset.toLowerCase())) return E.left({ _tag: 'CharsetNotSupported' })
+  // The reader knows only the lower-case names of codings.
+  if (coding !== undefined) headers['content-encoding'] = coding.toLowerCase()
   try {
     await readers[kind](ctx, async () => {})
   } catch (error) {

@@ -14,6 +14,10 @@ const OTHER_TYPES = [
   'multipart/form-data; boundary=x',
   'application/xml',
   'application/json-patch+json',
+  'application/json; charset=utf-16; x',
+  'application/json; x; charset=utf-8',
+  'application/json; charset="utf-16',
+  'application/json; "charset=utf-16"',
   'application',
   '\u00e4',
   '',
@@ -96,7 +100,7 @@ test('a body that is not UTF-8 is refused, and one that is arrives unchanged', a
     t.deepEqual(await outcome(await login(`username=caf${escaped}&password=x`)), [422, NOT_UTF8], escaped)
   }
   const CHARSET = { detail: 'The charset in Content-Type should be utf-8' }
-  for (const charset of ['iso-8859-1', 'latin1', 'utf-16', '"windows-1252"']) {
+  for (const charset of ['iso-8859-1', 'latin1', 'utf-16', '"windows-1252"', 'utf-16; x="y;"', 'utf-16;']) {
     const json = await create(Buffer.from('caf'), `application/json; charset=${charset}`)
     t.deepEqual(await outcome(json), [415, CHARSET])
     const form = await login('username=a&password=b', `${FORM_TYPE['content-type']}; charset=${charset}`)
@@ -104,9 +108,11 @@ test('a body that is not UTF-8 is refused, and one that is arrives unchanged', a
   }
   t.deepEqual([http.calls.registered, received], [[], []])
 
-  for (const type of ['application/json; charset=UTF-8', 'application/json;charset="utf-8"'])
-    t.is((await create(Buffer.from('caf\u00e9 \ufffd \u{1f600}'), type)).status, 200)
-  t.deepEqual(http.calls.registered.map(({ user }) => user.username), ['café \ufffd 😀', 'café \ufffd 😀'])
+  const types = ['charset=UTF-8', 'charset="utf-8"', '', 'x="a; charset=b"; charset=utf8', 'x="\\""; ; y=z ;']
+  for (const type of types.map((parameters) => `application/json; ${parameters}`))
+    t.is((await create(Buffer.from('caf\u00e9 \ufffd \u{1f600}'), type)).status, 200, type)
+  const created = http.calls.registered.map(({ user }) => user.username)
+  t.deepEqual(created, types.map(() => 'café \ufffd 😀'))
   await login('username=caf%C3%A9+%EF%BF%BD%20%f0%9f%98%80&password=100%+sure%2')
   await login('username=caf\u00e9&password=a=b')
   t.deepEqual(received, [['café \ufffd 😀', '100% sure%2'], ['café', 'a=b']])
@@ -133,7 +139,8 @@ test('a login that is not a form is refused with the reason, as missing fields [
   const body = JSON.stringify({ username: 'ann', password: 'right password' })
   const msg = 'Field required in a form: Content-Type should be application/x-www-form-urlencoded'
   const detail = ['username', 'password'].map((name) => ({ type: 'missing', loc: ['body', name], msg }))
-  for (const type of ['application/json', 'multipart/form-data; boundary=x', 'text/plain', ''])
+  const malformed = 'application/x-www-form-urlencoded; charset=utf-16; x'
+  for (const type of ['application/json', 'multipart/form-data; boundary=x', 'text/plain', malformed, ''])
     t.deepEqual(
       await outcome(await http.send('POST', '/login', { body, headers: { 'content-type': type } })),
       [422, { detail }],
@@ -165,7 +172,10 @@ test('a compressed body is read in the encodings that the description names, and
   const send = (body: string | Buffer, encoding: string) =>
     http.send('POST', '/lives', { as: 'user', body, headers: { ...JSON_TYPE, 'content-encoding': encoding } })
   const compressed = { gzip: gzipSync(text), deflate: deflateSync(text), br: brotliCompressSync(text), identity: text }
-  for (const [encoding, body] of Object.entries(compressed)) t.is((await send(body, encoding)).status, 200, encoding)
+  for (const [encoding, body] of Object.entries(compressed)) {
+    t.is((await send(body, encoding)).status, 200, encoding)
+    t.is((await send(body, encoding.toUpperCase())).status, 200, `${encoding} in upper case`)
+  }
   const others = { zstd: zstdCompressSync(text), foo: text, 'x-gzip': gzipSync(text) }
   for (const [encoding, body] of Object.entries(others)) {
     const answer = await send(body, encoding)
