@@ -170,8 +170,8 @@ const refuseUnmatched = ({ logger, settings, limits = NO_LIMITS }: AppOptions): 
     const verdict = limits.take(`address ${clientAddress(arrivalOf(ctx.req).address)}`)
     if (E.isLeft(verdict)) return refuse(ctx, verdict.left, logger)
     const isSocket = findTarget(ctx.path, prefixes(settings.basePath)) !== null
-    if (isSocket && ['GET', 'HEAD'].includes(ctx.method)) return refuse(ctx, { _tag: 'UpgradeRequired' }, logger)
-    const allow = isSocket ? ['GET'] : allowedMethods(ctx)
+    const allow = isSocket ? ['GET', 'HEAD'] : allowedMethods(ctx)
+    if (isSocket && allow.includes(ctx.method)) return refuse(ctx, { _tag: 'UpgradeRequired' }, logger)
     refuse(ctx, allow.length === 0 ? { _tag: 'RouteNotFound' } : { _tag: 'MethodNotAllowed', allow }, logger)
   }
 }

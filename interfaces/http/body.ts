@@ -7,6 +7,7 @@ import { parseJson } from '../../domain/shared/parse-json.ts'
 import { formRequired, JSON_INVALID, JSON_TOO_DEEP, NOT_DECOMPRESSED, NOT_UTF8 } from './codecs/issues.ts'
 import type { Issue } from './codecs/issues.ts'
 import { decodePart } from './codecs/validation.ts'
+import { hasBody } from './connections/request-target.ts'
 import type { TransportRefusal } from './errors.ts'
 import type { Route } from './route.ts'
 
@@ -62,9 +63,6 @@ const decodeForm = (text: string): E.Either<TransportRefusal, unknown> => {
     return [name, values.length > 1 ? values : values[0]]
   })))
 }
-
-const hasBody = ({ headers }: Context): boolean =>
-  headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
 
 /**
  * Reads at most 64 KiB of JSON or 8 KiB of form, in UTF-8. A missing body reads as `{}`. A JSON route refuses another

@@ -13,6 +13,7 @@ import type { Timers } from '../../application/ports/timers.ts'
 import { loggableUrl } from '../http/access-log.ts'
 import { clientAddress } from '../http/clients/client-address.ts'
 import { createArrivalReader } from '../http/clients/forwarded.ts'
+import { hasBody } from '../http/connections/request-target.ts'
 import { correlationIdOf, inNoRequest, requestIdOf } from '../http/request-id.ts'
 import type { InRequest } from '../http/request-id.ts'
 import { findTarget } from '../http/socket-path.ts'
@@ -161,6 +162,7 @@ export const attachSocketServer = (options: SocketServerOptions): SocketServer =
   const decide = async (request: IncomingMessage): Promise<Admission | HandshakeRefusal> => {
     const target = findTarget(request.url ?? '', prefixes)
     if (target === null) return handshake.NOT_FOUND
+    if (hasBody(request)) return handshake.WITH_BODY
     if (isClosed || options.draining()) return handshake.DRAINING
     if (!handshake.isOriginAllowed(request, settings.origins)) return handshake.FOREIGN_ORIGIN
     const address = clientAddress(arrivalOf(request).address)

@@ -24,3 +24,7 @@ export const prepareRequest = (request: IncomingMessage): string | null => {
   request.url = path.startsWith('/') ? path : `/${path}`
   return null
 }
+
+/** Returns whether a request announces a body. */
+export const hasBody = ({ headers }: Pick<IncomingMessage, 'headers'>): boolean =>
+  headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0

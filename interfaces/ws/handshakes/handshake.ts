@@ -24,6 +24,8 @@ export interface HandshakeRefusal {
 const challenge = { 'WWW-Authenticate': 'Bearer' }
 
 export const NOT_FOUND: HandshakeRefusal = { status: 404, detail: 'Not Found' }
+/** The bytes of a body would be read as frames. */
+export const WITH_BODY: HandshakeRefusal = { status: 400, detail: 'A WebSocket handshake has no body' }
 export const NOT_AUTHENTICATED: HandshakeRefusal = { status: 401, detail: 'Not authenticated', headers: challenge }
 export const BAD_TOKEN: HandshakeRefusal = { status: 401, detail: 'Could not validate credentials', headers: challenge }
 export const FOREIGN_ORIGIN: HandshakeRefusal = { status: 403, detail: 'Origin not allowed' }

@@ -84,19 +84,21 @@ test('a handshake without a valid token of the session is 401 with a detail [R12
   t.notRegex(JSON.stringify(logger.lines), /sender-1|listener-1/, 'no token is logged')
 })
 
+test('a handshake with a body is 400, because its bytes would be read as frames', async (t) => {
+  const { origin, lifecycle } = await startSockets(t)
+  const url = `${origin}/ws/live?token=${lifecycle.add().listenerToken}`
+  for (const headers of [{ 'Content-Length': '3' }, { 'Transfer-Encoding': 'chunked' }] as const) {
+    const { status, body } = await shakeHands(url, headers)
+    t.deepEqual([status, body], [400, '{"detail":"A WebSocket handshake has no body"}'], JSON.stringify(headers))
+  }
+  t.is((await shakeHands(url, { 'Content-Length': '0' })).status, 101)
+})
+
 test('a handshake on an unknown path answers 404', async (t) => {
   const { origin, lifecycle } = await startSockets(t)
   const { senderToken } = lifecycle.add()
-  for (const path of [
-    '/',
-    '/ws',
-    '/ws/lives',
-    '/ws/live/1/2',
-    '/ws/live/x',
-    '/ws/live//',
-    '/ws/live/-1',
-    '/api/v2/ws/live',
-  ]) {
+  const paths = ['/', '/ws', '/ws/lives', '/ws/live/1/2', '/ws/live/x', '/ws/live//', '/ws/live/-1', '/api/v2/ws/live']
+  for (const path of paths) {
     const answer = await shakeHands(`${origin}${path}?token=${senderToken}`)
     t.is(answer.status, 404, path)
     t.is(answer.body, '{"detail":"Not Found"}')

@@ -100,7 +100,8 @@ test('a WebSocket path without an upgrade answers 426 and explains how to connec
     t.notRegex(read, new RegExp(live.listener_token))
   }
   const { status, headers } = await service.anonymous().request('POST', '/ws/live')
-  t.deepEqual([status, headers.get('allow')], [405, 'GET'])
+  t.deepEqual([status, headers.get('allow')], [405, 'GET, HEAD'])
+  t.is((await fetch(`${service.url()}/ws/live`, { method: 'HEAD' })).status, 426)
 })
 
 test('a connection stays usable after a 426 answer', async (t) => {
