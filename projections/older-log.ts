@@ -3,6 +3,11 @@ import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
 import type { Checkpoint } from '../application/ports/documents.ts'
 import type { EventStore, StoreUnavailable } from '../application/ports/event-store.ts'
 
+/** What an operator can do when the log is older than what was built from it. */
+export const OLDER_LOG_REMEDY =
+  'Put the newer log back. Or record that this log is restored: stenolog restore --in-place, or with EventStoreDB '
+  + 'stenolog log take-over'
+
 /**
  * Returns a message for users when the log is an older copy than a checkpoint (a restored backup), else null. Such a
  * copy may have grown after it was restored. So its length is not enough: it must also contain the last event of the

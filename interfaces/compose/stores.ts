@@ -36,7 +36,7 @@ export const DOCUMENTS_FILE = 'documents.sqlite'
 export const KEYRING_FILE = 'keyring.sqlite'
 /** Exists while a restore replaces the files of the embedded stores. */
 export const UNFINISHED_RESTORE = 'restore.unfinished'
-/** Exists while a take-over of the log records that the log may be an older copy. */
+/** Exists while `log take-over` or `restore --in-place` records that the log may be an older copy. */
 export const UNFINISHED_TAKE_OVER = 'take-over.unfinished'
 
 export const masterKeyPath = ({ dataDir, masterKeyFile }: Pick<Settings, 'dataDir' | 'masterKeyFile'>): string =>
@@ -93,7 +93,7 @@ export interface Stores extends ReadStores {
 interface Opening {
   readonly logger: Logger
   readonly environment: Pick<Environment, 'instance' | 'now' | 'monotonic'>
-  /** Takes over the event log on a server, even if it belongs to another process. */
+  /** For a command that records a restore. Takes over a log on a server, even if it belongs to another process. */
   readonly takesOver?: boolean
 }
 
@@ -196,14 +196,18 @@ const openEventStore = async (
 export const openStores = (settings: Settings, opening: Opening): Promise<Stores & Part> =>
   assemble(async (opened) => {
     const { logger, environment, takesOver = false } = opening
-    const { dataDir, mongoUrl, leaseTtl: ttl } = settings
+    const { dataDir, eventstoreUrl, mongoUrl, leaseTtl: ttl } = settings
     const lock = takeDataDirectory(dataDir)
     opened({ stop: async () => lock.release() })
     const file = (name: string): string => join(dataDir, name)
     if (existsSync(file(UNFINISHED_RESTORE)))
       throw new Error(`a restore into ${dataDir} was not finished: run it again, with --replace`)
     if (!takesOver && existsSync(file(UNFINISHED_TAKE_OVER)))
-      throw new Error(`a take-over of the log for ${dataDir} was not finished: run \`stenolog log take-over\` again`)
+      throw new Error(
+        eventstoreUrl === null
+          ? `a restore in ${dataDir} was not finished: run \`stenolog restore --in-place\` again`
+          : `a take-over of the log for ${dataDir} was not finished: run \`stenolog log take-over\` again`,
+      )
     const masterKey = settings.masterKeyFile === null
       ? await loadOrCreateMasterKey(masterKeyPath(settings))
       : await readMasterKey(settings)

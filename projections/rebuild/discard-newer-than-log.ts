@@ -1,10 +1,12 @@
 import * as E from 'fp-ts/lib/Either.js'
+import * as TE from 'fp-ts/lib/TaskEither.js'
 import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
+import { pipe } from 'fp-ts/lib/function.js'
 import { NO_CHECKPOINT } from '../../application/ports/documents.ts'
 import type { Checkpointed, Documents, DocumentsUnavailable } from '../../application/ports/documents.ts'
 import type { Logger } from '../../application/ports/environment.ts'
 import type { EventStore, StoreUnavailable } from '../../application/ports/event-store.ts'
-import { olderLogReason } from '../older-log.ts'
+import { OLDER_LOG_REMEDY, olderLogReason } from '../older-log.ts'
 import { modelOf } from '../projection.ts'
 import type { Projection } from '../projection.ts'
 
@@ -14,12 +16,16 @@ interface CheckpointDeps {
   readonly logger: Logger
 }
 
-interface DiscardDeps extends CheckpointDeps {
+interface CompareDeps {
+  readonly store: CheckpointDeps['store']
+  readonly documents: Pick<Documents, 'checkpoint'>
   readonly projections: ReadonlyArray<Projection>
   /** Names of duties. They have checkpoints without documents, and their work is done again. */
   readonly duties: ReadonlyArray<string>
-  /** True: read models are kept and the start is refused, because a server may be configured with the wrong log. */
-  readonly keepsReadModels: boolean
+}
+
+interface DiscardDeps extends CompareDeps {
+  readonly documents: CheckpointDeps['documents']
 }
 
 const DISCARDED = 'the log is an older copy; data that is newer than the log is discarded and built again'
@@ -44,38 +50,64 @@ export const dutyCheckpoint =
     return E.isLeft(discarded) ? discarded : E.right(NO_CHECKPOINT)
   }
 
-/** The log is an older copy than a read model. `reason` is a message for users. */
+/** The log is an older copy than a read model or a duty. `reason` is a message for users. */
 export interface OlderLog {
   readonly _tag: 'OlderLog'
   readonly reason: string
 }
 
-/**
- * Compares all checkpoints with the log. If the log is an older copy, read models contain events that the log lacks.
- * Then this discards the read models, and the projector builds them again. With `keepsReadModels` it keeps them and
- * returns `OlderLog` instead. Call it before the first append.
- */
-export const discardNewerThanLog =
-  (deps: DiscardDeps): TaskEither<StoreUnavailable | DocumentsUnavailable | OlderLog, void> =>
+interface Newer {
+  readonly owner: Checkpointed
+  readonly reason: string
+}
+
+/** Returns the read models and duties that contain events that the log lacks. */
+const newerThanLog =
+  ({ store, documents, projections, duties }: CompareDeps):
+    TaskEither<StoreUnavailable | DocumentsUnavailable, ReadonlyArray<Newer>> =>
   async () => {
-    const { store, documents, projections, duties, keepsReadModels, logger } = deps
     const duty = (projection: string): Checkpointed => ({ projection, collection: null })
+    const newer: Array<Newer> = []
     for (const owner of [...projections.map(modelOf), ...duties.map(duty)]) {
       // Read before the end of the log, so events that another process appends in between do not matter.
       const checkpoint = await documents.checkpoint(owner)()
       if (E.isLeft(checkpoint)) return checkpoint
-      const reason = await olderLogReason(store, checkpoint.right)()
-      if (E.isLeft(reason)) return reason
-      if (reason.right === null) continue
-      const { projection, collection } = owner
-      if (keepsReadModels && collection !== null) {
-        const remedy = `Restore the newer log, or rebuild the read model: stenolog rebuild ${projection}`
-        return E.left({ _tag: 'OlderLog', reason: `read model ${projection}: ${reason.right}. ${remedy}` })
-      }
-      const about = { projection, checkpoint: checkpoint.right.position, reason: reason.right }
-      logger.warn(about, DISCARDED)
-      const discarded = await documents.discard(owner)()
+      const older = await olderLogReason(store, checkpoint.right)()
+      if (E.isLeft(older)) return older
+      if (older.right !== null) newer.push({ owner, reason: older.right })
+    }
+    return E.right(newer)
+  }
+
+/**
+ * Fails with `OlderLog` if a read model or a duty contains events that the log lacks. Then the log is an older copy,
+ * and no restore was recorded in it. Without the record, ids would be given out again, and ended logins would be valid.
+ * Call it before the first append.
+ */
+export const refuseOlderLog = (
+  deps: CompareDeps,
+): TaskEither<StoreUnavailable | DocumentsUnavailable | OlderLog, void> =>
+  pipe(
+    newerThanLog(deps),
+    TE.chainEitherKW(([first]): E.Either<OlderLog, void> => {
+      if (first === undefined) return E.right(undefined)
+      const { owner, reason } = first
+      return E.left({ _tag: 'OlderLog', reason: `${owner.projection}: ${reason}. ${OLDER_LOG_REMEDY}` })
+    }),
+  )
+
+/**
+ * Discards the read models and duties that contain events that the log lacks, and returns their names. They are built
+ * again. Only for a restore, before its events make the log longer.
+ */
+export const discardNewerThanLog =
+  (deps: DiscardDeps): TaskEither<StoreUnavailable | DocumentsUnavailable, ReadonlyArray<string>> =>
+  async () => {
+    const newer = await newerThanLog(deps)()
+    if (E.isLeft(newer)) return newer
+    for (const { owner } of newer.right) {
+      const discarded = await deps.documents.discard(owner)()
       if (E.isLeft(discarded)) return discarded
     }
-    return E.right(undefined)
+    return E.right(newer.right.map(({ owner }) => owner.projection))
   }

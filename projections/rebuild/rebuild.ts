@@ -12,6 +12,7 @@ import { orThrow } from '../../domain/shared/or-throw.ts'
 import { BATCH_SIZE, differencesOf, foldLog, remainingDifferences } from '../fold-log.ts'
 import type { Difference, Folded } from '../fold-log.ts'
 import { discardStaged, isStaged, resumeOrBegin, stagedOf } from './unfinished-rebuild.ts'
+import { OLDER_LOG_REMEDY, olderLogReason } from '../older-log.ts'
 import { modelOf } from '../projection.ts'
 import type { Projection } from '../projection.ts'
 import { retryWhileUnavailable } from '../retry-while-unavailable.ts'
@@ -74,6 +75,10 @@ const build = async (deps: RebuildDeps): Promise<Rebuilt> => {
   let share: number | null = null
   const report = (held: string | null): void => onProgress({ projection: projection.name, events, share, held })
   const retrying = retryWhileUnavailable({ ...deps, onWait: report })
+  // With an older copy of the log, the list in use shows that a restore was not recorded.
+  const older = await retrying(async () =>
+    orThrow(await olderLogReason(store, orThrow(await documents.checkpoint(modelOf(projection))()))()))
+  if (older !== null) throw new Error(`${older}. ${OLDER_LOG_REMEDY}`)
   const begun = await retrying(() => resumeOrBegin(deps))
   let { reached } = begun
   const resumed = reached.position !== BEGINNING

@@ -130,17 +130,21 @@ export const RESTORE = {
       + 'read, restore refuses.',
     'If EventStoreDB or MongoDB holds some of the data, restore that server with its own tools first.',
   ],
-  forms: [{ words: '[DIR]', options: ['replace', 'lost-ids', 'skip-unreadable', 'check'] }],
+  forms: [{ words: '[DIR]', options: ['replace', 'in-place', 'lost-ids', 'skip-unreadable', 'check'] }],
   arguments: { DIR: { meaning: DIRECTORY } },
   options: {
     check: {
       meaning: 'without DIR: changes nothing, and says whether the log and the keys of the settings fit together after '
         + 'servers were restored. Exit code 1: they do not',
     },
+    'in-place': {
+      meaning: 'without DIR: records a restore in the embedded log as it lies, after files were put back by other '
+        + 'means. The log that they replaced counts as gone',
+    },
     replace: { meaning: 'deletes the present databases of the data directory' },
     ...RESTORING,
   },
-  examples: ['restore /srv/backup --replace', 'restore --check'],
+  examples: ['restore /srv/backup --replace', 'restore --in-place'],
   page: 'docs/operate/backup-and-restore.md',
 } as const satisfies Command
 

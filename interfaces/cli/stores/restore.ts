@@ -12,7 +12,10 @@ import { requireEmbedded, serversOf } from './backup-manifest.ts'
 import type { Manifest } from './backup-manifest.ts'
 import { checkRestored } from './restoring/check-restored.ts'
 import { linesOf } from './restoring/record.ts'
+import type { RestoreOptions } from './restoring/record.ts'
+import { recordPresent } from './restoring/record-present.ts'
 import { restoreFiles } from './restoring/restore-files.ts'
+import { dataFiles } from '../data-files.ts'
 import { isServiceRunning } from './tool-data.ts'
 import { CommandError, usageError } from '../../command-error.ts'
 import { readArguments } from '../commands/read-arguments.ts'
@@ -59,6 +62,12 @@ const requireSameServers = (settings: Settings, { servers = [] }: Manifest): voi
   throw new Error(`the backup belongs to a service with ${backedUp}, but these settings use ${current}`)
 }
 
+/** Throws a CommandError while the service runs. */
+const requireStopped = ({ dataDir }: Settings): void => {
+  if (isServiceRunning(dataDir))
+    throw new CommandError(`Another process uses the data directory ${dataDir}.`, { hint: 'Stop the service first.' })
+}
+
 /** Throws a CommandError when there is data to replace, unless the user allows that. */
 const requireReplaceable = (
   directory: string, settings: Settings, { servers }: Manifest, isAllowed: boolean,
@@ -79,11 +88,25 @@ const check = async (settings: Settings): Promise<number> => {
   return problems.length === 0 ? 0 : 1
 }
 
+/** Runs `stenolog restore --in-place`: records that the embedded log was put back by other means. */
+const restoreInPlace = async (settings: Settings, options: RestoreOptions): Promise<number> => {
+  if (settings.eventstoreUrl !== null)
+    throw new CommandError('The log is in EventStoreDB.', { hint: 'npm run stenolog -- log take-over' })
+  dataFiles(settings)
+  requireStopped(settings)
+  const report = await withStatus((status) => recordPresent(settings, options, status))
+  console.log(`The log in ${settings.dataDir} is recorded as restored.`)
+  for (const line of linesOf(report)) console.log(line)
+  return 0
+}
+
 /** Runs `stenolog restore`. Resolves to the exit code. */
 export const restore = async (args: ReadonlyArray<string>): Promise<number> => {
   const { operands: [directory], options: values } = readArguments(RESTORE, args)
   const settings = toolSettings()
   if (values.check) return await check(settings)
+  const options = { lostIds: Number(values['lost-ids']), skipUnreadable: values['skip-unreadable'] }
+  if (values['in-place']) return await restoreInPlace(settings, options)
   if (directory === undefined) {
     const help = 'npm run stenolog -- restore --help'
     throw usageError(`stenolog restore needs DIR: ${RESTORE.arguments.DIR.meaning}.`, help)
@@ -94,14 +117,10 @@ export const restore = async (args: ReadonlyArray<string>): Promise<number> => {
     return readManifest(directory)
   })
   requireSameServers(settings, manifest)
-  if (isServiceRunning(settings.dataDir))
-    throw new CommandError(`Another process uses the data directory ${settings.dataDir}.`, {
-      hint: 'Stop the service first.',
-    })
+  requireStopped(settings)
   const lock = takeDataDirectory(settings.dataDir)
   try {
     requireReplaceable(directory, settings, manifest, values.replace)
-    const options = { lostIds: Number(values['lost-ids']), skipUnreadable: values['skip-unreadable'] }
     const { erasedAgain, ...report } = await withStatus(async (status) => {
       await requireUsable(directory, keyFor(directory, settings, manifest), manifest, status)
       return await restoreFiles({ directory, settings, manifest, options, status })

@@ -8,7 +8,7 @@ import { createCredentials } from '../../../infrastructure/keys/credentials.ts'
 import type { Settings } from '../../../infrastructure/settings.ts'
 import { allProjections } from '../../../projections/all-projections.ts'
 import { stagedOf } from '../../../projections/rebuild/unfinished-rebuild.ts'
-import { discardNewerThanLog, dutyCheckpoint } from '../../../projections/rebuild/discard-newer-than-log.ts'
+import { dutyCheckpoint, refuseOlderLog } from '../../../projections/rebuild/discard-newer-than-log.ts'
 import { assemble } from '../assemble.ts'
 import { DUTIES } from '../duties.ts'
 import { examineLocalIsolation } from '../sources.ts'
@@ -34,15 +34,13 @@ export const openFoundation = (settings: Settings, onReplaced: (reason: string) 
     void replaced.then(onReplaced)
     const log = watchLog(stores.store, logger)
     const { store } = log
-    // A restored log may be shorter than before. Stored positions after its end are discarded before the first append,
-    // because they would later point to other events. With servers, this does not include unfinished rebuilds and
-    // duties: the processes that hold their leases discard those positions.
+    // Stored positions after the end of the log would later point to other events. With servers, this does not include
+    // unfinished rebuilds and duties: the processes that hold their leases compare those positions.
     const isServer = settings.eventstoreUrl !== null
     const scope = isServer
       ? { projections: allProjections, duties: [] }
       : { projections: [...allProjections, ...allProjections.map(stagedOf)], duties: DUTIES }
-    const comparison = discardNewerThanLog({ store, documents, ...scope, keepsReadModels: isServer, logger })
-    await runStartStep('compare the read models with the log', comparison)
+    await runStartStep('compare the read models with the log', refuseOlderLog({ store, documents, ...scope }))
     const dutyDocuments = { ...documents, checkpoint: dutyCheckpoint({ store, documents, logger }) }
     const jwtTtlSeconds = settings.jwtTtl / 1000
     const restored = await runStartStep('read when the log was restored', lastRestore({ store }))

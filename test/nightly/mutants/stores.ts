@@ -52,9 +52,9 @@ export const storeMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'projections/rebuild/discard-newer-than-log.ts',
-    before: 'keepsReadModels && collection !== null',
-    after: 'false',
-    rows: ['with an older log on a server read models stay and the reason is reported; duties start again'],
+    before: 'if (first === undefined) return E.right(undefined)',
+    after: 'if (first === undefined || deps.duties.length > 0) return E.right(undefined)',
+    rows: ['with an older log a start is refused and read models stay; a duty that runs starts again'],
     test: 'test/unit/projections/older-log.test.ts',
   },
   {

@@ -9,7 +9,9 @@ import { allProjections } from '../../../projections/all-projections.ts'
 import { olderLogReason } from '../../../projections/older-log.ts'
 import { startProjector } from '../../../projections/projector.ts'
 import { SINGLE_PROCESS_LEASES } from '../../support/worlds/single-process-leases.ts'
-import { discardNewerThanLog } from '../../../projections/rebuild/discard-newer-than-log.ts'
+import {
+  discardNewerThanLog, dutyCheckpoint, refuseOlderLog,
+} from '../../../projections/rebuild/discard-newer-than-log.ts'
 import { systemTimers } from '../../../infrastructure/node/system-timers.ts'
 import { eventually } from '../../support/tools/eventually.ts'
 import { createMemoryDocuments } from '../../support/doubles/memory/documents.ts'
@@ -59,11 +61,9 @@ const readModelsAt = async (position: Position) => {
 
 test('read models with a checkpoint after the end of the log are discarded, the others stay', async (t) => {
   const later = right(await (await logOf(10)).head()())
-  const [store, documents, logger] = [await logOf(4), await readModelsAt(later), createRecordingLogger()]
+  const [store, documents] = [await logOf(4), await readModelsAt(later)]
   const projections = allProjections.filter(({ name }) => name !== 'live-counts')
-  right(
-    await discardNewerThanLog({ store, documents, projections, duties: ['duty'], keepsReadModels: false, logger })(),
-  )
+  const discarded = right(await discardNewerThanLog({ store, documents, projections, duties: ['duty'] })())
   t.is(right(await documents.checkpoint(modelOf(lives))()).position, BEGINNING)
   t.is(right(await documents.checkpoint(duty('duty'))()).position, BEGINNING)
   t.is(
@@ -71,27 +71,19 @@ test('read models with a checkpoint after the end of the log are discarded, the 
     later,
     'a projection outside the request keeps its checkpoint',
   )
-  t.deepEqual(logger.lines.map(({ fields }) => fields['projection']), [...projections.map(({ name }) => name), 'duty'])
+  t.deepEqual(discarded, [...projections.map(({ name }) => name), 'duty'])
 })
 
 test('read models at the end of the log stay, as after every clean stop', async (t) => {
   const store = await logOf(10)
   const head = right(await store.head()())
-  const [documents, logger] = [await readModelsAt(head), createRecordingLogger()]
-  right(
-    await discardNewerThanLog({
-      store,
-      documents,
-      projections: allProjections,
-      duties: ['duty'],
-      keepsReadModels: false,
-      logger,
-    })(),
-  )
+  const documents = await readModelsAt(head)
+  const compared = { store, documents, projections: allProjections, duties: ['duty'] }
+  right(await refuseOlderLog(compared)())
+  t.deepEqual(right(await discardNewerThanLog(compared)()), [])
   for (const model of [...allProjections.map(modelOf), duty('duty')])
     t.is(right(await documents.checkpoint(model)()).position, head)
   t.is(right(await documents.scan('lives', null, 10)()).length, 1)
-  t.deepEqual(logger.lines, [])
 })
 
 test('an older copy of the log that has grown is recognised by the last seen event', async (t) => {
@@ -120,19 +112,19 @@ test('a stream that lost its first events does not make the log an older copy', 
   t.is(right(await olderLogReason(store, checkpoint)()), null)
 })
 
-test('with an older log on a server read models stay and the reason is reported; duties start again', async (t) => {
+test('with an older log a start is refused and read models stay; a duty that runs starts again', async (t) => {
   const later = right(await (await logOf(10)).head()())
   const [store, documents, logger] = [await logOf(4), await readModelsAt(later), createRecordingLogger()]
-  const stores = { store, documents, logger, keepsReadModels: true }
-  right(await discardNewerThanLog({ ...stores, projections: [], duties: ['duty'] })())
-  t.is(right(await documents.checkpoint(duty('duty'))()).position, BEGINNING)
-  const refused = await discardNewerThanLog({ ...stores, projections: allProjections, duties: [] })()
+  const refused = await refuseOlderLog({ store, documents, projections: allProjections, duties: [] })()
   t.like(refused, { left: { _tag: 'OlderLog' } })
   t.regex(
     E.isLeft(refused) && 'reason' in refused.left ? refused.left.reason : '',
-    /read model lives: .* stenolog rebuild lives/,
+    /^lives: .* ends before this checkpoint\. .* stenolog restore --in-place, .* stenolog log take-over$/,
   )
   for (const model of allProjections.map(modelOf)) t.is(right(await documents.checkpoint(model)()).position, later)
+  const byDuty = await refuseOlderLog({ store, documents, projections: [], duties: ['duty'] })()
+  t.like(byDuty, { left: { _tag: 'OlderLog' } })
+  t.is(right(await dutyCheckpoint({ store, documents, logger })(duty('duty'))()).position, BEGINNING)
 })
 
 test('an older copy under a running service stops the projections until the newer log returns', async (t) => {

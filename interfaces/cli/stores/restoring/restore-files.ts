@@ -1,5 +1,6 @@
 import { chmod, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { Documents } from '../../../../application/ports/documents.ts'
 import type { EventStore } from '../../../../application/ports/event-store.ts'
 import { messageOf } from '../../../../domain/shared/message-of.ts'
 import { copyPrivately } from '../../../../infrastructure/files/copy-privately.ts'
@@ -7,12 +8,15 @@ import { sync } from '../../../../infrastructure/files/sync.ts'
 import { createLogger } from '../../../../infrastructure/node/logger.ts'
 import type { Settings } from '../../../../infrastructure/settings.ts'
 import { eraseKeys } from '../../../../infrastructure/sqlite/copy-database.ts'
+import { openSqliteDocuments } from '../../../../infrastructure/sqlite/documents/documents.ts'
 import { openSqliteEventStore } from '../../../../infrastructure/sqlite/event-log/event-store.ts'
-import { EVENTS_FILE, KEYRING_FILE, UNFINISHED_RESTORE } from '../../../compose/stores.ts'
+import { DOCUMENTS_FILE, EVENTS_FILE, KEYRING_FILE, UNFINISHED_RESTORE } from '../../../compose/stores.ts'
 import { MASTER_KEY_FILE, databasesNotOn } from '../backup-manifest.ts'
 import type { Manifest } from '../backup-manifest.ts'
 import type { StatusLine } from '../../status-line.ts'
+import { SERVER_LIMIT_MS } from '../tool-data.ts'
 import { pendingDeletions, writeDeletions } from './deletions.ts'
+import { discardNewer } from './discard-newer.ts'
 import { recordIn } from './record.ts'
 import type { RestoreOptions, RestoreReport } from './record.ts'
 import { readReplaced } from './replaced-data.ts'
@@ -49,6 +53,17 @@ const withLog = async <A>(settings: Settings, copy: string, run: (store: EventSt
   } finally {
     await store.close()
   }
+}
+
+/** Opens the lists that go with the log: those of the backup, or those in MongoDB. */
+const openLists = async (
+  { mongoUrl, streamPrefix: prefix }: Settings, copy: string,
+): Promise<Pick<Documents, 'checkpoint' | 'discard' | 'close'>> => {
+  if (mongoUrl === null) return await openSqliteDocuments({ file: copy })
+  const { connectMongo } = await import('../../../../infrastructure/mongodb/connection.ts')
+  const { createMongoDocuments } = await import('../../../../infrastructure/mongodb/documents.ts')
+  const connection = await connectMongo(mongoUrl, { prefix, limitMs: SERVER_LIMIT_MS })
+  return { ...createMongoDocuments(connection), close: connection.close }
 }
 
 interface RestoreTask {
@@ -88,7 +103,16 @@ export const restoreFiles = async (task: RestoreTask): Promise<Restored> => {
     const replaced = await readReplaced(settings, copyOf, status)
     const pending = [...(await pendingDeletions(directory)), ...(await pendingDeletions(settings.dataDir))]
     const recording = { replaced, pending, backupAt: manifest.createdAt, options, status }
-    const report = await withLog(settings, copyOf(EVENTS_FILE), (store) => recordIn({ ...recording, store }))
+    const report = await withLog(settings, copyOf(EVENTS_FILE), async (store) => {
+      // Before the events of the restore make the log longer.
+      const documents = await openLists(settings, copyOf(DOCUMENTS_FILE))
+      try {
+        await discardNewer({ store, documents })
+      } finally {
+        await documents.close()
+      }
+      return await recordIn({ ...recording, store })
+    })
     const erasedAgain = databases.includes(KEYRING_FILE) ? eraseKeys(copyOf(KEYRING_FILE), report.erasedKeys) : 0
     for (const name of files) {
       await removeSideFiles(copyOf(name))
