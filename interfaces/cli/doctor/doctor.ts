@@ -11,7 +11,7 @@ import { toolSettings } from '../tool-settings.ts'
 import { examineEnvironment } from './environment-checks.ts'
 import { tableOf } from '../table.ts'
 
-const mark = (ok: boolean): string => (ok ? 'ok' : 'WRONG')
+const mark = (ok: boolean | null): string => (ok === null ? 'unknown' : ok ? 'ok' : 'WRONG')
 
 const examineSource = async (url: string, seconds: number, settings: Settings, json: boolean): Promise<number> => {
   const findings: Array<Finding> = []
@@ -32,13 +32,13 @@ const examineSource = async (url: string, seconds: number, settings: Settings, j
   return ok ? 0 : 1
 }
 
-/** Runs `stenolog doctor`. Resolves to the exit code: 1 when it finds a problem. */
+/** Runs `stenolog doctor`. Resolves to the exit code: 1 when it finds a problem, or cannot tell. */
 export const doctor = async (args: ReadonlyArray<string>): Promise<number> => {
   const { options: { source, seconds, json } } = readArguments(DOCTOR, args)
   const settings = readSettings(process.env)
   if (source === undefined) {
     const checks = await examineEnvironment(settings)
-    const ok = checks.every((check) => check.ok)
+    const ok = checks.every((check) => check.ok === true)
     if (json) console.log(JSON.stringify({ ok, checks }, null, 2))
     else
       console.log(tableOf(['check', '', 'result'], checks.map((check) => [check.name, mark(check.ok), check.detail])))

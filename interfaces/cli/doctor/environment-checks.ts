@@ -6,12 +6,12 @@ import type { Logger } from '../../../application/ports/environment.ts'
 import { messageOf } from '../../../domain/shared/message-of.ts'
 import { BUNDLED_MODELS, findInstalledModels } from '../../../infrastructure/catalogue/installed-models.ts'
 import { connectMongo } from '../../../infrastructure/mongodb/connection.ts'
-import { pathExists } from '../../../infrastructure/files/path-exists.ts'
+import { pathExists, provesAbsence } from '../../../infrastructure/files/path-exists.ts'
 import { modelsDirOf } from '../../../infrastructure/settings.ts'
 import type { Settings } from '../../../infrastructure/settings.ts'
 import { examineIsolation } from '../../../infrastructure/sources/source-isolation.ts'
 import { readMasterKey } from '../../compose/stores.ts'
-import { isServiceRunning } from '../stores/tool-data.ts'
+import { isInUse } from '../stores/tool-data.ts'
 import type { Check } from './check.ts'
 import { deviceChecks } from './device-checks.ts'
 import { modeCheck } from './mode-checks.ts'
@@ -27,17 +27,21 @@ const nodeCheck = (): Check => {
   }
 }
 
+/** Whether nothing exists at this path. False when this user cannot tell. */
+const isMissing = (path: string): Promise<boolean> =>
+  stat(path).then(() => false, provesAbsence)
+
 const modelChecks = async (settings: Settings): Promise<ReadonlyArray<Check>> => {
   const { modelsDir } = settings
-  const isMissing = modelsDir !== null && !(await pathExists(modelsDir))
-  const problems: Array<string> = isMissing ? [`STENOLOG_MODELS_DIR: there is no folder ${modelsDir}`] : []
+  const lacks = modelsDir !== null && (await isMissing(modelsDir))
+  const problems: Array<string> = lacks ? [`STENOLOG_MODELS_DIR: there is no folder ${modelsDir}`] : []
   const keep: Logger['warn'] = (fields, message) => {
     const { folder, directory, reason } = fields
     problems.push([folder ?? directory, reason ?? message].filter((part) => typeof part === 'string').join(': '))
   }
   const logger: Logger = { info: () => undefined, warn: keep, error: keep }
   const { models, translators } = await findInstalledModels({
-    modelsDir: modelsDirOf(settings), mayBeMissing: isMissing || modelsDir === null, bundledDir: BUNDLED_MODELS, logger,
+    modelsDir: modelsDirOf(settings), mayBeMissing: lacks || modelsDir === null, bundledDir: BUNDLED_MODELS, logger,
   })
   return [
     { name: 'models', ok: models.length > 0, detail: models.map(({ name }) => name).join(', ') || 'none' },
@@ -57,18 +61,19 @@ const isWritableFolder = async (path: string): Promise<boolean> =>
 
 const dataDirectoryCheck = async (directory: string): Promise<Check> => {
   const name = 'data directory'
-  const found = await stat(directory).catch(() => null)
-  if (found === null) {
+  if (await isMissing(directory)) {
     const parent = await existingParentOf(resolve(directory))
     return (await isWritableFolder(parent))
       ? { name, ok: true, detail: `${directory} does not exist; the first start creates it` }
       : { name, ok: false, detail: `${directory} cannot be created in ${parent}` }
   }
-  if (!found.isDirectory()) return { name, ok: false, detail: `${directory} is not a directory` }
-  return access(directory, constants.R_OK | constants.W_OK).then(
-    () => ({ name, ok: true, detail: directory }),
-    () => ({ name, ok: false, detail: `${directory} is not readable and writable` }),
-  )
+  try {
+    if (!(await stat(directory)).isDirectory()) return { name, ok: false, detail: `${directory} is not a directory` }
+    await access(directory, constants.R_OK | constants.W_OK)
+    return { name, ok: true, detail: directory }
+  } catch {
+    return { name, ok: false, detail: `${directory} is not readable and writable` }
+  }
 }
 
 const masterKeyCheck = async (settings: Settings): Promise<Check> => {
@@ -108,11 +113,13 @@ const storeChecks = async (settings: Settings): Promise<ReadonlyArray<Check>> =>
 }
 
 /**
- * Whether the service of these settings runs and answers on its port. A service holds its data directory as long as it
- * runs, and it does not start without its port.
+ * Whether the service of these settings runs and answers on its port; null when this user cannot tell. A service holds
+ * its data directory as long as it runs, and it does not start without its port.
  */
-const isOwnPort = async ({ dataDir, host, port }: Settings): Promise<boolean> => {
-  if (!(await pathExists(dataDir)) || !isServiceRunning(dataDir)) return false
+const isOwnPort = async ({ dataDir, host, port }: Settings): Promise<boolean | null> => {
+  if (await isMissing(dataDir)) return false
+  const inUse = isInUse(dataDir)
+  if (inUse !== true) return inUse
   const url = `http://${isIPv6(host) ? `[${host}]` : host}:${port}/health/live`
   return await fetch(url, { signal: AbortSignal.timeout(ANSWER_MS) }).then(({ ok }) => ok, () => false)
 }
@@ -126,11 +133,13 @@ const portProblem = ({ host, port }: Settings): Promise<NodeJS.ErrnoException | 
 
 const portCheck = async (settings: Settings): Promise<Check> => {
   const place = `${settings.host}:${settings.port}`
-  const found = (ok: boolean, state: string): Check => ({ name: 'port', ok, detail: `${place} ${state}` })
+  const found = (ok: Check['ok'], state: string): Check => ({ name: 'port', ok, detail: `${place} ${state}` })
   const problem = await portProblem(settings)
   if (problem === null) return found(true, 'is free')
   if (problem.code !== 'EADDRINUSE') return found(false, `cannot be used: ${messageOf(problem)}`)
-  return (await isOwnPort(settings))
+  const isOwn = await isOwnPort(settings)
+  if (isOwn === null) return found(null, `is in use; cannot tell by what, because ${settings.dataDir} is not usable`)
+  return isOwn
     ? found(true, 'is in use by this service, which runs')
     : found(false, 'is in use by another program')
 }

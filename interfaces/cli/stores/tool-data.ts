@@ -21,12 +21,16 @@ import type { DataFiles } from '../data-files.ts'
 /** Commands wait longer for a server than the service does, because no client waits for them. */
 export const SERVER_LIMIT_MS = 60_000
 
-/** Returns whether another process uses the data directory. */
-export const isServiceRunning = (dataDir: string): boolean => {
+/** Returns whether another process uses the data directory; null when the user of this command cannot tell. */
+export const isInUse = (dataDir: string): boolean | null => {
   const lock = acquireDataDirectory(dataDir)
-  if (E.isRight(lock)) lock.right.release()
-  return E.isLeft(lock) && lock.left._tag === 'DataDirectoryInUse'
+  if (E.isLeft(lock)) return lock.left._tag === 'DataDirectoryInUse' ? true : null
+  lock.right.release()
+  return false
 }
+
+/** Returns whether another process uses the data directory. False for a directory that this user cannot use. */
+export const isServiceRunning = (dataDir: string): boolean => isInUse(dataDir) === true
 
 /** Read access to the stores. The service may run or be stopped. */
 export interface ToolData {

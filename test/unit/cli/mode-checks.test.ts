@@ -1,4 +1,4 @@
-import { chmod, mkdir, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from 'ava'
 import { modeCheck } from '../../../interfaces/cli/doctor/mode-checks.ts'
@@ -28,6 +28,21 @@ test('doctor names the command that closes data and keys to other users', async 
       })
     }
     await chmod(file, mode)
+  }
+})
+
+test('doctor cannot tell who reads a data directory or a master key that it cannot examine', async (t) => {
+  const { path, remove } = await temporaryDirectory()
+  t.teardown(remove)
+  const unreadable = join(path, 'loop')
+  await symlink(unreadable, unreadable)
+  for (const settings of [
+    { dataDir: unreadable, masterKeyFile: null },
+    { dataDir: path, masterKeyFile: unreadable },
+  ]) {
+    const { ok, detail } = await modeCheck(settings)
+    t.is(ok, null)
+    t.regex(detail, /^cannot tell who can read the data: ELOOP.*loop/)
   }
 })
 
