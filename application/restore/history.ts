@@ -4,7 +4,9 @@ import {
   ApiTokenActivated, ApiTokenDeactivated, ApiTokenIssued, ApiTokenRevoked,
 } from '../../domain/api-token/events.ts'
 import { ModelListed, TranslationPairListed } from '../../domain/catalogue/events.ts'
-import { ListenerTokenClaimed, LiveCreated, LiveDeleted } from '../../domain/live/events.ts'
+import {
+  ListenerTokenClaimed, LiveCreated, LiveDeleted, LiveFailed, LiveFinished,
+} from '../../domain/live/events.ts'
 import { eventReader, isOfKnownType, readEvent } from '../../domain/read-event.ts'
 import { LogRestored } from '../../domain/restores/events.ts'
 import { IdTaken, sequenceStream } from '../../domain/shared/sequence.ts'
@@ -17,8 +19,8 @@ export type IdKind = SequenceKind | 'live'
 
 const definitions = [
   IdTaken, Admitted, LiveIdsSkipped, LogRestored, UserRegistered, UserDeleted, UserDisabled, UserEnabled,
-  PasswordChanged, LiveCreated, LiveDeleted, ApiTokenIssued, ApiTokenDeactivated, ApiTokenActivated, ApiTokenRevoked,
-  ListenerTokenClaimed, ModelListed, TranslationPairListed,
+  PasswordChanged, LiveCreated, LiveFinished, LiveFailed, LiveDeleted, ApiTokenIssued, ApiTokenDeactivated,
+  ApiTokenActivated, ApiTokenRevoked, ListenerTokenClaimed, ModelListed, TranslationPairListed,
 ] as const
 const types: ReadonlySet<string> = new Set(definitions.map(({ type }) => type))
 const read = eventReader(definitions)
@@ -31,6 +33,9 @@ interface ActiveToken {
   readonly userId: number
 }
 
+/** The part of an event that is written again. A log may contain millions of them. */
+export type Repeatable = Pick<StoredEvent, 'stream' | 'type' | 'data' | 'position'>
+
 /** What a restore needs to know of a log. Users and sessions have the names of their streams: `user-3`, `live-7`. */
 export interface History {
   /** The highest id of a kind that the log gave out or skipped. */
@@ -42,6 +47,10 @@ export interface History {
   /** Users and sessions that were deleted. */
   readonly deleted: ReadonlySet<string>
   readonly activeTokens: ReadonlyMap<string, ActiveToken>
+  /** Sessions that were created and have not ended. */
+  readonly open: ReadonlySet<string>
+  /** The ends of sessions. */
+  readonly ends: ReadonlyMap<string, Repeatable>
   /** The last event about each right, by the name of the right. */
   readonly rights: ReadonlyMap<string, StoredEvent>
 }
@@ -81,11 +90,13 @@ export const createHistory = () => {
   const present = new Set<string>()
   const deleted = new Set<string>()
   const activeTokens = new Map<string, ActiveToken>()
+  const open = new Set<string>()
+  const ends = new Map<string, Repeatable>()
   const rights = new Map<string, StoredEvent>()
   let offsets: LogRestored['data']['idOffsets'] | null = null
   let lastLiveId = 0
 
-  const observeRead = (event: Read, { stream, revision }: StoredEvent): void => {
+  const observeRead = (event: Read, { stream, revision, type, data, position }: StoredEvent): void => {
     switch (event.type) {
       case 'IdTaken':
         return void taken.set(stream, revision + 1)
@@ -99,8 +110,14 @@ export const createHistory = () => {
         offsets = event.data.idOffsets
         return
       case 'UserRegistered':
-      case 'LiveCreated':
         return void present.add(stream)
+      case 'LiveCreated':
+        present.add(stream)
+        return void open.add(stream)
+      case 'LiveFinished':
+      case 'LiveFailed':
+        open.delete(stream)
+        return void ends.set(stream, { stream, type, data, position })
       case 'UserDeleted':
       case 'LiveDeleted':
         present.delete(stream)
@@ -121,7 +138,7 @@ export const createHistory = () => {
   const history: History = {
     lastId: (kind) => (kind === 'live' ? lastLiveId : (offsets?.[kind] ?? 0) + takenOf(kind)),
     taken: takenOf,
-    present, deleted, activeTokens, rights,
+    present, deleted, activeTokens, open, ends, rights,
   }
   return {
     history,

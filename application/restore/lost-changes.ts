@@ -1,5 +1,5 @@
 import type { StoredEvent } from '../ports/event-store.ts'
-import type { History } from './history.ts'
+import type { History, Repeatable } from './history.ts'
 
 /** Events that take a right away, or give a name to its owner for ever. */
 const TAKING: ReadonlySet<string> = new Set([
@@ -21,15 +21,17 @@ const isNews = (event: StoredEvent, known: StoredEvent | undefined): boolean => 
 /**
  * Returns the events of the replaced log that took something away after the copy was made, in their order: users that
  * were disabled, passwords that were changed, API tokens that were switched off or revoked, listener tokens that got
- * their owner, and ids of models. Users and tokens that the copy does not contain need no event.
+ * their owner, ids of models, and ends of sessions. Users, tokens and sessions that the copy does not contain need no
+ * event.
  */
-export const lostChanges = (restored: History, replaced: History): ReadonlyArray<StoredEvent> => {
+export const lostChanges = (restored: History, replaced: History): ReadonlyArray<Repeatable> => {
   const isAbout = ({ stream }: StoredEvent): boolean =>
     !/^(user|api-token)-/.test(stream) || restored.present.has(stream)
-  return [...replaced.rights]
+  const ends = [...replaced.ends.values()].filter(({ stream }) => restored.open.has(stream))
+  const taken = [...replaced.rights]
     .filter(([right, event]) => TAKING.has(event.type) && isAbout(event) && isNews(event, restored.rights.get(right)))
     .map(([, event]) => event)
-    .toSorted((a, b) => (a.position < b.position ? -1 : 1))
+  return [...taken, ...ends].toSorted((a, b) => (a.position < b.position ? -1 : 1))
 }
 
 /** Returns the users and sessions of the copy that must be deleted again: after the copy they lost their key. */

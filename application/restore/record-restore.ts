@@ -34,6 +34,8 @@ export interface Recorded {
   readonly appliedAgain: ReadonlyArray<string>
   /** API tokens that were switched off because nobody knows whether they were revoked. */
   readonly tokensSwitchedOff: number
+  /** Sessions that the restored log contains as pending or active: they continue. */
+  readonly stillOpen: ReadonlyArray<string>
 }
 
 /** Returns the highest id that keys are named after. */
@@ -84,5 +86,6 @@ export const recordRestore = async (
     nextIds: Object.fromEntries(ID_KINDS.map((kind) => [kind, lastId(kind) + 1])) as Record<IdKind, number>,
     appliedAgain: changes.map(({ type }) => type),
     tokensSwitchedOff: undecided.length,
+    stillOpen: [...restored.open].filter((stream) => !again.has(stream)),
   }
 }

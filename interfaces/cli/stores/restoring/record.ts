@@ -86,6 +86,8 @@ const CHANGES: Readonly<Record<string, string>> = {
   ApiTokenDeactivated: 'switched-off API token',
   ApiTokenRevoked: 'revoked API token',
   ListenerTokenClaimed: 'claimed listener token',
+  LiveFinished: 'ended session',
+  LiveFailed: 'failed session',
   ModelListed: 'id of a model',
   TranslationPairListed: 'id of a translation pair',
 }
@@ -98,7 +100,7 @@ const appliedText = ({ appliedAgain }: Recorded): string =>
 
 /** Describes what a restore did, one sentence each. */
 export const linesOf = (report: RestoreReport): ReadonlyArray<string> => {
-  const { nextIds, unknownIds, tokensSwitchedOff, toDelete } = report
+  const { nextIds, unknownIds, tokensSwitchedOff, stillOpen, toDelete } = report
   const applied = appliedText(report)
   return [
     'All logins have ended: everybody must log in again.',
@@ -109,6 +111,10 @@ export const linesOf = (report: RestoreReport): ReadonlyArray<string> => {
     ...(unknownIds === 0 ? [] : [
       `The log of the time after the backup is gone or not readable, so ${unknownIds} ids of each kind were skipped, `
       + `and ${plural(tokensSwitchedOff, 'API token')} switched off. Their owners can switch them on again.`,
+      ...(stillOpen.length === 0 ? [] : [
+        `${plural(stillOpen.length, 'session')} may have ended after the backup, and will run again: `
+        + `${stillOpen.join(', ')}. End them after the start with: stenolog lives finish ID`,
+      ]),
       'Users that were disabled, and passwords that were changed after the backup, are as in the backup.',
     ]),
   ]

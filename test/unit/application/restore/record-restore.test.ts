@@ -45,6 +45,10 @@ const created = (liveId: number): Step => {
 }
 const deletedLive = (liveId: number): Step =>
   [`live-${liveId}`, 'LiveDeleted', { liveId, userId: 1, at, lastStatus: 'finished' }]
+const finished = (liveId: number): Step =>
+  [`live-${liveId}`, 'LiveFinished', { liveId, userId: 1, at, reason: 'finish_route' }]
+const failed = (liveId: number): Step =>
+  [`live-${liveId}`, 'LiveFailed', { liveId, userId: 1, at, code: 'source_failed', detail: 'gone' }]
 const claimed = (hash: string, userId: number): Step =>
   [`listener-token-${hash}`, 'ListenerTokenClaimed', { userId, at }]
 const model = (modelId: number, name: string): Step => ['catalogue', 'ModelListed', { modelId, name, at }]
@@ -151,6 +155,15 @@ test('what was taken away after the backup is taken away again [R35]', async (t)
   ])
   t.like(written.find(({ type }) => type === 'PasswordChanged')?.data, { generation: 2 })
   t.is(recorded.tokensSwitchedOff, 0)
+})
+
+test('sessions that ended after the backup end again, and sessions that may have ended are named', async (t) => {
+  const backup = [created(1), created(2), created(3), created(4), finished(4)]
+  const { written, recorded } = await restore({ backup, later: [finished(1), failed(2), created(5), finished(5)] })
+  t.deepEqual(typesOf(written), ['live-1 LiveFinished', 'live-2 LiveFailed'])
+  t.deepEqual(recorded.stillOpen, ['live-3'])
+  const gone = await restore({ backup, later: null, unknownIds: 10 })
+  t.deepEqual(gone.recorded.stillOpen, ['live-1', 'live-2', 'live-3'])
 })
 
 test('what was taken away is taken away again although the clock was a year ahead before the backup', async (t) => {
