@@ -3,7 +3,7 @@ import { BlockList, isIP, isIPv4, isIPv6 } from 'node:net'
 
 /** How a request reached the service. Forwarding headers count only from trusted proxies. */
 export interface Arrival {
-  /** Client address without port and zone. '' when the connection is closed. */
+  /** Client address without port and zone. '' when it is unknown, or the connection is closed. */
   readonly address: string
   /** True when the client used TLS. */
   readonly encrypted: boolean
@@ -92,7 +92,8 @@ interface TracedClient {
  * Returns a function that reads how a request arrived through the proxies in these CIDR ranges (TRUSTED_PROXIES).
  * Forwarding headers count only on connections from a trusted proxy. They are read backwards up to the first untrusted
  * address, because the client itself may have written everything before it. If `X-Forwarded-For` and `Forwarded` name
- * different clients, both are ignored: a proxy sets one of them and passes the other through unchecked.
+ * different clients, both are ignored: a proxy sets one of them and passes the other through unchecked. The address is
+ * then unknown. With the address of the proxy, any client could use up the limit of the proxy's own health checks.
  */
 export const createArrivalReader = (trusted: ReadonlyArray<string>): ((request: ProxiedRequest) => Arrival) => {
   const isTrusted = createTrust(trusted)
@@ -126,8 +127,9 @@ export const createArrivalReader = (trusted: ReadonlyArray<string>): ((request: 
     const encrypted = 'encrypted' in socket && socket.encrypted === true
     const direct: Arrival = { address: peer, encrypted, host: headers.host ?? '', prefix: '' }
     const elements = elementsOf(headers.forwarded)
-    const client = isTrusted(peer) ? clientOf(peer, valuesOf(headers['x-forwarded-for']), elements) : null
-    if (client === null) return direct
+    if (!isTrusted(peer)) return direct
+    const client = clientOf(peer, valuesOf(headers['x-forwarded-for']), elements)
+    if (client === null) return { ...direct, address: '' }
     const forwarded = (name: string): string | undefined =>
       fromOutermost(valuesOf(headers[`x-forwarded-${name}`]), client.proxies)
     const element = fromOutermost(elements, client.proxies)

@@ -86,9 +86,9 @@ const ADDRESSES: ReadonlyArray<readonly [string, Readonly<Record<string, string>
   ['Forwarded, an open quote', { forwarded: 'for="192.0.2.9' }, '127.0.0.1'],
   ['both headers, equal', { 'x-forwarded-for': '192.0.2.9', forwarded: 'for=192.0.2.9' }, '192.0.2.9'],
   [
-    'both headers, different: both are ignored',
+    'both headers, different: both are ignored, and the address is unknown',
     { 'x-forwarded-for': '192.0.2.9', forwarded: 'for=198.51.100.1' },
-    '127.0.0.1',
+    '',
   ],
   ['both headers, one without a client', { 'x-forwarded-for': '192.0.2.9', forwarded: 'proto=https' }, '192.0.2.9'],
 ]

@@ -8,7 +8,7 @@ import { createRequestLimits } from '../../../interfaces/http/clients/request-li
 import { consoleFiles } from '../../../interfaces/http/console/console-files.ts'
 import { createManualTimers } from '../../support/doubles/manual-timers.ts'
 import { tokenView } from './example-views.ts'
-import { startHttp } from './http-service.ts'
+import { HTTP_SETTINGS, startHttp } from './http-service.ts'
 
 const { build: BUILD } = await consoleFiles()
 
@@ -76,14 +76,15 @@ const keyCaller: Caller = { userId: 7, permissions: [], maxSessions: 10, maxTran
 /** The user of each login; user 7 has two logins. */
 const LOGINS: Readonly<Record<string, number>> = { user: 7, 'user-again': 7, admin: 8 }
 
-const startLimited = async (t: Parameters<typeof startHttp>[0]) => {
+const startLimited = async (t: Parameters<typeof startHttp>[0], settings = HTTP_SETTINGS) => {
   const { monotonic, advance } = createManualTimers()
   const authenticateKey = (secret: string) => TE.right(secret === KEY ? O.some(keyCaller) : O.none)
   const authenticate = (bearer: string): TE.TaskEither<never, O.Option<Caller>> =>
     TE.right(
       O.map((userId: number): Caller => ({ ...keyCaller, userId, credential: 'jwt' }))(O.fromNullable(LOGINS[bearer])),
     )
-  const http = await startHttp(t, { authenticate, authenticateKey }, { limits: createRequestLimits({ monotonic }, 50) })
+  const limits = createRequestLimits({ monotonic }, 50)
+  const http = await startHttp(t, { authenticate, authenticateKey }, { settings, limits })
   const statuses = async (
     count: number,
     path: string,
@@ -137,6 +138,16 @@ test('users, API keys, anonymous addresses, probes and page files have separate 
   t.deepEqual(await http.statuses(1, '/'), [429])
   http.advance(1000)
   t.deepEqual(await http.statuses(1, '/version'), [200])
+})
+
+test('contradicting forwarding headers of strangers do not use up the limit of the proxy itself', async (t) => {
+  const http = await startLimited(t, { ...HTTP_SETTINGS, trustedProxies: ['127.0.0.0/8'] })
+  for (const path of ['/health/ready', '/version']) {
+    const forged = { 'x-forwarded-for': '192.0.2.9', forwarded: 'for=198.51.100.1' }
+    t.deepEqual((await http.statuses(101, path, forged)).slice(-2), [200, 429])
+    t.deepEqual(await http.statuses(1, path, { ...forged, 'x-forwarded-for': '192.0.2.7' }), [429], 'they share a limit')
+    t.deepEqual(await http.statuses(1, path), [200])
+  }
 })
 
 test('a user has ten times the limit over all credentials; large bodies and many rows cost more [D57]', async (t) => {
