@@ -1,21 +1,39 @@
 import { hasCodePoints } from './code-points.ts'
 
-/** Characters that nobody sees: control and format characters, lone surrogates, and characters without a shape. */
-const HIDDEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]/u
+/** Characters without a shape of their own that Unicode counts as letters, marks or symbols. */
+const SHAPELESS = String.raw`\u2800\u2d7f\ufffc\u{1107f}\u{13441}\u{13442}\u{16fe4}\u{1d159}\u{1da9b}-\u{1daaf}`
 
-/** Joiners and selectors at places where they change what is seen. */
+/** Characters that nobody sees, or that have no agreed shape: control, format, private and unassigned characters. */
+const HIDDEN = new RegExp(String.raw`[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}${SHAPELESS}]`, 'v')
+
+/** The sign of each Indic script that joins two consonants. */
+const VIRAMAS = {
+  Devanagari: '\u094d', Bengali: '\u09cd', Gurmukhi: '\u0a4d', Gujarati: '\u0acd', Oriya: '\u0b4d', Tamil: '\u0bcd',
+  Telugu: '\u0c4d', Kannada: '\u0ccd', Malayalam: '\u0d4d', Sinhala: '\u0dca',
+}
+
+/** Dots that change an Indic letter. They stand between the letter and the joining sign. */
+const NUKTAS = String.raw`[\u093c\u09bc\u0a3c\u0abc\u0b3c\u0c3c\u0cbc]`
+
+const joinersOf = ([script, virama]: readonly [string, string]): string => {
+  const letter = String.raw`[\p{L}&&\p{Script=${script}}]`
+  return String.raw`(?<=${letter}${NUKTAS}?${virama})[\u200c\u200d](?=${letter})`
+}
+
+/** Joiners, selectors and tags at places where they change what is seen. */
 const SHAPING = new RegExp(
   [
-    // in an emoji of several parts
-    String.raw`(?<=[\p{Extended_Pictographic}\p{Emoji_Modifier}\ufe0f])\u200d(?=\p{Extended_Pictographic})`,
-    String.raw`(?<=\p{Extended_Pictographic})\ufe0f`,
+    String.raw`\p{RGI_Emoji}`,
     // between letters of the Arabic script
     String.raw`(?<=\p{Script=Arabic})\u200c(?=\p{Script=Arabic})`,
-    // after the sign of Indic scripts that joins two consonants
-    String.raw`(?<=[\u094d\u09cd\u0a4d\u0acd\u0b4d\u0bcd\u0c4d\u0ccd\u0d4d\u0dca])[\u200c\u200d](?=\p{L})`,
+    ...Object.entries(VIRAMAS).map(joinersOf),
   ].join('|'),
-  'gu',
+  'gv',
 )
+
+const OTHER_SPACES = / {2}|(?! )\p{Zs}/u
+
+const MISPLACED_MARKS = /^\p{M}|\p{M}{9}/u
 
 /**
  * Returns the problem with the name of a user, profile or token, or null. The text continues a sentence that begins
@@ -26,5 +44,7 @@ export const nameProblem = (name: string): string | null => {
   if (name === '') return 'should have at least 1 character'
   if (!hasCodePoints(name, 1, 100)) return 'should have at most 100 characters'
   if (HIDDEN.test(name.replace(SHAPING, ''))) return 'should not contain control or invisible characters'
-  return name.trim() === name ? null : 'should not begin or end with a space'
+  if (name.trim() !== name) return 'should not begin or end with a space'
+  if (OTHER_SPACES.test(name)) return 'should have single spaces (U+0020) between its words'
+  return MISPLACED_MARKS.test(name) ? 'should not begin with a mark, or have more than 8 marks in a row' : null
 }

@@ -87,8 +87,8 @@ export const PARAMETERS: Readonly<Record<string, string>> = {
 /** Descriptions of the members of requests. */
 export const PROPERTIES: Readonly<Record<string, string>> = {
   ...Object.fromEntries(Object.entries(SETTING_TEXTS).map(([name, { meaning }]) => [name, meaning])),
-  name: 'Name of the profile or token, without invisible characters and without spaces at its ends.',
-  username: 'Name of the user. A new name has no invisible characters, and no spaces at its ends.',
+  name: 'Name of the profile or token, without invisible characters, and with single spaces only between words.',
+  username: 'Name of the user. A new name has no invisible characters, and single spaces only between words.',
   password: 'Password. A new one has at least 8 characters, and at most 1,024 bytes of UTF-8.',
   current_password: 'Your current password.',
   new_password: 'Your new password, at least 8 characters, and at most 1,024 bytes of UTF-8.',

@@ -145,7 +145,7 @@ test('contradicting forwarding headers of strangers do not use up the limit of t
   for (const path of ['/health/ready', '/version']) {
     const forged = { 'x-forwarded-for': '192.0.2.9', forwarded: 'for=198.51.100.1' }
     t.deepEqual((await http.statuses(101, path, forged)).slice(-2), [200, 429])
-    t.deepEqual(await http.statuses(1, path, { ...forged, 'x-forwarded-for': '192.0.2.7' }), [429], 'they share a limit')
+    t.deepEqual(await http.statuses(1, path, { ...forged, 'x-forwarded-for': '192.0.2.7' }), [429], 'one shared limit')
     t.deepEqual(await http.statuses(1, path), [200])
   }
 })

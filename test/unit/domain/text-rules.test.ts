@@ -21,21 +21,37 @@ test('a name has 1 to 100 characters, of any size in bytes [D29 D31 D47]', (t) =
 
 test('a name shows everything that it contains', (t) => {
   const valid = [
-    'Ada Lovelace', 'Ada  L.', 'O’Neill <a@b>', '山田　太郎', 'یوسف می‌خواهم', 'क्‍ष', '❤️', '👩🏽‍🏫 Lecture', '❤️‍🔥',
-    'Zoe\u0308', 'private \ue000',
+    'Ada Lovelace', 'O’Neill <a@b>', 'Zoë', 'Zoe\u0308', 'Nguyễn Thị Ánh', 'Nguyễn Thị Ánh'.normalize('NFD'), '山田 太郎',
+    'यूनिकोड हिन्दी', 'क्‍ष', 'क़्‍ष', 'ශ්‍රී', 'محمّد', 'یوسف می‌خواهم', 'ที่นี่ น้ำ',
+    'שָׁלוֹם', 'בְּרֵאשִׁ֖ית', '김하나'.normalize('NFD'),
+    '❤️', '❤', '👩🏽‍🏫 Lecture', '❤️‍🔥', '👨‍👩‍👧‍👦', '🏳️‍🌈',
+    '🇩🇪', '🏴󠁧󠁢󠁳󠁣󠁴󠁿', '1️⃣', '#️⃣', '©️', `x${'\u0301'.repeat(8)}`,
   ]
   for (const name of valid) t.is(nameProblem(name), null, name)
-  for (const name of [' ', '  x', 'x ', '\u00a0x', 'x\u3000'])
-    t.is(nameProblem(name), 'should not begin or end with a space', JSON.stringify(name))
   const hidden = [
     '\0', 'a\nb', 'a\tb', 'a\u0085b', 'a\u00adb', 'a\u034fb', 'a\u061cb', '\u115f', '\u3164', 'a\u180eb', 'a\u200bb',
     'a\u200cb', 'a\u200db', 'یوسف\u200c', 'ca\ufe01t',
     '\u200da', '密\u200d码', 'a\ufe0f', '❤\ufe0f\ufe0f', '👩\u200d\u200d🏫', 'a\u200e',
     'a\u2028b', '\u202eabc', 'a\u2060b', '\u2066a\u2069', '\u2800', 'a\ufeff', '\uffa0', 'a\ufff9b',
     'a\u{e0041}', '\ud83c', 'a\udf99',
+    // characters that have no shape, or none yet, or another one on each machine
+    '\u{1d159}', 'a\u{13441}', 'a\u{13442}', 'a\ufffc', 'a\u{16fe4}', 'a\u2d7f', 'a\u{1107f}', 'a\u{1da9b}', 'a\u0378',
+    'a\ue000', 'a\u{f0000}', 'a\u{10fffd}', 'a\uffff', 'a\ufdd0', 'a\u{1ffff}',
+    // selectors, joiners and tags that change nothing
+    '😀\ufe0f', '1\ufe0f', '👍\ufe0f🏽', '😀\u200d😀', '🏴\u{e0061}\u{e007f}', '🏴\u{e0067}',
+    'a\u094d\u200dक', 'क\u09cd\u200dक', 'क\u094d\u200db', 'क\u094d\u094d\u200dक', 'कa\u094d\u200dक',
   ]
   for (const name of hidden)
     t.is(nameProblem(name), 'should not contain control or invisible characters', JSON.stringify(name))
+})
+
+test('the spaces and marks of a name are as they look', (t) => {
+  for (const name of [' ', '  x', 'x ', '\u00a0x', 'x\u3000'])
+    t.is(nameProblem(name), 'should not begin or end with a space', JSON.stringify(name))
+  for (const name of ['Ada  L.', 'a\u00a0b', 'a\u2009b', 'a\u202fb', 'a\u1680b', '山田\u3000太郎'])
+    t.is(nameProblem(name), 'should have single spaces (U+0020) between its words', JSON.stringify(name))
+  for (const name of ['\u0301x', '\u093fक', '\u20dd', `x${'\u0301'.repeat(9)}`, `x${'\u0301\u0323'.repeat(20)}`])
+    t.is(nameProblem(name), 'should not begin with a mark, or have more than 8 marks in a row', JSON.stringify(name))
 })
 
 test('a password has at least 8 characters and at most 1024 bytes [S12]', (t) => {
