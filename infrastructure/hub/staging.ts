@@ -45,7 +45,8 @@ const publish = async (folder: string): Promise<void> => {
 export const openStaging = async (modelsDir: string, name: string): Promise<Staging> => {
   const work = join(modelsDir, WORK, name)
   const isNew = !(await pathExists(modelsDir))
-  const lock = acquireDataDirectory(work)
+  // Does not wait, because waiting blocks the service, which also pulls.
+  const lock = acquireDataDirectory(work, 0)
   if (E.isLeft(lock)) {
     const isInUse = lock.left._tag === 'DataDirectoryInUse'
     throw new Error(isInUse ? `another process is pulling ${name}` : `${work} cannot be used: ${lock.left.reason}`)

@@ -3,7 +3,7 @@ import { dirname, join, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import * as E from 'fp-ts/lib/Either.js'
 import { messageOf } from '../../domain/shared/message-of.ts'
-import { isBusy } from './database.ts'
+import { BUSY_TIMEOUT_MS, isBusy } from './database.ts'
 
 /** Another process has locked the directory. */
 export interface DataDirectoryInUse {
@@ -35,11 +35,13 @@ const makeDirectory = (path: string): void => {
   }
 }
 
+const LOCK_FILE = 'lock.db'
+
 /** The held locks. The garbage collector closes an unreferenced connection, which would end its lock. */
 const held = new Set<DatabaseSync>()
 
-const takeLock = (path: string): E.Either<DataDirectoryInUse, { readonly release: () => void }> => {
-  const lock = new DatabaseSync(join(path, 'lock.db'), { timeout: 0 })
+const takeLock = (path: string, waitMs: number): E.Either<DataDirectoryInUse, { readonly release: () => void }> => {
+  const lock = new DatabaseSync(join(path, LOCK_FILE), { timeout: waitMs })
   try {
     lock.exec('BEGIN EXCLUSIVE')
   } catch (error) {
@@ -57,15 +59,33 @@ const takeLock = (path: string): E.Either<DataDirectoryInUse, { readonly release
 
 /**
  * Creates the directory (0700) if it is missing, and locks it for this process. The lock is an exclusive SQLite
- * transaction without a commit, so it always ends with the process, also after a crash.
+ * transaction without a commit, so it always ends with the process, also after a crash. Waits for a lock
+ * that another process holds only for a moment: two processes that lock at the same time would refuse each other.
  */
 export const acquireDataDirectory = (
   path: string,
+  waitMs = BUSY_TIMEOUT_MS,
 ): E.Either<DataDirectoryInUse | DataDirectoryUnusable, { readonly release: () => void }> => {
   try {
     makeDirectory(resolve(path))
-    return takeLock(path)
+    return takeLock(path, waitMs)
   } catch (error) {
     return E.left({ _tag: 'DataDirectoryUnusable', path, reason: messageOf(error) })
+  }
+}
+
+/**
+ * Whether another process has locked the directory; null when the user of this process cannot tell. Creates no file,
+ * and keeps no process from taking the lock.
+ */
+export const isDataDirectoryInUse = (path: string): boolean | null => {
+  const file = join(path, LOCK_FILE)
+  try {
+    if (statSync(file, { throwIfNoEntry: false }) === undefined) return false
+    using lock = new DatabaseSync(file, { readOnly: true, timeout: 0 })
+    lock.prepare('SELECT 1 FROM sqlite_master').get()
+    return false
+  } catch (error) {
+    return isBusy(error) ? true : null
   }
 }

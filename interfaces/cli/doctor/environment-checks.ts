@@ -10,8 +10,8 @@ import { pathExists, provesAbsence } from '../../../infrastructure/files/path-ex
 import { modelsDirOf } from '../../../infrastructure/settings.ts'
 import type { Settings } from '../../../infrastructure/settings.ts'
 import { examineIsolation } from '../../../infrastructure/sources/source-isolation.ts'
+import { isDataDirectoryInUse } from '../../../infrastructure/sqlite/data-directory.ts'
 import { readMasterKey } from '../../compose/stores.ts'
-import { isInUse } from '../stores/tool-data.ts'
 import type { Check } from './check.ts'
 import { deviceChecks } from './device-checks.ts'
 import { modeCheck } from './mode-checks.ts'
@@ -117,8 +117,7 @@ const storeChecks = async (settings: Settings): Promise<ReadonlyArray<Check>> =>
  * its data directory as long as it runs, and it does not start without its port.
  */
 const isOwnPort = async ({ dataDir, host, port }: Settings): Promise<boolean | null> => {
-  if (await isMissing(dataDir)) return false
-  const inUse = isInUse(dataDir)
+  const inUse = isDataDirectoryInUse(dataDir)
   if (inUse !== true) return inUse
   const url = `http://${isIPv6(host) ? `[${host}]` : host}:${port}/health/live`
   return await fetch(url, { signal: AbortSignal.timeout(ANSWER_MS) }).then(({ ok }) => ok, () => false)

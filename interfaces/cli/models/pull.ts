@@ -9,13 +9,13 @@ import { measuredBy, tryModel } from '../../../infrastructure/catalogue/trial.ts
 import { hubSource } from '../../../infrastructure/hub/hub-source.ts'
 import type { NamedSource } from '../../../infrastructure/hub/hub-source.ts'
 import { pullModel } from '../../../infrastructure/hub/pull.ts'
+import { isDataDirectoryInUse } from '../../../infrastructure/sqlite/data-directory.ts'
 import { didYouMean } from '../../../domain/shared/nearest-name.ts'
 import { CommandError, usageError, quoted } from '../../command-error.ts'
 import type { Values } from '../commands/command.ts'
 import type { MODELS } from '../commands/streaming.ts'
 import { withRunningService } from '../control-client.ts'
 import { requireValidName, listedModels, rescan, modelsDirectory } from './installed.ts'
-import { isServiceRunning } from '../stores/tool-data.ts'
 import { createProgressBar } from '../progress-bar.ts'
 import { toolSettings } from '../tool-settings.ts'
 
@@ -66,7 +66,7 @@ const announce = (name: string): Promise<string | null> =>
 
 /** Says when the model becomes available, if no service answers on the control socket. */
 const availability = (): string =>
-  isServiceRunning(toolSettings().dataDir)
+  isDataDirectoryInUse(toolSettings().dataDir)
     ? 'the running worker lists it within seconds'
     : 'the service lists it after its next start'
 

@@ -5,10 +5,10 @@ import * as t from 'io-ts'
 import { object } from '../../../domain/shared/codecs.ts'
 import { verifyFolder } from '../../../infrastructure/catalogue/verify-folder.ts'
 import type { FolderFinding } from '../../../infrastructure/catalogue/verify-folder.ts'
+import { isDataDirectoryInUse } from '../../../infrastructure/sqlite/data-directory.ts'
 import { fetchAll, withControl } from '../control-client.ts'
 import type { Control } from '../control-client.ts'
 import { CommandError } from '../../command-error.ts'
-import { isServiceRunning } from '../stores/tool-data.ts'
 import { toolSettings } from '../tool-settings.ts'
 import { foldersOf, modelsDirectory, notInstalled, rescan } from './installed.ts'
 import { tableOf } from '../table.ts'
@@ -70,7 +70,7 @@ const requireUnused = async (control: Control, name: string): Promise<void> => {
 
 const requireNoWorker = (): void => {
   const { dataDir } = toolSettings()
-  if (isServiceRunning(dataDir))
+  if (isDataDirectoryInUse(dataDir))
     throw new CommandError(`A process uses the data directory ${dataDir}, and possibly this model.`, {
       hint: 'Stop that process first.',
     })

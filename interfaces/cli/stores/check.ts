@@ -6,6 +6,7 @@ import type { Settings } from '../../../infrastructure/settings.ts'
 import { readCoverage, walkChain } from '../../../infrastructure/sqlite/event-log/verify-chain.ts'
 import { foreignObjects } from '../../../infrastructure/sqlite/foreign-objects.ts'
 import { verifyFile } from '../../../infrastructure/sqlite/verify-files.ts'
+import { isDataDirectoryInUse } from '../../../infrastructure/sqlite/data-directory.ts'
 import { allProjections } from '../../../projections/all-projections.ts'
 import { REBUILDS } from '../../../projections/rebuild/rebuild-notes.ts'
 import { dataFiles, embeddedFiles } from '../data-files.ts'
@@ -18,7 +19,7 @@ import { toolSettings } from '../tool-settings.ts'
 import { checkModels } from './check-models.ts'
 import { countEvents } from './count-events.ts'
 import type { Outcome, Problem } from './outcome.ts'
-import { isServiceRunning, withData } from './tool-data.ts'
+import { withData } from './tool-data.ts'
 import type { ToolData } from './tool-data.ts'
 
 interface Result extends Outcome {
@@ -119,7 +120,7 @@ export const checkAll = async (settings: Settings, status: StatusLine): Promise<
     await shown('files', () => checkFiles(settings, files)),
     await shown('hash chain', () => checkChain(settings, files, status)),
     await shown('keys', () => checkKeys(settings, files)),
-    ...(await checkEvents(settings, isServiceRunning(settings.dataDir) ? Date.now() : null, status)),
+    ...(await checkEvents(settings, isDataDirectoryInUse(settings.dataDir) ? Date.now() : null, status)),
     await shown('read models', () => checkModels(settings, status)),
   ]
 }

@@ -9,6 +9,7 @@ import { createLogger } from '../../../infrastructure/node/logger.ts'
 import { hasServers } from '../../../infrastructure/settings.ts'
 import type { Settings } from '../../../infrastructure/settings.ts'
 import { systemTimers as timers } from '../../../infrastructure/node/system-timers.ts'
+import { isDataDirectoryInUse } from '../../../infrastructure/sqlite/data-directory.ts'
 import { allProjections } from '../../../projections/all-projections.ts'
 import { startProjector } from '../../../projections/projector.ts'
 import { modelOf } from '../../../projections/projection.ts'
@@ -22,7 +23,6 @@ import { isServiceListening, rebuildByService } from '../control-client.ts'
 import { inTemporaryFolder } from '../process-for-command.ts'
 import { createProgressBar } from '../progress-bar.ts'
 import { dataFiles } from '../data-files.ts'
-import { isServiceRunning } from './tool-data.ts'
 import { readArguments } from '../commands/read-arguments.ts'
 import { REBUILD } from '../commands/stores.ts'
 import { toolSettings } from '../tool-settings.ts'
@@ -93,7 +93,7 @@ const withRebuilder = async (settings: Settings, use: (rebuild: Rebuild) => Prom
   // In a cluster the process with this data directory may have a role that serves no commands.
   if (hasServers(settings))
     return (await isServiceListening(controlPath(dataDir))) ? use(byService) : rebuildInCluster(settings, use)
-  return isServiceRunning(dataDir) ? use(byService) : rebuildHere(settings, use)
+  return isDataDirectoryInUse(dataDir) ? use(byService) : rebuildHere(settings, use)
 }
 
 const print = (projection: string, rebuilt: Omit<Rebuilt, 'position'>, json: boolean): void => {

@@ -6,6 +6,7 @@ import type { Settings } from '../../../infrastructure/settings.ts'
 import { verifyChain } from '../../../infrastructure/sqlite/event-log/verify-chain.ts'
 import { sqliteKeyRows } from '../../../infrastructure/sqlite/verify-files.ts'
 import { verifyKeys } from '../../../infrastructure/keys/verify-keys.ts'
+import { isDataDirectoryInUse } from '../../../infrastructure/sqlite/data-directory.ts'
 import { EVENTS_FILE, KEYRING_FILE, masterKeyPath, takeDataDirectory } from '../../compose/stores.ts'
 import { MASTER_KEY_FILE, contentOf, databasesNotOn, readManifest } from './backup-manifest.ts'
 import { requireEmbedded, serversOf } from './backup-manifest.ts'
@@ -16,7 +17,6 @@ import type { RestoreOptions } from './restoring/record.ts'
 import { recordPresent } from './restoring/record-present.ts'
 import { restoreFiles } from './restoring/restore-files.ts'
 import { dataFiles } from '../data-files.ts'
-import { isServiceRunning } from './tool-data.ts'
 import { CommandError, usageError } from '../../command-error.ts'
 import { readArguments } from '../commands/read-arguments.ts'
 import { RESTORE } from '../commands/stores.ts'
@@ -64,7 +64,7 @@ const requireSameServers = (settings: Settings, { servers = [] }: Manifest): voi
 
 /** Throws a CommandError while the service runs. */
 const requireStopped = ({ dataDir }: Settings): void => {
-  if (isServiceRunning(dataDir))
+  if (isDataDirectoryInUse(dataDir))
     throw new CommandError(`Another process uses the data directory ${dataDir}.`, { hint: 'Stop the service first.' })
 }
 

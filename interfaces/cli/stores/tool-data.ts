@@ -1,9 +1,7 @@
-import * as E from 'fp-ts/lib/Either.js'
 import type { Documents } from '../../../application/ports/documents.ts'
 import type { EventStore } from '../../../application/ports/event-store.ts'
 import type { ShortenedStream } from '../../../application/ports/integrity.ts'
 import type { Keyring } from '../../../application/ports/keyring.ts'
-import { acquireDataDirectory } from '../../../infrastructure/sqlite/data-directory.ts'
 import { createLogger } from '../../../infrastructure/node/logger.ts'
 import type { Settings } from '../../../infrastructure/settings.ts'
 import { openSqliteDocumentsReader } from '../../../infrastructure/sqlite/documents/documents.ts'
@@ -20,17 +18,6 @@ import type { DataFiles } from '../data-files.ts'
 
 /** Commands wait longer for a server than the service does, because no client waits for them. */
 export const SERVER_LIMIT_MS = 60_000
-
-/** Returns whether another process uses the data directory; null when the user of this command cannot tell. */
-export const isInUse = (dataDir: string): boolean | null => {
-  const lock = acquireDataDirectory(dataDir)
-  if (E.isLeft(lock)) return lock.left._tag === 'DataDirectoryInUse' ? true : null
-  lock.right.release()
-  return false
-}
-
-/** Returns whether another process uses the data directory. False for a directory that this user cannot use. */
-export const isServiceRunning = (dataDir: string): boolean => isInUse(dataDir) === true
 
 /** Read access to the stores. The service may run or be stopped. */
 export interface ToolData {

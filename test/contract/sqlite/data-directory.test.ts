@@ -1,24 +1,30 @@
 import { spawn, type ChildProcess } from 'node:child_process'
-import { once } from 'node:events'
-import { stat } from 'node:fs/promises'
+import { on, once } from 'node:events'
+import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import test from 'ava'
 import type { ExecutionContext } from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
-import { acquireDataDirectory } from '../../../infrastructure/sqlite/data-directory.ts'
+import { acquireDataDirectory, isDataDirectoryInUse } from '../../../infrastructure/sqlite/data-directory.ts'
 import { temporaryDirectory } from '../../support/tools/temporary-directory.ts'
 
-const startHolder = async (
-  t: ExecutionContext,
-  directory: string,
-): Promise<{ readonly child: ChildProcess; readonly answer: string }> => {
+interface Holder {
+  readonly child: ChildProcess
+  readonly answer: string
+}
+
+/** Starts a process that takes the directory. Calls `whileLocking` at the moment before. */
+const startHolder = async (t: ExecutionContext, directory: string, whileLocking?: () => void): Promise<Holder> => {
   const script = fileURLToPath(new URL('./directory-holder.ts', import.meta.url))
   const child = spawn(process.execPath, ['--expose-gc', script, directory], { stdio: ['pipe', 'pipe', 'inherit'] })
   t.teardown(() => child.kill('SIGKILL'))
-  const [answer] = (await once(createInterface({ input: child.stdout }), 'line')) as [string]
-  return { child, answer }
+  const lines = on(createInterface({ input: child.stdout }), 'line')
+  await lines.next()
+  whileLocking?.()
+  const { value } = (await lines.next()) as { readonly value: [string] }
+  return { child, answer: value[0] }
 }
 
 const kill = async (child: ChildProcess): Promise<void> => {
@@ -53,4 +59,25 @@ test('a released data directory can be taken again', async (t) => {
   const again = acquireDataDirectory(path)
   t.true(E.isRight(again))
   if (E.isRight(again)) again.right.release()
+})
+
+test('a process waits for a lock that another process holds only for a moment', async (t) => {
+  const { path, remove } = await temporaryDirectory()
+  t.teardown(remove)
+  const lock = acquireDataDirectory(path)
+  if (E.isLeft(lock)) return t.fail()
+  const { child, answer } = await startHolder(t, path, () => setTimeout(lock.right.release, 200))
+  t.is(answer, 'held')
+  await kill(child)
+})
+
+test('a look at the lock shows whether it is held, and creates no file', async (t) => {
+  const { path, remove } = await temporaryDirectory()
+  t.teardown(remove)
+  t.false(isDataDirectoryInUse(path))
+  t.deepEqual(await readdir(path), [])
+  const { child } = await startHolder(t, path)
+  t.true(isDataDirectoryInUse(path))
+  await kill(child)
+  t.false(isDataDirectoryInUse(path))
 })

@@ -1,10 +1,13 @@
+import { writeSync } from 'node:fs'
 import * as E from 'fp-ts/lib/Either.js'
 import { acquireDataDirectory } from '../../../infrastructure/sqlite/data-directory.ts'
 
 /**
- * Takes the data directory of its first argument, prints `held` or `in use`, and runs until its input ends.
+ * Prints `locking`, takes the data directory of its first argument, prints `held` or `in use`, and runs until its input
+ * ends.
  * It drops its reference to the lock and collects garbage, which must not release the directory (--expose-gc).
  */
+writeSync(1, 'locking\n')
 const answer = E.isRight(acquireDataDirectory(process.argv[2] ?? '')) ? 'held\n' : 'in use\n'
 setImmediate(() => {
   globalThis.gc?.()
