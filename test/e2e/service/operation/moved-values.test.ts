@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import test from 'ava'
-import type { Json, Listing } from '../../../support/service/client.ts'
+import type { Json, Listing, Single } from '../../../support/service/client.ts'
 import { stenolog } from '../../../support/service/command-line.ts'
 import { assertUsable, disposeServices, stoppedService } from '../../../support/service/damaged-data.ts'
 import { passwordOf } from '../../../support/service/service.ts'
@@ -40,12 +40,13 @@ const copyMembers = (database: DatabaseSync, table: string, from: string, to: st
 }
 
 test('a sealed value that was copied to another row of a list is not shown, and check names the row', async (t) => {
-  const { service, live } = await stoppedService(t)
+  const { service, live, tokenId } = await stoppedService(t)
   await service.start()
   const bob = await service.logIn('bob')
   const config = { prompt: 'only of Bob' }
   const other = await bob.createLive({ audio_format: 'hls', audio_url: 'https://radio.example/bob', config })
   await bob.post('/user-live-configs/', { name: 'profile of Bob' })
+  const { body: token } = await bob.post<Single<{ readonly id: number }>>('/tokens', { name: 'token of Bob' })
   await (await service.logIn('ada')).post('/user-live-configs/', { name: 'profile of Ada' })
   await service.kill('SIGTERM')
   const documents = new DatabaseSync(join(service.dataDirectory, 'documents.sqlite'))
@@ -53,20 +54,22 @@ test('a sealed value that was copied to another row of a list is not shown, and 
   copyMembers(documents, 'profiles', '3', '2', ['profiles'])
   const sealed = ['audioUrl', 'senderToken', 'listenerToken', 'vocabulary']
   copyMembers(documents, 'lives', String(other.id), String(live.id), sealed)
+  copyMembers(documents, 'api-tokens', String(token.data.id), String(tokenId), ['name'])
   documents.close()
   await service.start()
   const [ada, admin] = [await service.logIn('ada'), await service.admin()]
   const shown = JSON.stringify([
     (await ada.get('/lives/')).body, (await ada.get(`/lives/${live.id}`)).body,
-    (await ada.get('/user-live-configs/')).body,
+    (await ada.get('/user-live-configs/')).body, (await ada.get('/tokens')).body,
     (await admin.get<Listing<Json>>('/users/')).body.data.filter(({ id }) => id === 3),
   ])
-  for (const secret of ['radio.example', 'only of Bob', 'profile of Bob', other.sender_token, other.listener_token])
+  const names = ['radio.example', 'only of Bob', 'profile of Bob', 'token of Bob']
+  for (const secret of [...names, other.sender_token, other.listener_token])
     t.false(shown.includes(secret), secret)
   t.false(shown.includes('ada'))
   await assertUsable(t, admin)
   const { code, stdout } = await stenolog(service.dataDirectory, ['check'], service.stores)
   t.is(code, 1)
-  for (const row of [`lives ${live.id}`, 'users 3', 'profiles 2'])
+  for (const row of [`lives ${live.id}`, 'users 3', 'profiles 2', `api-tokens ${tokenId}`])
     t.regex(stdout, new RegExp(`^ +${row}: does not agree with the log`, 'm'))
 })
