@@ -40,11 +40,11 @@ const filesOf = async (directory: string): Promise<Readonly<Record<string, strin
 }
 
 /** Runs a command that sees `directory` at `place` too. */
-const withMount = (directory: string, place: string): ReadonlyArray<string> =>
+const withMount = (directory: string, place: string): readonly [string, ...ReadonlyArray<string>] =>
   ['unshare', '-Urm', 'sh', '-c', 'mount --bind "$0" "$1" && shift && exec "$@"', directory, place]
 
 const canMount = (directory: string): boolean => {
-  const [command = '', ...args] = [...withMount(directory, directory), 'true']
+  const [command, ...args] = [...withMount(directory, directory), 'true']
   return spawnSync(command, args).status === 0
 }
 
@@ -105,10 +105,10 @@ test.serial('a copy of the directory of a running service starts whole, or refus
   t.timeout(600_000)
   const service = await startTestService(t)
   const ada = await service.user('ada')
-  let isWriting = true
+  const stopping = new AbortController()
   const acknowledged: Array<number> = []
   const writing = (async () => {
-    while (isWriting) {
+    while (!stopping.signal.aborted) {
       const { id } = await ada.createLive()
       acknowledged.push(id)
       await ada.put(`/lives/${id}/finish`)
@@ -139,7 +139,7 @@ test.serial('a copy of the directory of a running service starts whole, or refus
     t.true(pagination.total_items >= known.length, `round ${round}: ${pagination.total_items} of ${known.length}`)
   }
   t.log(outcomes.join('; '))
-  isWriting = false
+  stopping.abort()
   await writing
   t.is((await service.anonymous().get('/health/ready')).status, 200)
 })
