@@ -8,6 +8,7 @@ import { BEGINNING } from '../ports/event-store.ts'
 import type { EventStore, Position, StoredEvent, SubscriptionMessage } from '../ports/event-store.ts'
 import type { ShortenedStream } from '../ports/integrity.ts'
 import type { Keyring } from '../ports/keyring.ts'
+import { RESTORE_ACTOR } from '../restore/record-restore.ts'
 import { ADMISSION_STREAM } from '../../domain/admission/events.ts'
 import { ADMINISTRATORS_STREAM } from '../../domain/administrators/events.ts'
 import { sequenceStream } from '../../domain/shared/sequence.ts'
@@ -45,7 +46,7 @@ interface CheckLogDeps {
   readonly shortened: () => Iterable<ShortenedStream>
   /** Milliseconds for which a session with retention keeps its text after its end. 0: without limit. */
   readonly retentionMax: number
-  /** Milliseconds since 1970. Null: the time of the newest event, because no service is running. */
+  /** Milliseconds since 1970. Null: the time of the service's last event, because no service is running. */
   readonly now: number | null
 }
 
@@ -120,7 +121,8 @@ const createChecker = (
 
   const checkEvent = (event: StoredEvent, opened: E.Either<EventTypeUnknown | EventMisfit, OpenedEvent>): void => {
     events += 1
-    newest = Math.max(newest, Date.parse(event.metadata.recordedAt))
+    // The clock may have been ahead before. A restore writes while no service erases anything.
+    if (event.metadata.actor !== RESTORE_ACTOR) newest = Date.parse(event.metadata.recordedAt)
     const observed = { ...event, data: membersOf(event) }
     erasures.observe(observed)
     ids.observe(observed)

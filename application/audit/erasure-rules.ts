@@ -1,4 +1,5 @@
 import { WorkerJoined } from '../../domain/admission/events.ts'
+import { LogRestored } from '../../domain/restores/events.ts'
 import { LiveCreated, LiveDeleted, LiveFailed, LiveFinished } from '../../domain/live/events.ts'
 import { UserDeleted } from '../../domain/user/events.ts'
 import { subjectOf } from './key-subject.ts'
@@ -50,12 +51,12 @@ export const createErasureRules = (retentionMax: number): ErasureRules => {
   const ends = new Map<number, number>()
   const deletedLives = new Map<number, number>()
   const deletedUsers = new Map<number, number>()
-  /** Time of the last start of a worker. Nothing was erased while no process ran. */
+  /** Time of the last start of a worker, or of a later restore. Nothing was erased while no process ran. */
   let startedAt = 0
 
   const observe = ({ type, data }: ObservedEvent): void => {
     const [liveId, userId, at] = [Number(data['liveId']), Number(data['userId']), Date.parse(String(data['at']))]
-    if (type === WorkerJoined.type) startedAt = at
+    if (type === WorkerJoined.type || type === LogRestored.type) startedAt = at
     if (type === LiveCreated.type) lives.set(liveId, { userId, hasRetention: data['retention'] === true })
     if (type === LiveFinished.type || type === LiveFailed.type) ends.set(liveId, at)
     if (type === UserDeleted.type) deletedUsers.set(userId, at)
