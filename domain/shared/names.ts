@@ -31,7 +31,8 @@ const SHAPING = new RegExp(
   'gv',
 )
 
-const OTHER_SPACES = / {2}|(?! )\p{Zs}/u
+/** U+3000 is the space of Chinese and Japanese. Other spaces look like U+0020. */
+const OTHER_SPACES = /[ \u3000]{2}|(?![ \u3000])\p{Zs}/u
 
 const MISPLACED_MARKS = /^\p{M}|\p{M}{9}/u
 
@@ -45,6 +46,6 @@ export const nameProblem = (name: string): string | null => {
   if (!hasCodePoints(name, 1, 100)) return 'should have at most 100 characters'
   if (HIDDEN.test(name.replace(SHAPING, ''))) return 'should not contain control or invisible characters'
   if (name.trim() !== name) return 'should not begin or end with a space'
-  if (OTHER_SPACES.test(name)) return 'should have single spaces (U+0020) between its words'
+  if (OTHER_SPACES.test(name)) return 'should have single spaces between its words'
   return MISPLACED_MARKS.test(name) ? 'should not begin with a mark, or have more than 8 marks in a row' : null
 }

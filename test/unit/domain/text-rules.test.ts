@@ -21,7 +21,8 @@ test('a name has 1 to 100 characters, of any size in bytes [D29 D31 D47]', (t) =
 
 test('a name shows everything that it contains', (t) => {
   const valid = [
-    'Ada Lovelace', 'O’Neill <a@b>', 'Zoë', 'Zoe\u0308', 'Nguyễn Thị Ánh', 'Nguyễn Thị Ánh'.normalize('NFD'), '山田 太郎',
+    'Ada Lovelace', 'O’Neill <a@b>', 'Zoë', 'Zoe\u0308', 'Nguyễn Thị Ánh', 'Nguyễn Thị Ánh'.normalize('NFD'),
+    '山田 太郎', '山田\u3000太郎',
     'यूनिकोड हिन्दी', 'क्‍ष', 'क़्‍ष', 'ශ්‍රී', 'محمّد', 'یوسف می‌خواهم', 'ที่นี่ น้ำ',
     'שָׁלוֹם', 'בְּרֵאשִׁ֖ית', '김하나'.normalize('NFD'),
     '❤️', '❤', '👩🏽‍🏫 Lecture', '❤️‍🔥', '👨‍👩‍👧‍👦', '🏳️‍🌈',
@@ -48,8 +49,8 @@ test('a name shows everything that it contains', (t) => {
 test('the spaces and marks of a name are as they look', (t) => {
   for (const name of [' ', '  x', 'x ', '\u00a0x', 'x\u3000'])
     t.is(nameProblem(name), 'should not begin or end with a space', JSON.stringify(name))
-  for (const name of ['Ada  L.', 'a\u00a0b', 'a\u2009b', 'a\u202fb', 'a\u1680b', '山田\u3000太郎'])
-    t.is(nameProblem(name), 'should have single spaces (U+0020) between its words', JSON.stringify(name))
+  for (const name of ['Ada  L.', 'a\u00a0b', 'a\u2009b', 'a\u202fb', 'a\u1680b', 'a \u3000b'])
+    t.is(nameProblem(name), 'should have single spaces between its words', JSON.stringify(name))
   for (const name of ['\u0301x', '\u093fक', '\u20dd', `x${'\u0301'.repeat(9)}`, `x${'\u0301\u0323'.repeat(20)}`])
     t.is(nameProblem(name), 'should not begin with a mark, or have more than 8 marks in a row', JSON.stringify(name))
 })
