@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Settings } from '../../infrastructure/settings.ts'
 import { CommandError } from '../command-error.ts'
-import { DOCUMENTS_FILE, EVENTS_FILE, KEYRING_FILE, masterKeyPath } from '../compose/stores.ts'
+import { DOCUMENTS_FILE, EVENTS_FILE, KEYRING_FILE, masterKeyPath, unfinishedRestore } from '../compose/stores.ts'
 
 /** Paths of the embedded databases and of the master key. */
 export interface DataFiles {
@@ -13,9 +13,12 @@ export interface DataFiles {
 }
 
 /**
- * Returns the paths of the embedded databases. Throws a CommandError when a database that the settings need is missing.
+ * Returns the paths of the embedded databases. Throws an Error when a database that the settings need is missing, or
+ * when an interrupted restore left databases that do not belong together.
  */
 export const dataFiles = (settings: Settings): DataFiles => {
+  const unfinished = unfinishedRestore(settings.dataDir)
+  if (unfinished !== null) throw new Error(unfinished)
   const file = (name: string): string => join(settings.dataDir, name)
   const files = { events: file(EVENTS_FILE), documents: file(DOCUMENTS_FILE), keyring: file(KEYRING_FILE) }
   const missing = embeddedFiles(settings, files).filter((path) => !existsSync(path))

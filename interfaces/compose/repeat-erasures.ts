@@ -10,6 +10,15 @@ import { decodeOrThrow } from '../../domain/shared/codecs.ts'
 /** A restore writes this file: a JSON array with the names of the keys that were erased after the backup. */
 export const ERASURES_FILE = 'erase-again.json'
 
+/** Reads the names in such a file. Throws an Error that names the file when it is damaged. */
+export const namesToErase = (file: string, text: string): ReadonlyArray<string> => {
+  try {
+    return decodeOrThrow(t.readonlyArray(t.string), JSON.parse(text))
+  } catch {
+    throw new Error(`${file} is cut off or changed: it lists what was deleted after the backup`)
+  }
+}
+
 interface RepeatErasuresDeps {
   /** Resolves when the read models contain the whole log. */
   readonly whenReadModelsAreComplete: () => Promise<void>
@@ -29,7 +38,7 @@ export const repeatErasures = async (dataDir: string, deps: RepeatErasuresDeps):
   if (text === null) return
   await whenReadModelsAreComplete()
   const undeletedNames: Array<string> = []
-  for (const name of decodeOrThrow(t.readonlyArray(t.string), JSON.parse(text))) {
+  for (const name of namesToErase(file, text)) {
     const [, kind, id] = /^(user|live)-(\d+)$/.exec(name) ?? []
     if (kind === undefined) continue
     const done = await (kind === 'user' ? deleteUserAgain : deleteLiveAgain)(Number(id))

@@ -39,6 +39,12 @@ export const UNFINISHED_RESTORE = 'restore.unfinished'
 /** Exists while `log take-over` or `restore --in-place` records that the log may be an older copy. */
 export const UNFINISHED_TAKE_OVER = 'take-over.unfinished'
 
+/** Returns a message for users when an interrupted restore left files that do not belong together, else null. */
+export const unfinishedRestore = (dataDir: string): string | null =>
+  existsSync(join(dataDir, UNFINISHED_RESTORE))
+    ? `a restore into ${dataDir} was not finished: run it again, with --replace`
+    : null
+
 export const masterKeyPath = ({ dataDir, masterKeyFile }: Pick<Settings, 'dataDir' | 'masterKeyFile'>): string =>
   masterKeyFile ?? join(dataDir, 'master.key')
 
@@ -200,8 +206,8 @@ export const openStores = (settings: Settings, opening: Opening): Promise<Stores
     const lock = takeDataDirectory(dataDir)
     opened({ stop: async () => lock.release() })
     const file = (name: string): string => join(dataDir, name)
-    if (existsSync(file(UNFINISHED_RESTORE)))
-      throw new Error(`a restore into ${dataDir} was not finished: run it again, with --replace`)
+    const unfinished = unfinishedRestore(dataDir)
+    if (unfinished !== null) throw new Error(unfinished)
     if (!takesOver && existsSync(file(UNFINISHED_TAKE_OVER)))
       throw new Error(
         eventstoreUrl === null

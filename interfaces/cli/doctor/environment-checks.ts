@@ -11,7 +11,7 @@ import { modelsDirOf } from '../../../infrastructure/settings.ts'
 import type { Settings } from '../../../infrastructure/settings.ts'
 import { examineIsolation } from '../../../infrastructure/sources/source-isolation.ts'
 import { isDataDirectoryInUse } from '../../../infrastructure/sqlite/data-directory.ts'
-import { readMasterKey } from '../../compose/stores.ts'
+import { readMasterKey, unfinishedRestore } from '../../compose/stores.ts'
 import type { Check } from './check.ts'
 import { deviceChecks } from './device-checks.ts'
 import { modeCheck } from './mode-checks.ts'
@@ -70,7 +70,8 @@ const dataDirectoryCheck = async (directory: string): Promise<Check> => {
   try {
     if (!(await stat(directory)).isDirectory()) return { name, ok: false, detail: `${directory} is not a directory` }
     await access(directory, constants.R_OK | constants.W_OK)
-    return { name, ok: true, detail: directory }
+    const unfinished = unfinishedRestore(directory)
+    return { name, ok: unfinished === null, detail: unfinished ?? directory }
   } catch {
     return { name, ok: false, detail: `${directory} is not readable and writable` }
   }

@@ -78,9 +78,9 @@ const isNewer = (version: string, ours: string): boolean => {
 }
 
 /** A disk that became full while the manifest was written leaves only its begin. */
-const parsed = (directory: string, text: string): unknown => {
+const parsed = (directory: string, text: string): Manifest => {
   try {
-    return JSON.parse(text)
+    return decodeOrThrow(manifest, JSON.parse(text))
   } catch {
     throw new Error(`${directory} is not a complete backup: ${MANIFEST_FILE} is cut off or changed`)
   }
@@ -94,7 +94,7 @@ export const readManifest = async (directory: string): Promise<Manifest> => {
   const text = await readFile(join(directory, MANIFEST_FILE), 'utf8').catch(() => {
     throw new Error(`${directory} is not a complete backup: ${MANIFEST_FILE} is missing`)
   })
-  const found = decodeOrThrow(manifest, parsed(directory, text))
+  const found = parsed(directory, text)
   const { version } = found
   const ours = await productVersion()
   if (isNewer(version, ours))

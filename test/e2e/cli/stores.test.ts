@@ -155,6 +155,7 @@ test('an incomplete, changed or newer backup is refused', async (t) => {
   const newer = [`${major + 1}.0.0`, `${major}.${minor + 1}.0`, `${major}.${minor}.${patch + 1}`]
   for (const newerVersion of newer)
     await refusedWith({ version: newerVersion }, new RegExp(`made by version ${newerVersion.replaceAll('.', '\\.')}`))
+  await refusedWith({ files: 3 }, /backup\.json is cut off or changed/)
   await refusedWith({ format: 3 }, /has format 3, but .* reads formats up to 2\. Use the build that made the backup/)
   for (const name of ['documents.sqlite', 'events.sqlite', 'keyring.sqlite']) {
     const others = Object.fromEntries(Object.entries(files).filter(([file]) => file !== name))
@@ -165,6 +166,48 @@ test('an incomplete, changed or newer backup is refused', async (t) => {
   await copyFile(manifest, join(backup, 'keyring.sqlite'))
   await t.throwsAsync(readManifest(backup), { message: /damaged: keyring\.sqlite was changed/ })
   await t.throwsAsync(readManifest(path), { message: /not a complete backup: backup\.json is missing/ })
+})
+
+test('after an interrupted restore, commands refuse the data and doctor names it', async (t) => {
+  const { path, pathOf, store } = await startData(t)
+  await store.close()
+  await writeFile(pathOf('restore.unfinished'), '')
+  for (const args of [['backup', pathOf('backup')], ['check']]) {
+    const run = await stenolog(path, args)
+    t.is(run.code, 1)
+    t.regex(run.stderr, /^error: a restore into .* was not finished: run it again, with --replace$/im, args.join(' '))
+  }
+  t.regex((await stenolog(path, ['doctor'])).stdout, /data directory +WRONG +.*a restore into .* was not finished/)
+})
+
+test('a log or keyring that has lost its identity is damaged, not of another service', async (t) => {
+  const { path, pathOf, store } = await startData(t)
+  const backup = pathOf('backup')
+  t.is((await stenolog(path, ['backup', backup])).code, 0)
+  await store.close()
+  for (const [file, sql] of [
+    ['keyring.sqlite', "DELETE FROM keys WHERE name = 'keyring-probe'"],
+    ['events.sqlite', "UPDATE events SET hash = x'00' WHERE pos = 1"],
+  ] as const) {
+    damage(pathOf(file), sql)
+    const refused = await stenolog(path, ['restore', backup, '--replace'])
+    t.is(refused.code, 1)
+    t.true(refused.stderr.includes(`${file} cannot be read: its `), refused.stderr)
+    t.is((await stenolog(path, ['restore', backup, '--replace', '--skip-unreadable'])).code, 0)
+  }
+})
+
+test('a damaged list of deletions is named', async (t) => {
+  const { path, pathOf, store } = await startData(t)
+  const backup = pathOf('backup')
+  t.is((await stenolog(path, ['backup', backup])).code, 0)
+  await store.close()
+  for (const content of ['[', '{}']) {
+    await writeFile(pathOf('erase-again.json'), content)
+    const refused = await stenolog(path, ['restore', backup, '--replace'])
+    t.is(refused.code, 1)
+    t.regex(refused.stderr, /erase-again\.json is cut off or changed/)
+  }
 })
 
 test('the other events of a stream with a damaged event are read, and the lost event is named', async (t) => {

@@ -1,15 +1,13 @@
 import { existsSync } from 'node:fs'
 import { readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import * as t from 'io-ts'
-import { decodeOrThrow } from '../../../../domain/shared/codecs.ts'
 import { sync } from '../../../../infrastructure/files/sync.ts'
-import { ERASURES_FILE } from '../../../compose/repeat-erasures.ts'
+import { ERASURES_FILE, namesToErase } from '../../../compose/repeat-erasures.ts'
 
 /** Reads which users and sessions the service of this directory still has to delete again. */
 export const pendingDeletions = async (directory: string): Promise<ReadonlyArray<string>> => {
   const file = join(directory, ERASURES_FILE)
-  return existsSync(file) ? decodeOrThrow(t.readonlyArray(t.string), JSON.parse(await readFile(file, 'utf8'))) : []
+  return existsSync(file) ? namesToErase(file, await readFile(file, 'utf8')) : []
 }
 
 /** Writes which users and sessions the next start deletes again. */

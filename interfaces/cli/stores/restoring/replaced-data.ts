@@ -22,10 +22,16 @@ export interface ReplacedData {
   readonly problems: ReadonlySet<string>
 }
 
-type Keys = Pick<ReplacedData, 'erasedKeys' | 'keyNames' | 'problems'>
+/** Whether a replaced file has the first row or the probe of the copy. Null: there is no such file. */
+interface Compared {
+  readonly isSame: boolean | null
+}
 
-const NO_LOG: Pick<ReplacedData, 'log' | 'problems'> = { log: null, problems: new Set() }
-const NO_KEYS: Keys = { erasedKeys: [], keyNames: [], problems: new Set() }
+type Keys = Pick<ReplacedData, 'erasedKeys' | 'keyNames' | 'problems'> & Compared
+type Log = Pick<ReplacedData, 'log' | 'problems'> & Compared
+
+const NO_LOG: Log = { log: null, problems: new Set(), isSame: null }
+const NO_KEYS: Keys = { erasedKeys: [], keyNames: [], problems: new Set(), isSame: null }
 
 const unreadable = (name: string, error: unknown): string => `${name} cannot be read: ${messageOf(error)}`
 
@@ -58,27 +64,35 @@ const namesInFiles = (present: string, copy: string): Keys => {
   if (!existsSync(present)) return ofCopy
   try {
     const { erased, kept, identity } = readKeyNames(present)
-    if (identity !== copied.identity) return ofCopy
-    return { ...NO_KEYS, erasedKeys: erased, keyNames: [...ofCopy.keyNames, ...erased, ...kept] }
+    if (identity !== copied.identity) return { ...ofCopy, isSame: false }
+    return { ...NO_KEYS, isSame: true, erasedKeys: erased, keyNames: [...ofCopy.keyNames, ...erased, ...kept] }
   } catch (error) {
     return { ...ofCopy, problems: new Set([unreadable(KEYRING_FILE, error)]) }
   }
 }
 
 /** Reads the present log, unless it is another service's. */
-const logIn = async (
-  present: string, copy: string, status: StatusLine,
-): Promise<Pick<ReplacedData, 'log' | 'problems'>> => {
+const logIn = async (present: string, copy: string, status: StatusLine): Promise<Log> => {
   if (!existsSync(present)) return NO_LOG
   try {
-    if (firstHash(present) !== firstHash(copy)) return NO_LOG
+    if (firstHash(present) !== firstHash(copy)) return { ...NO_LOG, isSame: false }
     const onEvents = (count: number): void => status.show('reading the replaced log', `${count} rows`)
     const { history, problems } = await readHistory(readReplacedLog(present), onEvents)
-    return { log: history, problems }
+    return { log: history, problems, isSame: true }
   } catch (error) {
-    return { log: null, problems: new Set([unreadable(EVENTS_FILE, error)]) }
+    return { ...NO_LOG, problems: new Set([unreadable(EVENTS_FILE, error)]) }
   }
 }
+
+/** A service has both files, so if only one of them is of another service, it has lost its identity. */
+const lostIdentity = (keys: Keys, log: Log): ReadonlyArray<string> => [
+  ...(log.isSame === true && keys.isSame === false
+    ? [unreadable(KEYRING_FILE, 'its probe is missing or not that of the backup')]
+    : []),
+  ...(keys.isSame === true && log.isSame === false
+    ? [unreadable(EVENTS_FILE, 'its first row is missing or not that of the backup')]
+    : []),
+]
 
 /**
  * Reads what a restore replaces: the log and the keyring in the data directory, or the keyring in MongoDB. `copyOf`
@@ -91,6 +105,7 @@ export const readReplaced = async (
   const filesOf = (name: string) => [join(dataDir, name), copyOf(name)] as const
   const keys = mongoUrl === null ? namesInFiles(...filesOf(KEYRING_FILE)) : await namesInMongo(mongoUrl, settings)
   // The tools of EventStoreDB have replaced its log already.
-  const { log, problems } = eventstoreUrl === null ? await logIn(...filesOf(EVENTS_FILE), status) : NO_LOG
-  return { ...keys, log, problems: new Set([...keys.problems, ...problems]) }
+  const log = eventstoreUrl === null ? await logIn(...filesOf(EVENTS_FILE), status) : NO_LOG
+  const problems = new Set([...keys.problems, ...log.problems, ...lostIdentity(keys, log)])
+  return { erasedKeys: keys.erasedKeys, keyNames: keys.keyNames, log: log.log, problems }
 }
