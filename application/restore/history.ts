@@ -3,6 +3,7 @@ import { Admitted, LiveIdsSkipped } from '../../domain/admission/events.ts'
 import {
   ApiTokenActivated, ApiTokenDeactivated, ApiTokenIssued, ApiTokenRevoked,
 } from '../../domain/api-token/events.ts'
+import { AdministratorAdded, AdministratorRemoved } from '../../domain/administrators/events.ts'
 import { ModelListed, TranslationPairListed } from '../../domain/catalogue/events.ts'
 import {
   ListenerTokenClaimed, LiveCreated, LiveDeleted, LiveFailed, LiveFinished,
@@ -11,7 +12,9 @@ import { eventReader, isOfKnownType, readEvent } from '../../domain/read-event.t
 import { LogRestored } from '../../domain/restores/events.ts'
 import { IdTaken, sequenceStream } from '../../domain/shared/sequence.ts'
 import type { SequenceKind } from '../../domain/shared/sequence.ts'
-import { PasswordChanged, UserDeleted, UserDisabled, UserEnabled, UserRegistered } from '../../domain/user/events.ts'
+import {
+  PasswordChanged, UserDeleted, UserDisabled, UserEnabled, UserRegistered, userStream,
+} from '../../domain/user/events.ts'
 import type { StoredEvent } from '../ports/event-store.ts'
 
 /** Kinds of ids that are never given out twice. */
@@ -21,6 +24,7 @@ const definitions = [
   IdTaken, Admitted, LiveIdsSkipped, LogRestored, UserRegistered, UserDeleted, UserDisabled, UserEnabled,
   PasswordChanged, LiveCreated, LiveFinished, LiveFailed, LiveDeleted, ApiTokenIssued, ApiTokenDeactivated,
   ApiTokenActivated, ApiTokenRevoked, ListenerTokenClaimed, ModelListed, TranslationPairListed,
+  AdministratorAdded, AdministratorRemoved,
 ] as const
 const types: ReadonlySet<string> = new Set(definitions.map(({ type }) => type))
 const read = eventReader(definitions)
@@ -47,6 +51,7 @@ export interface History {
   /** Users and sessions that were deleted. */
   readonly deleted: ReadonlySet<string>
   readonly activeTokens: ReadonlyMap<string, ActiveToken>
+  readonly administrators: ReadonlySet<string>
   /** Sessions that were created and have not ended. */
   readonly open: ReadonlySet<string>
   /** The ends of sessions. */
@@ -90,13 +95,14 @@ export const createHistory = () => {
   const present = new Set<string>()
   const deleted = new Set<string>()
   const activeTokens = new Map<string, ActiveToken>()
+  const administrators = new Set<string>()
   const open = new Set<string>()
   const ends = new Map<string, Repeatable>()
   const rights = new Map<string, StoredEvent>()
   let offsets: LogRestored['data']['idOffsets'] | null = null
   let lastLiveId = 0
 
-  const observeRead = (event: Read, { stream, revision, type, data, position }: StoredEvent): void => {
+  const observeIds = (event: Read, { stream, revision }: StoredEvent): void => {
     switch (event.type) {
       case 'IdTaken':
         return void taken.set(stream, revision + 1)
@@ -109,6 +115,16 @@ export const createHistory = () => {
       case 'LogRestored':
         offsets = event.data.idOffsets
         return
+      default:
+    }
+  }
+
+  const observeNames = (event: Read, { stream, type, data, position }: StoredEvent): void => {
+    switch (event.type) {
+      case 'AdministratorAdded':
+        return void administrators.add(userStream(event.data.userId))
+      case 'AdministratorRemoved':
+        return void administrators.delete(userStream(event.data.userId))
       case 'UserRegistered':
         return void present.add(stream)
       case 'LiveCreated':
@@ -138,7 +154,7 @@ export const createHistory = () => {
   const history: History = {
     lastId: (kind) => (kind === 'live' ? lastLiveId : (offsets?.[kind] ?? 0) + takenOf(kind)),
     taken: takenOf,
-    present, deleted, activeTokens, open, ends, rights,
+    present, deleted, activeTokens, administrators, open, ends, rights,
   }
   return {
     history,
@@ -146,7 +162,8 @@ export const createHistory = () => {
     observe: (stored: StoredEvent): string | null => {
       const event = read(stored)
       if (event === undefined) return problemOf(stored)
-      observeRead(event, stored)
+      observeIds(event, stored)
+      observeNames(event, stored)
       const right = rightOf(stored, event)
       if (right !== undefined) rights.set(right, stored)
       return null

@@ -3,6 +3,7 @@ import { ADMISSION_STREAM, LiveIdsSkipped } from '../../domain/admission/events.
 import { ApiTokenDeactivated } from '../../domain/api-token/events.ts'
 import { LogRestored, RESTORES_STREAM } from '../../domain/restores/events.ts'
 import { orThrow } from '../../domain/shared/or-throw.ts'
+import { UserDisabled } from '../../domain/user/events.ts'
 import type { Environment } from '../ports/environment.ts'
 import type { EventStore, NewEvent } from '../ports/event-store.ts'
 import type { History, IdKind } from './history.ts'
@@ -36,6 +37,8 @@ export interface Recorded {
   readonly tokensSwitchedOff: number
   /** Sessions that the restored log contains as pending or active: they continue. */
   readonly stillOpen: ReadonlyArray<string>
+  /** Administrators of the restored log who were not disabled again. */
+  readonly administrators: ReadonlyArray<string>
 }
 
 /** Returns the highest id that keys are named after. */
@@ -79,6 +82,7 @@ export const recordRestore = async (
   const changes = lost.replaced === null ? [] : lostChanges(restored, lost.replaced)
   for (const { stream, type, data } of changes) await append(stream, type, data as NewEvent['data'])
   const tokens = lost.unknownIds > 0 ? [...restored.activeTokens] : []
+  const disabled = new Set(changes.flatMap(({ stream, type }) => (type === UserDisabled.type ? [stream] : [])))
   const again = new Set(changes.map(({ stream }) => stream))
   const undecided = tokens.filter(([stream]) => !again.has(stream))
   for (const [stream, token] of undecided) await append(stream, ApiTokenDeactivated.type, { ...token, at })
@@ -86,6 +90,7 @@ export const recordRestore = async (
     nextIds: Object.fromEntries(ID_KINDS.map((kind) => [kind, lastId(kind) + 1])) as Record<IdKind, number>,
     appliedAgain: changes.map(({ type }) => type),
     tokensSwitchedOff: undecided.length,
+    administrators: [...restored.administrators].filter((name) => !disabled.has(name)),
     stillOpen: [...restored.open].filter((stream) => !again.has(stream)),
   }
 }

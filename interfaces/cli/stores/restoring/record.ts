@@ -24,6 +24,8 @@ export interface RestoreReport extends Recorded {
   readonly unknownIds: number
   /** Users and sessions that the next start deletes again. */
   readonly toDelete: ReadonlyArray<string>
+  /** All administrators of the backup were disabled or deleted after it. Logs of version 0.1.0 do not list them. */
+  readonly leavesNoAdministrator: boolean
   /** Names of all keys that must not exist: they were erased, or belong to something that was deleted. */
   readonly erasedKeys: ReadonlyArray<string>
 }
@@ -70,10 +72,13 @@ export const recordIn = async (task: RecordTask): Promise<RestoreReport> => {
   const lost = { replaced: replaced.log, keyNames: replaced.keyNames, unknownIds, backupAt }
   const recorded = await recordRestore({ store, environment: createEnvironment() }, restored, lost)
   const deleted = [...restored.deleted, ...(replaced.log?.deleted ?? [])]
+  const toDelete = lostDeletions(restored, replaced.log, [...replaced.erasedKeys, ...pending])
   return {
     ...recorded,
     unknownIds,
-    toDelete: lostDeletions(restored, replaced.log, [...replaced.erasedKeys, ...pending]),
+    toDelete,
+    leavesNoAdministrator:
+      restored.administrators.size > 0 && recorded.administrators.every((name) => toDelete.includes(name)),
     erasedKeys: [...new Set([...replaced.erasedKeys, ...deleted.flatMap(keysOf)])],
   }
 }
@@ -100,7 +105,7 @@ const appliedText = ({ appliedAgain }: Recorded): string =>
 
 /** Describes what a restore did, one sentence each. */
 export const linesOf = (report: RestoreReport): ReadonlyArray<string> => {
-  const { nextIds, unknownIds, tokensSwitchedOff, stillOpen, toDelete } = report
+  const { nextIds, unknownIds, tokensSwitchedOff, stillOpen, toDelete, leavesNoAdministrator } = report
   const applied = appliedText(report)
   return [
     'All logins have ended: everybody must log in again.',
@@ -108,6 +113,9 @@ export const linesOf = (report: RestoreReport): ReadonlyArray<string> => {
       + `API token ${nextIds['api-token']}, job ${nextIds.job}.`,
     ...(applied === '' ? [] : [`Applied again from the time after the backup: ${applied}.`]),
     ...(toDelete.length === 0 ? [] : [`The next start deletes again: ${toDelete.join(', ')}.`]),
+    ...(leavesNoAdministrator
+      ? ['No administrator is left. Make one after the start: stenolog users create NAME --permission admin']
+      : []),
     ...(unknownIds === 0 ? [] : [
       `The log of the time after the backup is gone or not readable, so ${unknownIds} ids of each kind were skipped, `
       + `and ${plural(tokensSwitchedOff, 'API token')} switched off. Their owners can switch them on again.`,

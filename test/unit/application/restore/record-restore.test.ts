@@ -194,6 +194,16 @@ test('when the replaced log is gone, all API tokens are switched off, unless not
   t.deepEqual(typesOf(nothingLost.written), [])
 })
 
+test('a restore that leaves no administrator is recognised', async (t) => {
+  const administrator = (userId: number, change: 'Added' | 'Removed'): Step =>
+    ['administrators', `Administrator${change}`, { userId, revision: 0, at }]
+  const backup = [user(1), user(2), user(3), administrator(1, 'Added'), administrator(2, 'Added')]
+  const admins = async (later: ReadonlyArray<Step>) => (await restore({ backup, later })).recorded.administrators
+  t.deepEqual(await admins([disabled(1)]), ['user-2'])
+  t.deepEqual(await admins([disabled(1), administrator(1, 'Removed'), disabled(2), enabled(2)]), ['user-2'])
+  t.deepEqual(await admins([administrator(3, 'Added'), disabled(1), disabled(2)]), [])
+})
+
 test('only what was deleted after the backup is deleted again', async (t) => {
   const { restored, replaced } = await restore({
     backup: [user(1), user(2), user(3), deletedUser(3), created(1), created(2), created(3), deletedLive(3)],
