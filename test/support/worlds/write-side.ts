@@ -106,8 +106,7 @@ export const WORKER = 'worker-1'
 
 /** A worker without pipelines. */
 export const NO_RUNS: LiveRuns = {
-  all: () => [],
-  termOf: () => null,
+  all: () => [], termOf: () => null,
   hasSender: () => false,
   audioSeconds: () => null,
   pull: () => undefined,
@@ -217,8 +216,8 @@ interface SideOptions extends Partial<WriteSideOptions> {
 export const createWriteSide = async (options: SideOptions = {}) => {
   const memory = createMemoryEventStore()
   const documents = createMemoryDocuments()
-  right(await documents.ensure(allProjections.map(({ collection }) => collection))())
   const environment = options.environment ?? createTestEnvironment()
+  right(await documents.ensure(allProjections.map(({ collection }) => collection))())
   const deps = {
     store: memory as EventStore,
     keyring: createMemoryKeyring(),
