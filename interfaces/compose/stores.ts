@@ -30,6 +30,9 @@ import { assemble } from './assemble.ts'
 import type { Part } from './assemble.ts'
 import { refuseSecondProcess } from './refuse-second-process.ts'
 
+/** Commands wait longer for a server than the service does, because no client waits for them. */
+export const SERVER_LIMIT_MS = 60_000
+
 /** Files of the embedded stores in the data directory. */
 export const EVENTS_FILE = 'events.sqlite'
 export const DOCUMENTS_FILE = 'documents.sqlite'

@@ -2,8 +2,8 @@ import { readArguments } from '../commands/read-arguments.ts'
 import { LOG } from '../commands/stores.ts'
 import { withStatus } from '../status-line.ts'
 import { toolSettings } from '../tool-settings.ts'
-import { recordPresent } from './restoring/record-present.ts'
-import { linesOf } from './restoring/record.ts'
+import { recordPresent } from '../../compose/restoring/record-present.ts'
+import { linesOf } from '../../compose/restoring/record.ts'
 
 /** Runs `stenolog log take-over`. Resolves to the exit code. */
 export const log = async (args: ReadonlyArray<string>): Promise<number> => {

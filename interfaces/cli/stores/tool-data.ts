@@ -12,12 +12,9 @@ import { openSqliteKeyringReader } from '../../../infrastructure/sqlite/keyring/
 import { sqliteErasedNames, sqliteKeyRows } from '../../../infrastructure/sqlite/verify-files.ts'
 import type { KeyRow } from '../../../infrastructure/keys/verify-keys.ts'
 import type { Guard } from '../../../infrastructure/stores/guard.ts'
-import { readMasterKey } from '../../compose/stores.ts'
+import { SERVER_LIMIT_MS, readMasterKey } from '../../compose/stores.ts'
 import { dataFiles } from '../data-files.ts'
 import type { DataFiles } from '../data-files.ts'
-
-/** Commands wait longer for a server than the service does, because no client waits for them. */
-export const SERVER_LIMIT_MS = 60_000
 
 /** Read access to the stores. The service may run or be stopped. */
 export interface ToolData {

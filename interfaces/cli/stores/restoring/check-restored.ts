@@ -6,8 +6,8 @@ import { orThrow } from '../../../../domain/shared/or-throw.ts'
 import type { Settings } from '../../../../infrastructure/settings.ts'
 import { withData } from '../tool-data.ts'
 import type { StatusLine } from '../../status-line.ts'
-import { keysOf, pendingDeletions } from './deletions.ts'
-import { presentNames } from './replaced-data.ts'
+import { keysOf, pendingDeletions } from '../../../compose/restoring/deletions.ts'
+import { presentNames } from '../../../compose/restoring/replaced-data.ts'
 
 interface Checked {
   readonly lines: ReadonlyArray<string>

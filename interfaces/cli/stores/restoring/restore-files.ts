@@ -10,16 +10,17 @@ import type { Settings } from '../../../../infrastructure/settings.ts'
 import { eraseKeys } from '../../../../infrastructure/sqlite/copy-database.ts'
 import { openSqliteDocuments } from '../../../../infrastructure/sqlite/documents/documents.ts'
 import { openSqliteEventStore } from '../../../../infrastructure/sqlite/event-log/event-store.ts'
-import { DOCUMENTS_FILE, EVENTS_FILE, KEYRING_FILE, UNFINISHED_RESTORE } from '../../../compose/stores.ts'
+import {
+  DOCUMENTS_FILE, EVENTS_FILE, KEYRING_FILE, SERVER_LIMIT_MS, UNFINISHED_RESTORE,
+} from '../../../compose/stores.ts'
 import { MASTER_KEY_FILE, databasesNotOn } from '../backup-manifest.ts'
 import type { Manifest } from '../backup-manifest.ts'
 import type { StatusLine } from '../../status-line.ts'
-import { SERVER_LIMIT_MS } from '../tool-data.ts'
-import { pendingDeletions, writeDeletions } from './deletions.ts'
-import { discardNewer } from './discard-newer.ts'
-import { recordIn } from './record.ts'
-import type { RestoreOptions, RestoreReport } from './record.ts'
-import { readReplaced } from './replaced-data.ts'
+import { pendingDeletions, writeDeletions } from '../../../compose/restoring/deletions.ts'
+import { discardNewer } from '../../../compose/restoring/discard-newer.ts'
+import { recordIn } from '../../../compose/restoring/record.ts'
+import type { RestoreOptions, RestoreReport } from '../../../compose/restoring/record.ts'
+import { readReplaced } from '../../../compose/restoring/replaced-data.ts'
 
 /** Endings of the files that SQLite keeps next to a database. */
 const SQLITE_SUFFIXES = ['-wal', '-shm', '-journal']

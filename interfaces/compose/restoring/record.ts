@@ -1,12 +1,12 @@
-import { lostDeletions } from '../../../../application/restore/lost-changes.ts'
-import { eventsUntilNow, readHistory } from '../../../../application/restore/read-history.ts'
-import type { ReadHistory } from '../../../../application/restore/read-history.ts'
-import { recordRestore } from '../../../../application/restore/record-restore.ts'
-import type { Recorded } from '../../../../application/restore/record-restore.ts'
-import type { EventStore } from '../../../../application/ports/event-store.ts'
-import { createEnvironment } from '../../../../infrastructure/node/environment.ts'
-import { CommandError } from '../../../command-error.ts'
-import type { StatusLine } from '../../status-line.ts'
+import { lostDeletions } from '../../../application/restore/lost-changes.ts'
+import { eventsUntilNow, readHistory } from '../../../application/restore/read-history.ts'
+import type { ReadHistory } from '../../../application/restore/read-history.ts'
+import { recordRestore } from '../../../application/restore/record-restore.ts'
+import type { Recorded } from '../../../application/restore/record-restore.ts'
+import type { EventStore } from '../../../application/ports/event-store.ts'
+import { createEnvironment } from '../../../infrastructure/node/environment.ts'
+import { CommandError } from '../../command-error.ts'
+import type { Progress } from './progress.ts'
 import { keysOf } from './deletions.ts'
 import type { ReplacedData } from './replaced-data.ts'
 
@@ -54,7 +54,7 @@ interface RecordTask {
   readonly pending: ReadonlyArray<string>
   readonly backupAt: string | null
   readonly options: RestoreOptions
-  readonly status: StatusLine
+  readonly status: Progress
 }
 
 /** Reads a restored log, and records the restore in it. Throws when data of the lost time cannot be read. */

@@ -1,12 +1,12 @@
 import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { orThrow } from '../../../../domain/shared/or-throw.ts'
-import { sync } from '../../../../infrastructure/files/sync.ts'
-import { createEnvironment } from '../../../../infrastructure/node/environment.ts'
-import { createLogger } from '../../../../infrastructure/node/logger.ts'
-import type { Settings } from '../../../../infrastructure/settings.ts'
-import { UNFINISHED_TAKE_OVER, openStores } from '../../../compose/stores.ts'
-import type { StatusLine } from '../../status-line.ts'
+import { orThrow } from '../../../domain/shared/or-throw.ts'
+import { sync } from '../../../infrastructure/files/sync.ts'
+import { createEnvironment } from '../../../infrastructure/node/environment.ts'
+import { createLogger } from '../../../infrastructure/node/logger.ts'
+import type { Settings } from '../../../infrastructure/settings.ts'
+import { UNFINISHED_TAKE_OVER, openStores } from '../stores.ts'
+import type { Progress } from './progress.ts'
 import { pendingDeletions, writeDeletions } from './deletions.ts'
 import { discardNewer } from './discard-newer.ts'
 import { recordIn } from './record.ts'
@@ -18,7 +18,7 @@ import { presentNames } from './replaced-data.ts'
  * start between the two. The log that was replaced counts as gone.
  */
 export const recordPresent = async (
-  settings: Settings, options: RestoreOptions, status: StatusLine,
+  settings: Settings, options: RestoreOptions, status: Progress,
 ): Promise<RestoreReport> => {
   const { dataDir } = settings
   const unfinished = join(dataDir, UNFINISHED_TAKE_OVER)

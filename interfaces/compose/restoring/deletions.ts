@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs'
 import { readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { sync } from '../../../../infrastructure/files/sync.ts'
-import { ERASURES_FILE, namesToErase } from '../../../compose/repeat-erasures.ts'
+import { sync } from '../../../infrastructure/files/sync.ts'
+import { ERASURES_FILE, namesToErase } from '../repeat-erasures.ts'
 
 /** Reads which users and sessions the service of this directory still has to delete again. */
 export const pendingDeletions = async (directory: string): Promise<ReadonlyArray<string>> => {

@@ -1,15 +1,14 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import type { History } from '../../../../application/restore/history.ts'
-import { readHistory } from '../../../../application/restore/read-history.ts'
-import { messageOf } from '../../../../domain/shared/message-of.ts'
-import type { Settings } from '../../../../infrastructure/settings.ts'
-import { openForReading } from '../../../../infrastructure/sqlite/database.ts'
-import { firstHash, readReplacedLog } from '../../../../infrastructure/sqlite/event-log/replaced-log.ts'
-import { readKeyNames } from '../../../../infrastructure/sqlite/keyring/key-names.ts'
-import { EVENTS_FILE, KEYRING_FILE } from '../../../compose/stores.ts'
-import { SERVER_LIMIT_MS } from '../tool-data.ts'
-import type { StatusLine } from '../../status-line.ts'
+import type { History } from '../../../application/restore/history.ts'
+import { readHistory } from '../../../application/restore/read-history.ts'
+import { messageOf } from '../../../domain/shared/message-of.ts'
+import type { Settings } from '../../../infrastructure/settings.ts'
+import { openForReading } from '../../../infrastructure/sqlite/database.ts'
+import { firstHash, readReplacedLog } from '../../../infrastructure/sqlite/event-log/replaced-log.ts'
+import { readKeyNames } from '../../../infrastructure/sqlite/keyring/key-names.ts'
+import { EVENTS_FILE, KEYRING_FILE, SERVER_LIMIT_MS } from '../stores.ts'
+import type { Progress } from './progress.ts'
 
 /** What the data that a restore replaces says about the time after the backup. */
 export interface ReplacedData {
@@ -37,8 +36,8 @@ const unreadable = (name: string, error: unknown): string => `${name} cannot be 
 
 /** Reads the names of the keys in MongoDB. */
 const namesInMongo = async (url: string, { streamPrefix: prefix }: Settings): Promise<Keys> => {
-  const { connectMongo } = await import('../../../../infrastructure/mongodb/connection.ts')
-  const { mongoKeyNames } = await import('../../../../infrastructure/mongodb/keyring.ts')
+  const { connectMongo } = await import('../../../infrastructure/mongodb/connection.ts')
+  const { mongoKeyNames } = await import('../../../infrastructure/mongodb/keyring.ts')
   const connection = await connectMongo(url, { prefix, limitMs: SERVER_LIMIT_MS })
   try {
     const { erased, kept } = await mongoKeyNames(connection)
@@ -72,7 +71,7 @@ const namesInFiles = (present: string, copy: string): Keys => {
 }
 
 /** Reads the present log, unless it is another service's. */
-const logIn = async (present: string, copy: string, status: StatusLine): Promise<Log> => {
+const logIn = async (present: string, copy: string, status: Progress): Promise<Log> => {
   if (!existsSync(present)) return NO_LOG
   try {
     if (firstHash(present) !== firstHash(copy)) return { ...NO_LOG, isSame: false }
@@ -99,7 +98,7 @@ const lostIdentity = (keys: Keys, log: Log): ReadonlyArray<string> => [
  * returns the path of the file that will replace a file.
  */
 export const readReplaced = async (
-  settings: Settings, copyOf: (name: string) => string, status: StatusLine,
+  settings: Settings, copyOf: (name: string) => string, status: Progress,
 ): Promise<ReplacedData> => {
   const { dataDir, eventstoreUrl, mongoUrl } = settings
   const filesOf = (name: string) => [join(dataDir, name), copyOf(name)] as const

@@ -1,0 +1,18 @@
+import { orThrow } from '../../../domain/shared/or-throw.ts'
+import type { Documents } from '../../../application/ports/documents.ts'
+import type { EventStore } from '../../../application/ports/event-store.ts'
+import { allProjections } from '../../../projections/all-projections.ts'
+import { discardNewerThanLog } from '../../../projections/rebuild/discard-newer-than-log.ts'
+import { stagedOf } from '../../../projections/rebuild/unfinished-rebuild.ts'
+import { DUTIES } from '../duties.ts'
+
+interface Stores {
+  readonly store: Pick<EventStore, 'head' | 'read'>
+  readonly documents: Pick<Documents, 'checkpoint' | 'discard'>
+}
+
+/** Discards all lists and duties that are newer than the restored log: the next start builds them again. */
+export const discardNewer = async (stores: Stores): Promise<void> => {
+  const projections = [...allProjections, ...allProjections.map(stagedOf)]
+  orThrow(await discardNewerThanLog({ ...stores, projections, duties: DUTIES })())
+}
