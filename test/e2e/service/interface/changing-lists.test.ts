@@ -32,7 +32,7 @@ const missedIn = (ids: ReadonlyArray<number>, shown: ReadonlyArray<number>): Rea
   ids.filter((id) => !shown.includes(id))
 
 test('a walk misses no session while others are created and finished, but may repeat some', async (t) => {
-  const client = await service.user('walker', { max_sessions: 100 })
+  const client = await service.user('page-walker', { max_sessions: 100 })
   const ids = await createLives(client, 8)
   t.deepEqual(await walk(client, '', () => undefined), ids)
   const finished = await walk(client, '', (page) => client.put(`/lives/${ids[page]}/finish`))
@@ -44,7 +44,7 @@ test('a walk misses no session while others are created and finished, but may re
 })
 
 test('a walk misses at most one session for each one that leaves the list, and the next walk shows all', async (t) => {
-  const client = await service.user('remover', { max_sessions: 100 })
+  const client = await service.user('page-remover', { max_sessions: 100 })
   const ids = await createLives(client, 9)
   const [first = 0, second = 0] = ids
   const remove = async (id: number): Promise<void> => {
