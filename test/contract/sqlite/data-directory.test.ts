@@ -15,10 +15,12 @@ interface Holder {
   readonly answer: string
 }
 
-/** Starts a process that takes the directory. Calls `whileLocking` at the moment before. */
-const startHolder = async (t: ExecutionContext, directory: string, whileLocking?: () => void): Promise<Holder> => {
+/** Starts a process that takes the directory and waits `waitMs` for it. Calls `whileLocking` at the moment before. */
+const startHolder = async (
+  t: ExecutionContext, directory: string, waitMs = 0, whileLocking?: () => void,
+): Promise<Holder> => {
   const script = fileURLToPath(new URL('./directory-holder.ts', import.meta.url))
-  const child = spawn(process.execPath, ['--expose-gc', script, directory], { stdio: ['pipe', 'pipe', 'inherit'] })
+  const child = spawn(process.execPath, ['--expose-gc', script, directory, String(waitMs)], { stdio: ['pipe', 'pipe', 'inherit'] })
   t.teardown(() => child.kill('SIGKILL'))
   const lines = on(createInterface({ input: child.stdout }), 'line')
   await lines.next()
@@ -66,7 +68,7 @@ test('a process waits for a lock that another process holds only for a moment', 
   t.teardown(remove)
   const lock = acquireDataDirectory(path)
   if (E.isLeft(lock)) return t.fail()
-  const { child, answer } = await startHolder(t, path, () => setTimeout(lock.right.release, 200))
+  const { child, answer } = await startHolder(t, path, 60_000, () => setTimeout(lock.right.release, 200))
   t.is(answer, 'held')
   await kill(child)
 })
