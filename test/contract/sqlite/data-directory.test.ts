@@ -20,7 +20,8 @@ const startHolder = async (
   t: ExecutionContext, directory: string, waitMs = 0, whileLocking?: () => void,
 ): Promise<Holder> => {
   const script = fileURLToPath(new URL('./directory-holder.ts', import.meta.url))
-  const child = spawn(process.execPath, ['--expose-gc', script, directory, String(waitMs)], { stdio: ['pipe', 'pipe', 'inherit'] })
+  const options = ['--expose-gc', script, directory, String(waitMs)]
+  const child = spawn(process.execPath, options, { stdio: ['pipe', 'pipe', 'inherit'] })
   t.teardown(() => child.kill('SIGKILL'))
   const lines = on(createInterface({ input: child.stdout }), 'line')
   await lines.next()

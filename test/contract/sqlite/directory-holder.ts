@@ -3,8 +3,8 @@ import * as E from 'fp-ts/lib/Either.js'
 import { acquireDataDirectory } from '../../../infrastructure/sqlite/data-directory.ts'
 
 /**
- * Prints `locking`, takes the data directory of its first argument, waiting for the milliseconds of the second, prints `held` or `in use`, and runs until its input
- * ends.
+ * Prints `locking`, takes the data directory of its first argument, prints `held` or `in use`, and runs until its input
+ * ends. It waits for the lock for the milliseconds of its second argument.
  * It drops its reference to the lock and collects garbage, which must not release the directory (--expose-gc).
  */
 writeSync(1, 'locking\n')
