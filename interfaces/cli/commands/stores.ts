@@ -1,3 +1,4 @@
+import { UNKNOWN_LOST_IDS } from '../../compose/restoring/lost-ids.ts'
 import { SESSION, WHOLE_NUMBER } from './command.ts'
 import type { Command } from './command.ts'
 
@@ -108,7 +109,7 @@ const RESTORING = {
     value: 'N',
     meaning: 'the ids of each kind to skip if the log of the time after the backup is gone. 0: nothing was lost, so '
       + 'API tokens stay switched on',
-    fallback: '1000000',
+    fallback: String(UNKNOWN_LOST_IDS),
     rule: WHOLE_NUMBER,
   },
   'skip-unreadable': {

@@ -11,8 +11,10 @@ interface Stores {
   readonly documents: Pick<Documents, 'checkpoint' | 'discard'>
 }
 
+/** All read models, also unfinished rebuilds, and all duties: everything that has a checkpoint. */
+export const ALL_CHECKPOINTS = { projections: [...allProjections, ...allProjections.map(stagedOf)], duties: DUTIES }
+
 /** Discards all lists and duties that are newer than the restored log: the next start builds them again. */
 export const discardNewer = async (stores: Stores): Promise<void> => {
-  const projections = [...allProjections, ...allProjections.map(stagedOf)]
-  orThrow(await discardNewerThanLog({ ...stores, projections, duties: DUTIES })())
+  orThrow(await discardNewerThanLog({ ...stores, ...ALL_CHECKPOINTS })())
 }
