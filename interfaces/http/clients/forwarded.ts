@@ -126,8 +126,8 @@ export const createArrivalReader = (trusted: ReadonlyArray<string>): ((request: 
     const peer = addressOf(socket.remoteAddress ?? '') ?? ''
     const encrypted = 'encrypted' in socket && socket.encrypted === true
     const direct: Arrival = { address: peer, encrypted, host: headers.host ?? '', prefix: '' }
-    const elements = elementsOf(headers.forwarded)
     if (!isTrusted(peer)) return direct
+    const elements = elementsOf(headers.forwarded)
     const client = clientOf(peer, valuesOf(headers['x-forwarded-for']), elements)
     if (client === null) return { ...direct, address: '' }
     const forwarded = (name: string): string | undefined =>
