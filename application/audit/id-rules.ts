@@ -4,7 +4,7 @@ import { LogRestored } from '../../domain/restores/events.ts'
 import { IdTaken, sequenceStream } from '../../domain/shared/sequence.ts'
 import { UserRegistered } from '../../domain/user/events.ts'
 import type { ObservedEvent } from './erasure-rules.ts'
-import { subjectOf } from './key-subject.ts'
+import { subjectOf } from '../../domain/key-subject.ts'
 
 /** Knows which ids were given out. A key of another id would refuse the text of a coming session or user. */
 export const createIdRules = () => {

@@ -1,6 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js'
 import { ADMISSION_STREAM, LiveIdsSkipped } from '../../domain/admission/events.ts'
 import { ApiTokenDeactivated } from '../../domain/api-token/events.ts'
+import { subjectOf } from '../../domain/key-subject.ts'
 import { LogRestored, RESTORES_STREAM } from '../../domain/restores/events.ts'
 import { orThrow } from '../../domain/shared/or-throw.ts'
 import { UserDisabled } from '../../domain/user/events.ts'
@@ -43,8 +44,11 @@ export interface Recorded {
 
 /** Returns the highest id that keys are named after. */
 export const highestNamed = (kind: IdKind, names: ReadonlyArray<string>): number => {
-  const pattern = kind === 'live' ? /^(?:live|text)-(\d+)$/ : new RegExp(`^${kind}-(\\d+)$`)
-  return names.reduce((highest, name) => Math.max(highest, Number(pattern.exec(name)?.[1] ?? 0)), 0)
+  const wanted = kind === 'live' ? 'session' : kind
+  return names.reduce((highest, name) => {
+    const subject = subjectOf(name)
+    return subject?.kind === wanted ? Math.max(highest, subject.id) : highest
+  }, 0)
 }
 
 /** Returns the last id of each kind that may have been given out before the restore. */

@@ -9,7 +9,7 @@ import { sha256Of } from '../../../infrastructure/files/file-hash.ts'
 import { copyDatabase } from '../../../infrastructure/sqlite/copy-database.ts'
 import { verifyChain } from '../../../infrastructure/sqlite/event-log/verify-chain.ts'
 import type { Settings } from '../../../infrastructure/settings.ts'
-import { ERASURES_FILE } from '../../compose/repeat-erasures.ts'
+import { DELETIONS_FILE } from '../../compose/restoring/deletions.ts'
 import { EVENTS_FILE } from '../../compose/stores.ts'
 import { BACKUP_FORMAT, MANIFEST_FILE, MASTER_KEY_FILE, contentOf, databasesNotOn } from './backup-manifest.ts'
 import { productVersion, requireEmbedded, serversOf } from './backup-manifest.ts'
@@ -59,9 +59,9 @@ const copyAll = async ({ settings, directory, servers, masterKey, status }: Back
   const digests: Record<string, string> = {}
   // After a restore, a file lists the keys that the next start must erase. That start writes the erasures into the log
   // and then deletes the file. So the file is copied before the log: the backup has the list, the erasures, or both.
-  const repeatErasures = join(settings.dataDir, ERASURES_FILE)
+  const repeatErasures = join(settings.dataDir, DELETIONS_FILE)
   if (existsSync(repeatErasures))
-    digests[ERASURES_FILE] = await copyAndHash(repeatErasures, join(directory, ERASURES_FILE))
+    digests[DELETIONS_FILE] = await copyAndHash(repeatErasures, join(directory, DELETIONS_FILE))
   for (const name of databasesNotOn(servers)) {
     status.show(`copying ${name}`, `${Math.ceil((await stat(join(settings.dataDir, name))).size / 1e6)} MB`)
     await copyDatabase(join(settings.dataDir, name), join(directory, name))

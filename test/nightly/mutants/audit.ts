@@ -95,7 +95,7 @@ export const auditMutants: ReadonlyArray<Mutant> = [
     rows: ['took over the session in term 2 without an assignment'], test: AUDIT_VIOLATIONS,
   },
   {
-    file: 'application/audit/key-subject.ts',
+    file: 'domain/key-subject.ts',
     before: '(user|live|text)',
     after: '(user|live)',
     rows: ['key text-1: still exists although session 1 was deleted'], test: AUDIT_VIOLATIONS,

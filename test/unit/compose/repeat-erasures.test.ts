@@ -4,12 +4,13 @@ import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
-import { ERASURES_FILE, repeatErasures } from '../../../interfaces/compose/repeat-erasures.ts'
+import { repeatErasures } from '../../../interfaces/compose/repeat-erasures.ts'
+import { DELETIONS_FILE } from '../../../interfaces/compose/restoring/deletions.ts'
 
 test('users and sessions in the list are deleted again; those with unreadable data stay in the list', async (t) => {
   const directory = await mkdtemp(join(tmpdir(), 'stenolog-erase-again-'))
   t.teardown(() => rm(directory, { recursive: true, force: true }))
-  const file = join(directory, ERASURES_FILE)
+  const file = join(directory, DELETIONS_FILE)
   await writeFile(file, JSON.stringify(['user-1', 'user-2', 'live-3', 'text-3', 'live-4']))
   let damaged: ReadonlyArray<string> = ['user-2', 'live-4']
   const done: string[] = []

@@ -5,7 +5,7 @@ export interface KeySubject {
   readonly id: number
 }
 
-/** Returns null for a key that belongs to neither. */
+/** Reads the name of a key. Null for a key that belongs to neither. */
 export const subjectOf = (name: string): KeySubject | null => {
   const [, key, id] = /^(user|live|text)-(\d+)$/.exec(name) ?? []
   if (key === undefined) return null
