@@ -1,36 +1,36 @@
 /** The values of each parameter of a query, in the order in which they were sent. */
 export type QueryValues = Readonly<Record<string, ReadonlyArray<string>>>
 
-const nameOf = (pair: string): string => {
-  const end = pair.indexOf('=')
-  return end === -1 ? pair : pair.slice(0, end)
-}
-
 /** Values of one parameter that count: the first ones, up to this number. A list of more values is refused. */
 export const MAX_VALUES = 20
 
-/** Returns '' for text that no known name can be. */
-const unescaped = (name: string): string => {
-  try {
-    return decodeURIComponent(name)
-  } catch {
-    return ''
-  }
+/** A letter of a name, as itself or escaped. */
+const letterPattern = (letter: string): string => {
+  const code = letter.charCodeAt(0).toString(16).replace(/[a-f]/, (digit) => `[${digit}${digit.toUpperCase()}]`)
+  return `(?:${letter}|%${code})`
+}
+
+const patterns = new Map<string, RegExp>()
+
+/** The pattern of a pair with this name, which has only letters, digits and underscores. */
+const pairPattern = (name: string): RegExp => {
+  const known = patterns.get(name)
+  if (known !== undefined) return known
+  const pattern = new RegExp(`(?<![^&])${Array.from(name, letterPattern).join('')}(?:=[^&]*)?(?![^&])`, 'g')
+  patterns.set(name, pattern)
+  return pattern
+}
+
+const valuesOf = (query: string, name: string): ReadonlyArray<string> => {
+  const pairs = query.match(pairPattern(name)) ?? []
+  const counted = pairs.length > MAX_VALUES ? [...pairs.slice(0, MAX_VALUES), ...pairs.slice(-1)] : pairs
+  return [...new URLSearchParams(counted.join('&')).values()]
 }
 
 /**
- * Returns the values of the parameters `names`, in one pass over the query. A query has space for thousands of
- * parameters, so others are skipped before they are decoded, and of a parameter that is repeated more often, the first
- * `MAX_VALUES` values and the last one are returned.
+ * Returns the values of the parameters `names`, which the code chooses, not the client. A query has space for thousands
+ * of parameters, so the others are skipped before they are decoded, and of a parameter that is repeated more often, the
+ * first `MAX_VALUES` values and the last one are returned.
  */
-export const valuesIn = (query: string, names: ReadonlyArray<string>): QueryValues => {
-  const found = new Map<string, Array<string>>(names.map((name) => [name, []]))
-  for (const pair of names.length === 0 ? [] : query.split('&')) {
-    const name = nameOf(pair)
-    const pairs = found.get(name) ?? (name.includes('%') ? found.get(unescaped(name)) : undefined)
-    if (pairs !== undefined) pairs[Math.min(pairs.length, MAX_VALUES)] = pair
-  }
-  return Object.fromEntries(
-    Array.from(found, ([name, pairs]) => [name, [...new URLSearchParams(pairs.join('&')).values()]]),
-  )
-}
+export const valuesIn = (query: string, names: ReadonlyArray<string>): QueryValues =>
+  Object.fromEntries(names.map((name) => [name, query === '' ? [] : valuesOf(query, name)]))
