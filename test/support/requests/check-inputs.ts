@@ -32,22 +32,26 @@ export const checkLargestInputs = async (
   const measure = startMeasuring(t, url)
   const blockOf = async ({ access, path }: Route, input: RequestInput): Promise<number> => {
     const headers = { ...(access !== 'public' && { authorization: `Bearer ${token}` }), ...input.headers }
-    const blocks: Array<number> = []
+    const { status, block } = await measure({ ...input, headers })
+    t.true(status >= 200 && status < 500 && !UNREAD.includes(status), `${path}: ${input.name}: ${status}`)
+    return block
+  }
+  // By turns, so that both meet the same state of the machine and of the compiler.
+  const blocksOf = async (route: Route, input: RequestInput): Promise<Record<'smallest' | 'largest', number>> => {
+    const [smallest, largest]: [Array<number>, Array<number>] = [[], []]
     for (let n = 0; n < REPEATS; n += 1) {
-      const { status, block } = await measure({ ...input, headers })
-      t.true(status >= 200 && status < 500 && !UNREAD.includes(status), `${path}: ${input.name}: ${status}`)
-      blocks.push(block)
+      smallest.push(await blockOf(route, smallestInput(route)))
+      largest.push(await blockOf(route, input))
     }
-    return median(blocks)
+    return { smallest: median(smallest), largest: median(largest) }
   }
   const slow: Array<string> = []
   for (const route of routes) {
-    const smallest = await blockOf(route, smallestInput(route))
     for (const input of largestInputs(route)) {
+      const { smallest, largest } = await blocksOf(route, input)
       const limit = 3 * (printingTime(input) + smallest)
-      const block = await blockOf(route, input)
-      const times = `${block.toFixed(2)} ms > ${limit.toFixed(2)} ms`
-      if (block > limit) slow.push(`${route.method} ${route.path}: ${input.name}: ${times}`)
+      const times = `${largest.toFixed(2)} ms > ${limit.toFixed(2)} ms`
+      if (largest > limit) slow.push(`${route.method} ${route.path}: ${input.name}: ${times}`)
       if (input.name === 'names in the query')
         t.true(timeOf(() => quadratic(input.target)) > limit, 'the test would see the old grouping')
     }
