@@ -16,20 +16,10 @@ const withoutOpen = (counts: LiveCountsDocument, liveId: number): LiveCountsDocu
 })
 
 /** Remembers a session whose creation cannot be read. It is in no list, so its deletion must not lower a count. */
-const uncounted = (counts: LiveCountsDocument, liveId: number): LiveCountsDocument => ({
-  ...counts, uncounted: [...without(counts.uncounted ?? [], liveId), liveId],
-})
-
-/** Moves an open session to a total. */
-const ended = (counts: LiveCountsDocument, liveId: number, total: 'finished' | 'error'): LiveCountsDocument =>
-  isOpen(counts, liveId)
-    ? { ...withoutOpen(counts, liveId), [total]: counts[total] + 1 }
-    : uncounted(counts, liveId)
-
-const started = (counts: LiveCountsDocument, liveId: number): LiveCountsDocument =>
-  isOpen(counts, liveId)
-    ? { ...withoutOpen(counts, liveId), active: [...without(counts.active, liveId), liveId] }
-    : uncounted(counts, liveId)
+const uncounted = (counts: LiveCountsDocument, liveId: number): LiveCountsDocument =>
+  counts.uncounted?.includes(liveId) === true
+    ? counts
+    : { ...counts, uncounted: [...(counts.uncounted ?? []), liveId] }
 
 const deleted = (
   { uncounted: unread, ...counts }: LiveCountsDocument, liveId: number, total: 'finished' | 'error',
@@ -43,6 +33,28 @@ const deleted = (
   return others.length === 0 ? counts : { ...counts, uncounted: others }
 }
 
+type OpenEvent = Exclude<StoredLiveEvent, { readonly type: 'LiveCreated' | 'LiveAborted' | 'LiveDeleted' }>
+
+/** Folds an event that only an open session has. */
+const changed = (counts: LiveCountsDocument, { type, data: { liveId } }: OpenEvent): LiveCountsDocument => {
+  switch (type) {
+    case 'LiveStarted':
+      return { ...withoutOpen(counts, liveId), active: [...without(counts.active, liveId), liveId] }
+    case 'LiveFinished':
+      return { ...withoutOpen(counts, liveId), finished: counts.finished + 1 }
+    case 'LiveFailed':
+      return { ...withoutOpen(counts, liveId), error: counts.error + 1 }
+    case 'SourceStarted':
+    case 'SenderAttached':
+    case 'SenderDetached':
+    case 'LiveTakenOver':
+    case 'VocabularyChanged':
+      return counts
+    default:
+      return type satisfies never
+  }
+}
+
 const fold = (
   current: LiveCountsDocument | null,
   event: StoredLiveEvent,
@@ -53,24 +65,12 @@ const fold = (
   switch (event.type) {
     case 'LiveCreated':
       return { ...counts, pending: [...without(counts.pending, liveId), liveId] }
-    case 'LiveStarted':
-      return started(counts, liveId)
-    case 'LiveFinished':
-      return ended(counts, liveId, 'finished')
-    case 'LiveFailed':
-      return ended(counts, liveId, 'error')
     case 'LiveAborted':
       return current && withoutOpen(current, liveId)
     case 'LiveDeleted':
       return current && deleted(current, liveId, event.data.lastStatus)
-    case 'SourceStarted':
-    case 'SenderAttached':
-    case 'SenderDetached':
-    case 'LiveTakenOver':
-    case 'VocabularyChanged':
-      return current
     default:
-      return event satisfies never
+      return isOpen(counts, liveId) ? changed(counts, event) : uncounted(counts, liveId)
   }
 }
 

@@ -52,9 +52,9 @@ const shapeOf = (projection: Projection): string => {
 const SHAPES: Readonly<Record<string, string>> = {
   'api-token-totals': 'f056bf2f3459402a',
   'api-tokens': '516de53fc81213d2',
-  'live-counts': '8591bb1c3344b1d3',
+  'live-counts': '52d921316eff36ab',
   'live-tokens': 'b3682979c564d798',
-  'live-totals': 'b1810b079344590e',
+  'live-totals': 'bb6641784264a266',
   'lives': '0b5d9becdcd25814',
   'profiles': 'dc272728dc541ec7',
   'user-totals': '29303a4e216b49c5',
