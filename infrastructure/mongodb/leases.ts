@@ -1,6 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Logger } from '../../application/ports/environment.ts'
-import type { HeldLease, Leases } from '../../application/ports/peers/leases.ts'
+import type { HeldLease, LeaseHolder, Leases } from '../../application/ports/peers/leases.ts'
 import type { Timers } from '../../application/ports/timers.ts'
 import { pause } from '../../application/waiting.ts'
 import type { Lease, LeaseRegister } from './lease-register.ts'
@@ -35,7 +35,7 @@ interface Seeker {
 export const createLeases = ({ register, members, timers, logger, pauseMs }: LeasesDeps): Leases => {
   const { self } = members
   const seekers = new Map<string, Seeker>()
-  let known: ReadonlyArray<Lease> = []
+  let holders: ReadonlyArray<LeaseHolder> = []
 
   const isOwn = ({ incarnation }: Pick<Lease, 'incarnation'>): boolean => incarnation === self.incarnation
 
@@ -70,6 +70,12 @@ export const createLeases = ({ register, members, timers, logger, pauseMs }: Lea
     || lease.incarnation === null
     || !stays(lease.holder, lease.incarnation)
 
+  /** A lost member holds nothing, although its name stays in the lease until another process takes the lease. */
+  const holderOf = (lease: Lease, verdicts: Verdicts): LeaseHolder => {
+    const { name, holder, token } = lease
+    return { name, holder: isFree(lease, verdicts) ? null : holder, token, isOwn: isOwn(lease) }
+  }
+
   const isStaying = (): boolean =>
     members.all().every(({ incarnation, state }) => incarnation !== self.incarnation || state !== 'stopping')
 
@@ -100,7 +106,9 @@ export const createLeases = ({ register, members, timers, logger, pauseMs }: Lea
     const found = await register.read()
     return async (verdicts) => {
       if (E.isLeft(found)) return
-      known = found.right
+      const known = found.right
+      // An uncounted read does not show which members are lost.
+      if (verdicts.isCounted) holders = known.map((lease) => holderOf(lease, verdicts))
       const unused = known.filter((lease) => isOwn(lease) && !seekers.has(lease.name))
       await Promise.all([
         ...[...seekers].map(([name, seeker]) =>
@@ -126,7 +134,6 @@ export const createLeases = ({ register, members, timers, logger, pauseMs }: Lea
         },
       }
     },
-    holders: () =>
-      known.map(({ name, holder, token, incarnation }) => ({ name, holder, token, isOwn: isOwn({ incarnation }) })),
+    holders: () => holders,
   }
 }

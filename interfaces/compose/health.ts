@@ -11,6 +11,7 @@ import type { Translations } from '../../application/translation/translations.ts
 import type { SourceIsolation } from '../../infrastructure/sources/source-isolation.ts'
 import type { UnreadableStream, WatchedLog } from '../../application/log/watched-log.ts'
 import type { ClusterFigures } from '../../infrastructure/node/cluster-metrics.ts'
+import { NOT_RUNNING } from '../../projections/progress/follow-progress.ts'
 import { createMetrics } from '../../infrastructure/node/metrics.ts'
 import type { HttpAppOptions } from '../http/app.ts'
 
@@ -50,6 +51,10 @@ const NO_TRANSLATIONS: ReturnType<Translations['figures']> =
 const MAX_NAMED = 100
 const FOREIGN = 'an encrypted value was changed, or belongs to another event'
 
+/** Errors of a store contain hosts and paths, and the response is public. Only the log contains them. */
+const publicError = (error: string | null): string | null =>
+  error === null || error === NOT_RUNNING ? error : 'retrying'
+
 /**
  * Creates the sources of /metrics and /health/ready. Damaged streams and missing keys are listed, but the service stays
  * ready: it still serves all other data, and a restart or another process would not help.
@@ -71,7 +76,7 @@ export const createHealth = (observed: Observed): Pick<HttpAppOptions, 'metrics'
     if (observed.own === null) return 'none'
     return observed.own.pool.whole.pid() === undefined ? 'restarting' : 'running'
   }
-  // An error of a projection in another process does not count, because every process would then be unready.
+  // A projection that another process or no process runs does not count, because every process would then be unready.
   const hasCaughtUpWithLog = () =>
     observed.projector.lag().every(({ hasCaughtUp, error, isOwn }) => hasCaughtUp && (error === null || !isOwn))
   return {
@@ -97,8 +102,7 @@ export const createHealth = (observed: Observed): Pick<HttpAppOptions, 'metrics'
         draining: observed.draining(),
         eventStore: eventStore(),
         readModels: observed.readModels.isReachable() ? 'ok' : 'unavailable',
-        // Errors of a store contain hosts and paths, and this response is public. Only the log contains them.
-        projections: lags().map((lag) => ({ ...lag, error: lag.error === null ? null : 'retrying' })),
+        projections: lags().map((lag) => ({ ...lag, error: publicError(lag.error) })),
         engine: engine(),
         // The service is ready without workers, because everything except new sessions works.
         ...(observed.cluster !== null && { workers: observed.cluster.workers() }),

@@ -10,7 +10,8 @@ const POLL_MS = { awaited: 50, idle: 1000 }
 /** If no new beat (numbered update) arrives for this time, no process runs the projection. A takeover takes less. */
 const SILENCE_TIMEOUT_MS = 10_000
 
-const NOT_RUNNING = 'no process runs this projection'
+/** The error of a projection that no process runs. */
+export const NOT_RUNNING = 'no process runs this projection'
 const FAILING_ELSEWHERE = 'the process that runs this projection reports an error'
 
 interface FollowProgressDeps {

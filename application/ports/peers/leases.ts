@@ -9,7 +9,7 @@ export interface HeldLease {
 /** The holder of a lease, for people and metrics. */
 export interface LeaseHolder {
   readonly name: string
-  /** Null: no process holds the lease at this moment. */
+  /** Null: no process holds the lease at this moment. A lost or stopping process holds none. */
   readonly holder: string | null
   readonly token: number
   readonly isOwn: boolean
@@ -28,6 +28,6 @@ export interface Leases {
   readonly hold: (name: string, work: (held: HeldLease) => Promise<void>) => { readonly stop: () => Promise<void> }
   /** True when no other process uses these stores, so nothing needs to be published. */
   readonly isAlone?: true
-  /** Returns the holders as of the last successful read. */
+  /** Returns the holders as of the last read that shows which processes are lost. */
   readonly holders: () => ReadonlyArray<LeaseHolder>
 }

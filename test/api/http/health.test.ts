@@ -1,5 +1,6 @@
 import test from 'ava'
 import { createHealth } from '../../../interfaces/compose/health.ts'
+import { NOT_RUNNING } from '../../../projections/progress/follow-progress.ts'
 import { createObserverCheck } from '../../../interfaces/http/clients/observers.ts'
 import { startHttp } from './http-service.ts'
 
@@ -9,7 +10,7 @@ type Observed = Parameters<typeof createHealth>[0]
 const DRIVER_ERROR = 'connect ECONNREFUSED mongodb://root:hunter2@10.0.0.5:27017/stenolog'
 
 /** Returns the parts of a service with one projection. If `error` is not null, the projection retries after it. */
-const partsWith = (error: string | null, { isOlder = false, hasCaughtUp = true } = {}): Observed =>
+const partsWith = (error: string | null, { isOlder = false, hasCaughtUp = true, isOwn = true } = {}): Observed =>
   ({
     admission: { state: () => ({ open: [], vramTotal: 0 }) },
     projector: {
@@ -22,7 +23,7 @@ const partsWith = (error: string | null, { isOlder = false, hasCaughtUp = true }
           failures: error === null ? 0 : 2,
           rebuilding: false,
           hasCaughtUp,
-          isOwn: true,
+          isOwn,
         },
       ],
       timeouts: () => 0,
@@ -40,6 +41,11 @@ const partsWith = (error: string | null, { isOlder = false, hasCaughtUp = true }
     draining: () => false,
     cluster: null,
   }) as unknown as Observed
+
+test('readiness says that no process runs a projection, and stays ready for everything else', (t) => {
+  const { readiness } = createHealth(partsWith(NOT_RUNNING, { isOwn: false }))
+  t.like(readiness?.(), { ready: true, checks: { projections: [{ error: 'no process runs this projection' }] } })
+})
 
 test('readiness reports that a projection is retrying, without the error text', async (t) => {
   const { readiness } = createHealth(partsWith(DRIVER_ERROR))

@@ -117,6 +117,41 @@ test('another member takes the lease of a killed one after its TTL, and not duri
   )
 })
 
+test('a lease of a lost member is held by nobody until another member takes it', async (t) => {
+  const world = createMembersWorld()
+  const first = world.start('a', { leases: LEASES })
+  await world.pass(TTL)
+  const watching = world.start('b')
+  await world.pass(TTL)
+  const holders = (): ReadonlyArray<string | null> => watching.leases().holders().map(({ holder }) => holder)
+  const { name } = first.members().self
+  t.deepEqual(holders(), [name, name])
+  first.kill()
+  await world.pass(TTL / 2)
+  t.deepEqual(holders(), [name, name], 'the member is not lost yet')
+  await world.pass(TTL)
+  t.deepEqual(holders(), [null, null])
+  world.elect(true)
+  await world.pass(2 * TTL)
+  t.deepEqual(holders(), [null, null], 'an election says nothing about the members')
+  world.elect(false)
+  const next = world.start('c', { leases: LEASES })
+  await world.pass(2 * TTL)
+  t.deepEqual(holders(), [next.members().self.name, next.members().self.name])
+})
+
+test('while MongoDB does not answer, no member loses its leases in the figures', async (t) => {
+  const world = createMembersWorld()
+  const first = world.start('a', { leases: LEASES })
+  await world.pass(TTL)
+  const watching = world.start('b')
+  await world.pass(TTL)
+  const { name } = first.members().self
+  watching.setLine('cut')
+  await world.pass(3 * TTL)
+  t.deepEqual(watching.leases().holders().map(({ holder }) => holder), [name, name])
+})
+
 test('a frozen holder learns of its loss on waking, and a restarted holder holds nothing', async (t) => {
   const world = createMembersWorld()
   const first = world.start('a', { leases: LEASES })
