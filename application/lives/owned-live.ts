@@ -17,6 +17,7 @@ export interface OwnedLive {
   readonly created: Data<typeof LiveCreated>
   /** When the session finished or failed. Null before its end. */
   readonly endedAt: string | null
+  readonly status: 'open' | 'finished' | 'error'
   /** Revision of the newest event. */
   readonly revision: Revision
 }
@@ -42,7 +43,9 @@ export const findLive =
         const created = createdOf(first)
         if (created === undefined) return E.left(whyUnreadable(first) ?? notFound)
         if (!mayRead(created.data.userId)) return E.left(notFound)
-        return E.right({ created: created.data, endedAt: endOf(last)?.data.at ?? null, revision: last.revision })
+        const end = endOf(last)
+        const status = end === undefined ? 'open' : end.type === LiveFailed.type ? 'error' : 'finished'
+        return E.right({ created: created.data, endedAt: end?.data.at ?? null, status, revision: last.revision })
       }),
     )
 

@@ -5,7 +5,7 @@ import type { EngineSettings } from '../../domain/live/settings.ts'
 import type { GivenVocabulary } from '../../domain/live/vocabulary.ts'
 import type { Permission } from '../../domain/user/events.ts'
 import type { DocumentsUnavailable, Page, PageQuery } from './documents.ts'
-import type { StoredEvent } from './event-store.ts'
+import type { LogCorrupted, StoredEvent, StoreUnavailable } from './event-store.ts'
 import type { KeyringUnavailable } from './keyring.ts'
 
 export type LiveStatus = 'pending' | 'active' | 'finished' | 'error'
@@ -74,7 +74,7 @@ export type ViewOf = (events: ReadonlyArray<StoredEvent>) => TaskEither<KeyringU
 export type FactsOf = (events: ReadonlyArray<StoredEvent>) => LiveFacts | null
 
 /** Reads a session of any user, without its secrets. */
-export type FactsOfLive = (liveId: number) => TaskEither<DocumentsUnavailable, Option<LiveFacts>>
+export type FactsOfLive = (liveId: number) => TaskEither<StoreUnavailable | LogCorrupted, Option<LiveFacts>>
 
 /** An administrator's filter for sessions. */
 export interface AllLivesQuery {
@@ -100,13 +100,19 @@ export interface ResolvedToken {
 }
 
 /**
- * Finds the session of a socket token. A token may belong to several sessions. Without `liveId` the newest open session
- * is returned, or the newest session if no session is open.
+ * Finds the listed session of the socket token with this keyed hash. A token may belong to several sessions. Without
+ * `liveId` the newest open session is returned, or the newest session if no session is open.
  */
-export type ResolveToken = (
-  token: string,
+export type FindListedToken = (
+  hash: string,
   liveId: number | null,
 ) => TaskEither<DocumentsUnavailable, Option<ResolvedToken>>
+
+/**
+ * Finds the newest session whose token has this keyed hash, among the sessions that the list of tokens does not contain
+ * yet. Left: the log cannot be read, or the list is too far behind.
+ */
+export type FindUnlistedLive = (hash: string) => TaskEither<DocumentsUnavailable | StoreUnavailable, Option<number>>
 
 /** The owner and the role of a socket token. */
 export interface TokenHolder {

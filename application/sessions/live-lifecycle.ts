@@ -12,9 +12,9 @@ import { startLive } from '../lives/commands/start-live.ts'
 import type { StartLive } from '../lives/commands/start-live.ts'
 import { startSource } from '../lives/commands/start-source.ts'
 import type { StartSource } from '../lives/commands/start-source.ts'
+import type { ResolveToken } from '../lives/queries/resolve-token.ts'
 import { storedFinals } from '../lives/queries/stored-finals.ts'
 import type { StoredFinals } from '../lives/queries/stored-finals.ts'
-import type { ResolveToken } from '../ports/read-models.ts'
 
 /** The write side, as sockets and pipelines use it. Each command returns once its event is stored. */
 export interface LiveLifecycle {

@@ -121,8 +121,8 @@ export const attachSocketServer = (options: SocketServerOptions): SocketServer =
   ): Promise<TokenTarget | HandshakeRefusal> => {
     const isId = liveId === null || (liveId > 0 && Number.isSafeInteger(liveId))
     if (!isId || !limits.mayTry(address, token)) return handshake.BAD_TOKEN
-    const resolved = await sessions.resolveToken(token, liveId)()
-    if (E.isLeft(resolved)) return handshake.UNAVAILABLE
+    const resolved = await sessions.resolveToken(token, liveId, () => limits.mayReadLog(address))()
+    if (E.isLeft(resolved)) return handshake.refusalOf(resolved.left)
     // Checked again, because other guesses of this address may have failed during the lookup.
     if (O.isNone(resolved.right) || !limits.mayTry(address, token)) return handshake.BAD_TOKEN
     const target = resolved.right.value

@@ -1,17 +1,24 @@
+import * as E from 'fp-ts/lib/Either.js'
 import { pipe } from 'fp-ts/lib/function.js'
 import * as O from 'fp-ts/lib/Option.js'
 import type { Option } from 'fp-ts/lib/Option.js'
 import * as RA from 'fp-ts/lib/ReadonlyArray.js'
 import * as TE from 'fp-ts/lib/TaskEither.js'
 import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
-import type { Credentials } from '../../application/ports/credentials.ts'
 import type { DocumentsUnavailable, Filter } from '../../application/ports/documents.ts'
-import type { HolderOfToken, ResolvedToken, ResolveToken } from '../../application/ports/read-models.ts'
+import type { EventStore, Position } from '../../application/ports/event-store.ts'
+import type {
+  FindListedToken, FindUnlistedLive, HolderOfToken, ResolvedToken,
+} from '../../application/ports/read-models.ts'
+import type { Timers } from '../../application/ports/timers.ts'
+import { LiveCreated } from '../../domain/live/events.ts'
+import { eventReader } from '../../domain/read-event.ts'
 import { openLivesOf } from '../live-counts/queries.ts'
 import { livesIn } from '../lives/document.ts'
 import type { ReadDocuments } from '../typed-documents.ts'
 import { liveTokensIn } from './document.ts'
 import type { LiveTokenDocument } from './document.ts'
+import { liveTokens } from './projection.ts'
 
 const newestTokenIn =
   (documents: ReadDocuments) =>
@@ -26,13 +33,8 @@ export const holderOfToken =
   (hash) =>
     newestTokenIn(documents)({ hash })
 
-export interface ResolveTokenDeps {
-  readonly credentials: Pick<Credentials, 'keyedHash'>
-  readonly documents: ReadDocuments
-}
-
-/** Finds the session and role of a token by its hash. */
-export const resolveToken = ({ credentials, documents }: ResolveTokenDeps): ResolveToken => {
+/** Finds the listed session and the role of a token by its hash. */
+export const findListedToken = ({ documents }: { readonly documents: ReadDocuments }): FindListedToken => {
   const newestToken = newestTokenIn(documents)
 
   /** The token may be projected before its session. A session that is not projected yet counts as pending. */
@@ -55,8 +57,7 @@ export const resolveToken = ({ credentials, documents }: ResolveTokenDeps): Reso
       TE.map(O.getOrElse(() => token)),
     )
 
-  return (token, liveId) => {
-    const hash = credentials.keyedHash('live-token', token)
+  return (hash, liveId) => {
     const preferOpen = (newest: LiveTokenDocument): TaskEither<DocumentsUnavailable, LiveTokenDocument> =>
       liveId !== null || newest.role === 'sender' ? TE.right(newest) : newestOpen(hash, newest)
     return pipe(
@@ -65,3 +66,44 @@ export const resolveToken = ({ credentials, documents }: ResolveTokenDeps): Reso
     )
   }
 }
+
+export interface UnlistedLiveDeps {
+  readonly store: Pick<EventStore, 'subscribe'>
+  readonly timers: Timers
+  /** Returns the position up to which the list contains all events. */
+  readonly listedUpTo: () => Position
+}
+
+/** With more unlisted events than this, the list counts as too far behind. */
+const MAX_UNLISTED = 1000
+const MAX_READ_MS = 1500
+const TOO_FAR_BEHIND = E.left<DocumentsUnavailable>(
+  { _tag: 'DocumentsUnavailable', reason: 'the list of tokens is too far behind the log' })
+
+const createdOf = eventReader([LiveCreated])
+
+/** Reads the events that the list does not contain yet. */
+export const findUnlistedLive =
+  ({ store, timers, listedUpTo }: UnlistedLiveDeps): FindUnlistedLive =>
+  (hash) =>
+  async () => {
+    const stop = new AbortController()
+    const cancel = timers.after(MAX_READ_MS, () => stop.abort())
+    let [unlisted, found]: [number, Option<number>] = [0, O.none]
+    try {
+      for await (const message of store.subscribe(listedUpTo(), liveTokens.prefixes, stop.signal)) {
+        if (message.kind === 'caught-up') return E.right(found)
+        unlisted += 1
+        if (unlisted > MAX_UNLISTED) return TOO_FAR_BEHIND
+        const created = message.kind === 'event' ? createdOf(message.event)?.data : undefined
+        if (created !== undefined && [created.senderTokenHash, created.listenerTokenHash].includes(hash))
+          found = O.some(created.liveId)
+      }
+      return E.left({ _tag: 'StoreUnavailable', reason: 'the log did not answer in time' })
+    } catch (error) {
+      return E.left({ _tag: 'StoreUnavailable', reason: String(error) })
+    } finally {
+      cancel()
+      stop.abort()
+    }
+  }

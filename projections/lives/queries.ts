@@ -5,16 +5,19 @@ import * as TE from 'fp-ts/lib/TaskEither.js'
 import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
 import type { DocumentsUnavailable, Page, PageQuery } from '../../application/ports/documents.ts'
 import type { Keyring, KeyringUnavailable } from '../../application/ports/keyring.ts'
+import type { EventStore, LogCorrupted, StoreUnavailable } from '../../application/ports/event-store.ts'
 import { LIVE_STATUSES } from '../../application/ports/read-models.ts'
 import type {
   AllLivesQuery, FactsOfLive, IdsOfUser, LiveStatus, LiveView, PageOfAllLives,
 } from '../../application/ports/read-models.ts'
+import { LiveDeleted, liveStream } from '../../domain/live/events.ts'
 import { countLives } from '../live-counts/queries.ts'
 import { idsOfUser } from '../ids-of-user.ts'
 import { newestFirst } from '../newest-first.ts'
 import type { ReadDocuments } from '../typed-documents.ts'
 import { LIVES, livesIn } from './document.ts'
 import type { LiveDocument } from './document.ts'
+import { foldLive } from './projection.ts'
 import { factsOf, openLive, openLives } from './view.ts'
 
 export interface LiveQueryDeps {
@@ -22,16 +25,45 @@ export interface LiveQueryDeps {
   readonly keyring: Pick<Keyring, 'open'>
 }
 
+export interface OneLiveDeps {
+  readonly documents: ReadDocuments
+  readonly store: Pick<EventStore, 'read'>
+}
+
 type Unavailable = DocumentsUnavailable | KeyringUnavailable
+type LogUnreadable = StoreUnavailable | LogCorrupted
 
-/** Reads one session of a user. */
-export type GetLive = (userId: number, liveId: number) => TaskEither<Unavailable, Option<LiveView>>
+const unlistedLive =
+  (store: Pick<EventStore, 'read'>) =>
+  (liveId: number): TaskEither<LogUnreadable, Option<LiveDocument>> =>
+    pipe(
+      // A deleted session may have many events, which need not be read.
+      store.read(liveStream(liveId), { direction: 'backwards', limit: 1 }),
+      TE.chain(([last]) => (last?.type === LiveDeleted.type ? TE.right([]) : store.read(liveStream(liveId)))),
+      TE.map((events) => O.fromNullable(foldLive(events))),
+    )
 
-export const getLive =
-  ({ documents, keyring }: LiveQueryDeps): GetLive =>
-  (userId, liveId) =>
+/**
+ * Reads a session from the list. The list may lag behind the log or be unavailable, so a session that it does not show
+ * is folded from its own stream.
+ */
+const oneLive =
+  ({ documents, store }: OneLiveDeps) =>
+  (liveId: number): TaskEither<LogUnreadable, Option<LiveDocument>> =>
     pipe(
       livesIn(documents).get(String(liveId)),
+      TE.orElse(() => TE.right<never, Option<LiveDocument>>(O.none)),
+      TE.chain(O.match(() => unlistedLive(store)(liveId), (live) => TE.right(O.some(live)))),
+    )
+
+/** Reads one session of a user. */
+export type GetLive = (userId: number, liveId: number) => TaskEither<LogUnreadable | Unavailable, Option<LiveView>>
+
+export const getLive =
+  ({ keyring, ...deps }: LiveQueryDeps & OneLiveDeps): GetLive =>
+  (userId, liveId) =>
+    pipe(
+      oneLive(deps)(liveId),
       // Another user's session is reported like an unknown session.
       TE.map(O.filter((live) => live.userId === userId)),
       TE.chainW(O.traverse(TE.ApplicativeSeq)(openLive(keyring))),
@@ -76,9 +108,9 @@ export const pageOfAllLives =
     pipe(pageOfLives(documents)(query, page), TE.map(({ items, total }) => ({ items: items.map(factsOf), total })))
 
 export const factsOfLive =
-  ({ documents }: Pick<LiveQueryDeps, 'documents'>): FactsOfLive =>
+  (deps: OneLiveDeps): FactsOfLive =>
   (liveId) =>
-    pipe(livesIn(documents).get(String(liveId)), TE.map(O.map(factsOf)))
+    pipe(oneLive(deps)(liveId), TE.map(O.map(factsOf)))
 
 /** Returns the ids of a user's sessions that are not deleted. */
 export const liveIdsOf = ({ documents }: Pick<LiveQueryDeps, 'documents'>): IdsOfUser => idsOfUser(documents, LIVES)

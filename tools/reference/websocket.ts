@@ -130,7 +130,7 @@ export const websocketPage = (): string =>
     '## Refused handshakes',
     table(['Status', 'Meaning'], [
       ['400', 'the request is not a valid handshake'],
-      ['401', 'missing or wrong token, or deleted session'],
+      ['401', 'missing or wrong token, or deleted session. The token of a session that exists never gets 401'],
       ['403', 'the origin of the page is not in WS_ORIGINS'],
       ['404', 'this path is not a WebSocket'],
       ['422', '`after` or `replay` is out of range; `detail` is a list, as in other responses'],

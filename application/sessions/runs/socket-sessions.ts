@@ -1,7 +1,7 @@
 import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
 import type { LiveOver, SenderAlreadyConnected, Superseded, Unavailable } from '../../errors.ts'
+import type { ResolveToken } from '../../lives/queries/resolve-token.ts'
 import type { ResumePoint } from '../../lives/queries/resume-point.ts'
-import type { ResolveToken } from '../../ports/read-models.ts'
 import type { MissedFinals } from '../missed-finals.ts'
 import type { SenderSession } from '../sender-session.ts'
 

@@ -1,10 +1,12 @@
 import { startTokenDirectory } from '../../../application/tokens/policies/token-directory.ts'
 import { startLoginDirectory } from '../../../application/users/policies/login-directory.ts'
 import { startUserDirectory } from '../../../application/users/policies/user-directory.ts'
+import { BEGINNING } from '../../../application/ports/event-store.ts'
 import { atMost } from '../../../application/waiting.ts'
 import { foldingCode } from '../../../infrastructure/files/folding-code.ts'
 import { allProjections } from '../../../projections/all-projections.ts'
 import { tokenIdByPrefix, tokenIdsOf } from '../../../projections/api-tokens/queries.ts'
+import { liveTokens } from '../../../projections/live-tokens/projection.ts'
 import { catchingUpAfterStart, onceCurrent } from '../../../projections/once-current.ts'
 import { startProjector } from '../../../projections/projector.ts'
 import { assemble } from '../assemble.ts'
@@ -51,9 +53,11 @@ export const startReadSide = (foundation: Foundation) =>
     })
     await atMost(timers, CATCH_UP_MS, projector.caughtUp())
     const { whenProjected } = projector
+    const listedUpTo = () =>
+      projector.lag().find(({ projection }) => projection === liveTokens.name)?.position ?? BEGINNING
     return {
       projector, whenProjected, directory, tokens, logins, storeWatch, documents,
-      lives: liveReads({ documents, keyring, credentials }),
+      lives: liveReads({ store, documents, keyring, credentials, environment, timers, listedUpTo }),
       tokenIdsOf: tokenIdsOf({ documents }),
     }
   })

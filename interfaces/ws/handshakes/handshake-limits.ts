@@ -16,6 +16,11 @@ interface TokenTarget {
 export interface HandshakeLimits {
   /** Checks whether an address may try a token. Call it before and after the token lookup. */
   readonly mayTry: (address: string, token: string) => boolean
+  /**
+   * Checks whether a token that the lists do not show may be looked up in the log. An address with too many wrong
+   * tokens must not cause a read of the log with each further one.
+   */
+  readonly mayReadLog: (address: string) => boolean
   /** Counts a wrong or missing token. Above the limit, returns the response that replaces 401; otherwise null. */
   readonly countWrong: (address: string) => HandshakeRefusal | null
   /** Counts a handshake with a valid token. Above the limit, returns a refusal; otherwise null. */
@@ -35,7 +40,9 @@ const TOO_MANY_WRONG: HandshakeRefusal = tooMany(60)
 const PER_SECOND = 100
 const BURST_SECONDS = 20
 
-const NO_LIMITS: HandshakeLimits = { mayTry: () => true, countWrong: () => null, countValid: () => null }
+const NO_LIMITS: HandshakeLimits = {
+  mayTry: () => true, mayReadLog: () => true, countWrong: () => null, countValid: () => null,
+}
 
 /** Creates the limits of handshakes. `failuresPerMinute` 0 switches them off. */
 export const createHandshakeLimits = (
@@ -59,6 +66,7 @@ export const createHandshakeLimits = (
     // address used it before. Otherwise an attacker could still guess tokens above the limit.
     mayTry: (address, token) =>
       token.length >= MIN_UNGUESSABLE_CHARS || !failures.isReached(address) || knownTokens.has(`${address} ${token}`),
+    mayReadLog: (address) => !failures.isReached(address),
     countWrong: (address) => {
       const isReached = failures.isReached(address)
       failures.countFailure(address)

@@ -1,6 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
+import type { TooManyRequests, Unavailable } from '../../../application/errors.ts'
 import type { ResumePoint } from '../../../application/lives/queries/resume-point.ts'
 import type { Issue } from '../../http/codecs/issues.ts'
 import { decodePart, integerText, lastValue, members, optional } from '../../http/codecs/validation.ts'
@@ -36,6 +37,9 @@ export const FULL = tooMany(30)
 export const BROKEN: HandshakeRefusal = { status: 500, detail: 'Internal Server Error' }
 const RETRY_SOON = { 'Retry-After': '5' }
 export const UNAVAILABLE: HandshakeRefusal = { status: 503, detail: 'Service Unavailable', headers: RETRY_SOON }
+/** Refuses a handshake whose token could not be looked up. */
+export const refusalOf = (reason: Unavailable | TooManyRequests): HandshakeRefusal =>
+  reason._tag === 'TooManyRequests' ? tooMany(reason.seconds) : UNAVAILABLE
 export const DRAINING: HandshakeRefusal = { status: 503, detail: 'The server is shutting down', headers: RETRY_SOON }
 
 const MAX_TOKEN_CHARS = 512

@@ -1,6 +1,8 @@
 import test from 'ava'
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
+import * as E from 'fp-ts/lib/Either.js'
+import * as O from 'fp-ts/lib/Option.js'
 import { eventually } from '../../support/tools/eventually.ts'
 import { createMemoryLifecycle } from '../../support/doubles/memory/lifecycle.ts'
 import { shakeHands, startSockets } from '../../support/worlds/socket-world.ts'
@@ -43,11 +45,11 @@ test('parallel guesses of short tokens get no more answers than sequential guess
   const lookups: Array<string> = []
   const storeAnswers = new AbortController()
   // The store answers after all tokens were looked up. It answers for the right token last.
-  const resolveToken: typeof inner.resolveToken = (token, liveId) => async () => {
+  const resolveToken: typeof inner.resolveToken = (token, liveId, mayReadLog) => async () => {
     lookups.push(token)
     if (!storeAnswers.signal.aborted) await once(storeAnswers.signal, 'abort')
     if (token === live.listenerToken) await eventually(() => assert.equal(answeredGuesses, 10))
-    return inner.resolveToken(token, liveId)()
+    return inner.resolveToken(token, liveId, mayReadLog)()
   }
   const fixture = await startSockets(t, {}, { failedHandshakesPerMinute: 3 }, { resolveToken })
   let answeredGuesses = 0
@@ -62,6 +64,31 @@ test('parallel guesses of short tokens get no more answers than sequential guess
   storeAnswers.abort()
   t.is((await Promise.all(guesses)).filter((status) => status === 401).length, 3)
   t.is(await right, 429)
+})
+
+test('for an address with too many wrong tokens the log is not read, and unlisted tokens get 429', async (t) => {
+  const inner = createMemoryLifecycle()
+  const live = inner.add({}, { listenerToken: 'l'.repeat(32) })
+  let reads = 0
+  const resolveToken: typeof inner.resolveToken = (token, liveId, mayReadLog) => async () => {
+    if (token === live.listenerToken) return inner.resolveToken(token, liveId, mayReadLog)()
+    if (!mayReadLog()) return E.left({ _tag: 'TooManyRequests', seconds: 60 })
+    reads += 1
+    return E.right(O.none)
+  }
+  const settings = { failedHandshakesPerMinute: 3, trustedProxies: ['127.0.0.0/8'] }
+  const fixture = await startSockets(t, {}, settings, { resolveToken })
+  const shake = (token: string, from: string) =>
+    shakeHands(`${fixture.origin}/ws/live/1?token=${token}`, { 'X-Forwarded-For': from })
+  for (let n = 0; n < 3; n += 1) t.is((await shake(WRONG_TOKEN, '192.0.2.1')).status, 401)
+  for (let n = 0; n < 5; n += 1) {
+    const refused = await shake(WRONG_TOKEN, '192.0.2.1')
+    t.is(refused.status, 429)
+    t.is(refused.headers['retry-after'], '60')
+  }
+  t.is(reads, 3)
+  t.is((await shake(WRONG_TOKEN, '192.0.2.2')).status, 401)
+  t.is((await shake(live.listenerToken, '192.0.2.1')).status, 101, 'a listed token needs no log')
 })
 
 test('an address may open 2,000 handshakes to a session at once, then 100 a second', async (t) => {

@@ -41,7 +41,7 @@ const lifecycleContract = (name: string, open: () => Promise<Opened>): void => {
 
   on('a token resolves to its session, role and status', async (t, { lifecycle, live, project }) => {
     const resolve = async (token: string, id: number | null = null) =>
-      O.toNullable(await rightOf(lifecycle.resolveToken(token, id)))
+      O.toNullable(await rightOf(lifecycle.resolveToken(token, id, () => true)))
     t.deepEqual(await resolve(live.senderToken), { liveId: live.id, role: 'sender', status: 'pending' })
     t.like(await resolve(live.listenerToken, live.id), { liveId: live.id, role: 'listener' })
     t.is(await resolve(live.senderToken, live.id + 1), null)
@@ -128,7 +128,7 @@ test('while the double is unavailable every call fails', async (t) => {
   const lifecycle = createMemoryLifecycle()
   const { id, senderToken } = lifecycle.add()
   lifecycle.setUnavailable(true)
-  t.like(await lifecycle.resolveToken(senderToken, null)(), { left: { _tag: 'DocumentsUnavailable' } })
+  t.like(await lifecycle.resolveToken(senderToken, null, () => true)(), { left: { _tag: 'DocumentsUnavailable' } })
   const calls = [
     lifecycle.admitSender(id), lifecycle.startLive(id, TERM), lifecycle.endLive(id, end),
     lifecycle.recordSegment(segmentOf(id, 1)), lifecycle.storedFinals(id, { kind: 'after', segment: 0 }),

@@ -9,11 +9,14 @@ import { EVENTSTORE_FOLDER, isOnServers } from '../stores/chosen-stores.ts'
 /** Titles by suite: the path of the file without `test/` and without its extension. */
 type Titles = Readonly<Record<string, ReadonlyArray<string>>>
 
-/** These tests damage a byte or a row in the files of the embedded stores. */
+/** These tests damage or block the files of the embedded stores. */
 const ONLY_EMBEDDED: Titles = {
   'e2e › service › operation › damaged-data': [
     'a damaged row blocks only writes to its stream, and the stream is reported',
     'a lost key makes its user’s data read as erased and is reported as missing; other users are unaffected',
+  ],
+  'e2e › service › sockets › unlisted-sessions': [
+    'new sessions, users, logins and API tokens work at once while no list changes',
   ],
   'nightly › crash › damaged-data': [
     'a damaged event that may disable a user or an API token locks out only that user or token',

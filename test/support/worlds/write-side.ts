@@ -33,7 +33,7 @@ import type { AdmissionCommand } from '../../../domain/admission/decider.ts'
 import type { Candidate } from '../../../domain/admission/placement.ts'
 import { DEFAULT_ENGINE_SETTINGS } from '../../../domain/live/settings.ts'
 import { allProjections } from '../../../projections/all-projections.ts'
-import { holderOfToken, resolveToken } from '../../../projections/live-tokens/queries.ts'
+import { holderOfToken } from '../../../projections/live-tokens/queries.ts'
 import { viewOf } from '../../../projections/lives/view.ts'
 import { immediateTimers } from '../doubles/immediate-timers.ts'
 import { createMemoryDocuments } from '../doubles/memory/documents.ts'
@@ -45,6 +45,7 @@ import { createTestCredentials } from '../doubles/credentials.ts'
 import { createTestEnvironment } from '../doubles/environment.ts'
 import { silentLogger } from '../doubles/loggers.ts'
 import { modelOf } from '../../../projections/projection.ts'
+import { testTokenLookup } from './token-lookup.ts'
 
 const dates = { createdAt: '2026-01-01T00:00:00.000000+00:00', updatedAt: null }
 
@@ -54,15 +55,8 @@ const BOTH: Abilities = { languages: ['en', 'fr'], findsLanguage: true, translat
 const model = (id: number, vram: number): Model =>
   ({ id, name: `m${vram}`, active: true, vram, ...(vram === 2 ? ENGLISH : BOTH), ...dates })
 
-const pair = (id: number, to: string): TranslationPair => ({
-  id,
-  model: `mt-${to}`,
-  active: true,
-  vram: 1,
-  from: 'en',
-  to,
-  ...dates,
-})
+const pair = (id: number, to: string): TranslationPair =>
+  ({ id, model: `mt-${to}`, active: true, vram: 1, from: 'en', to, ...dates })
 
 /** Models m1 to m4 of 1 to 4 MB (m2 only English), an inactive model, and pairs en → es and en → de of 1 MB each. */
 export const catalogue: Catalogue = {
@@ -151,7 +145,7 @@ export const writeSideOf = (options: WriteSideOptions, admission: AdmissionActor
     catalogue,
     credentials,
     holderOfToken: holderOfToken({ documents }),
-    resolveToken: resolveToken({ credentials, documents }),
+    resolveToken: testTokenLookup({ ...options, documents }),
     whenProjected: options.whenProjected ?? (() => Promise.resolve()),
     candidates: options.candidates ?? (() => CANDIDATES),
     pullRefusal: () => null,

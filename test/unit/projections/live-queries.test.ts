@@ -13,6 +13,7 @@ import { getLive, listLives, liveIdsOf, pageOfAllLives } from '../../../projecti
 import { viewOf } from '../../../projections/lives/view.ts'
 import { after, liveCreated } from '../../support/events/sample-events.ts'
 import { createMemoryDocuments } from '../../support/doubles/memory/documents.ts'
+import { createMemoryEventStore } from '../../support/doubles/memory/event-store.ts'
 import { createMemoryKeyring } from '../../support/doubles/memory/keyring.ts'
 import { right } from '../../support/tools/right.ts'
 import { projectEvents } from '../../support/read-models/specify-projection.ts'
@@ -63,7 +64,7 @@ const startWith = async (samples: ReadonlyArray<Sample>) => {
       return documents.page(name, request)
     },
   }
-  const deps = { documents: watched, keyring }
+  const deps = { documents: watched, keyring, store: createMemoryEventStore() }
   return {
     keyring,
     events,

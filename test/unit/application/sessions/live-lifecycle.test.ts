@@ -178,7 +178,7 @@ test('a token opens its session; a shared token without an id opens the newest o
     lives.push(right(await createLive(callerOf(1), requestOf({ listenerToken: 'hall' }))()))
   await project()
   const resolve = async (token: string, id: number | null = null) =>
-    O.toNullable(right(await lifecycle.resolveToken(token, id)()))
+    O.toNullable(right(await lifecycle.resolveToken(token, id, () => true)()))
   const sender = lives[1]?.senderToken ?? ''
 
   t.deepEqual(await resolve(sender), { liveId: 2, role: 'sender', status: 'pending' })
