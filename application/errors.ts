@@ -45,7 +45,7 @@ export interface TranslationNotFound {
 export interface PairNotFound { readonly _tag: 'PairNotFound' }
 export interface QuotaReached { readonly _tag: 'QuotaReached'; readonly maximum: number }
 export interface TooManyTranslations { readonly _tag: 'TooManyTranslations'; readonly maximum: number }
-/** No process that runs sessions has joined. */
+/** No process that has the needed models accepts sessions: none runs, or none reaches the event store. */
 export interface NoWorker { readonly _tag: 'NoWorker' }
 export interface InsufficientVram { readonly _tag: 'InsufficientVram'; readonly needed: number; readonly free: number }
 /** A lane of the engine runs one model pass at a time. A session needs a part of a lane. */

@@ -1,7 +1,7 @@
 import type { Candidate } from '../../domain/admission/placement.ts'
 import type { Model } from '../ports/catalogue.ts'
 import type { Environment } from '../ports/environment.ts'
-import type { Member, Members, Offers } from '../ports/peers/members.ts'
+import type { Members, Offers } from '../ports/peers/members.ts'
 import type { AdmissionActor } from './admission-actor.ts'
 import type { MeasuredCompute } from './measured-compute.ts'
 import { candidatesFrom } from './offers.ts'
@@ -25,10 +25,6 @@ export interface OwnWorker {
   /** Ids of the sessions that it transcribes. */
   readonly lives: () => ReadonlyArray<number>
 }
-
-/** True when a process accepts new sessions. */
-export const canRunSessions = ({ roles, state, offers }: Pick<Member, 'roles' | 'state' | 'offers'>): boolean =>
-  roles.includes('worker') && state === 'up' && offers !== null
 
 interface CandidatesDeps {
   readonly members: Pick<Members, 'self' | 'all'>

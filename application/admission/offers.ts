@@ -60,15 +60,17 @@ const fittingNamesOf = (offers: Offers): ReadonlySet<string> => {
   return new Set([...namesOf(offers)].filter((name) => !tooLarge.has(name)))
 }
 
-const acceptsSessions = ({ state, logAnswers }: Member): boolean => state === 'up' && logAnswers
+type Worker = Member & { readonly offers: Offers }
+
+/** True when a process accepts new sessions: it is a worker, it does not stop, and it reaches the event store. */
+export const acceptsSessions = (member: Member): member is Worker => {
+  const { offers, state, logAnswers } = member
+  return offers !== null && state === 'up' && logAnswers
+}
 
 /** Returns the workers that accept sessions, with the names of their models. */
 export const offeringOf = (members: ReadonlyArray<Member>): Offering =>
-  new Map(
-    members.flatMap((member) =>
-      member.offers !== null && acceptsSessions(member) ? [[member.name, fittingNamesOf(member.offers)] as const] : [],
-    ),
-  )
+  new Map(members.filter(acceptsSessions).map(({ name, offers }) => [name, fittingNamesOf(offers)]))
 
 /** The device of a removed model. */
 const NO_DEVICE = { name: '', lanes: 1 }
@@ -113,9 +115,7 @@ export const candidatesFrom = (
   { needs, state, overcommit, now }: CandidateQuery,
 ): ReadonlyArray<Candidate> => {
   const [model] = needs
-  return members.flatMap((member): ReadonlyArray<Candidate> => {
-    const { name: worker, offers, lives } = member
-    if (offers === null || !acceptsSessions(member)) return []
+  return members.filter(acceptsSessions).flatMap(({ name: worker, offers, lives }): ReadonlyArray<Candidate> => {
     const names = namesOf(offers)
     if (!needs.every((name) => names.has(name))) return []
     const announced = announcedCompute(offers, lives, 1)

@@ -26,6 +26,7 @@ export const releaseLive =
     if (E.isRight(released)) return E.right(undefined)
     switch (released.left._tag) {
       case 'QuotaReached':
+      case 'NoWorker':
       case 'InsufficientVram':
       case 'InsufficientCompute':
       case 'MovedSince':

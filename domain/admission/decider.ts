@@ -71,6 +71,8 @@ export type AdmissionCommand = Placed & (
 
 export type AdmissionRefusal =
   | { readonly _tag: 'QuotaReached'; readonly maximum: number }
+  /** No candidate has joined and accepts sessions. */
+  | { readonly _tag: 'NoWorker' }
   /** Megabytes. `free`: the free memory of the worker with the most free memory. */
   | { readonly _tag: 'InsufficientVram'; readonly needed: number; readonly free: number }
   /** The lanes of the worker with the most free lanes, among the workers with enough memory. */
@@ -122,7 +124,7 @@ const leave = (command: CommandOf<'Leave'>, state: AdmissionState): Decision => 
   return state.workers.some(isSameWorker(command)) ? withPlacements([left], state, command) : NOTHING
 }
 
-/** Checks the quota, then the memory, then the compute. Refuses with the first check that fails. */
+/** Checks the quota, then for workers, then the memory, then the compute. Refuses with the first check that fails. */
 const admit = (command: CommandOf<'Admit'>, state: AdmissionState): Decision => {
   const { commandId, userId, vram, needs, candidates, maxSessions, instance, at } = command
   if (O.isSome(liveIdOfCommand(state, commandId))) return NOTHING
@@ -132,6 +134,7 @@ const admit = (command: CommandOf<'Admit'>, state: AdmissionState): Decision => 
   const onOneEngine = ({ worker, free }: Room): Room =>
     ({ worker, free: Math.min(free, mostMemory(state, worker, candidateOf.get(worker)?.compute?.engines)) })
   const rooms = roomsOf(state).filter(({ worker }) => candidateOf.has(worker)).map(onOneEngine)
+  if (rooms.length === 0) return E.left({ _tag: 'NoWorker' })
   const largeEnough = rooms.filter(({ free }) => free >= vram)
   if (largeEnough.length === 0) {
     return E.left({ _tag: 'InsufficientVram', needed: vram, free: Math.max(0, ...rooms.map(({ free }) => free)) })

@@ -3,7 +3,7 @@ import type { Leases } from '../../application/ports/peers/leases.ts'
 import type { Members } from '../../application/ports/peers/members.ts'
 import type { LinkFigures } from '../../application/sessions/relay/remote-lives.ts'
 import type { ClusterFigures } from '../../infrastructure/node/cluster-metrics.ts'
-import { canRunSessions } from '../../application/admission/candidates.ts'
+import { acceptsSessions } from '../../application/admission/offers.ts'
 import type { Part } from './assemble.ts'
 
 interface Observed {
@@ -22,7 +22,7 @@ export const clusterFigures = ({ members, leases, admission, links }: Observed):
   const open = () => admission.state().open
   return {
     members: () => members.all().map(({ state }) => state),
-    workers: () => members.all().filter(canRunSessions).length,
+    workers: () => members.all().filter(acceptsSessions).length,
     lost: () => lost,
     leases: () => leases.holders(),
     // A term is a period in which one worker leads a session. The first term is 1, so a moved session has a higher one.

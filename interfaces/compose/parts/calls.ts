@@ -1,5 +1,5 @@
 import * as E from 'fp-ts/lib/Either.js'
-import { candidatesAmong, canRunSessions } from '../../../application/admission/candidates.ts'
+import { candidatesAmong } from '../../../application/admission/candidates.ts'
 import { getCapacity } from '../../../application/admission/get-capacity.ts'
 import { modelsElsewhere } from '../../../application/catalogue/commands/models-elsewhere.ts'
 import { removeModel, removeTranslation } from '../../../application/catalogue/commands/remove-model.ts'
@@ -72,8 +72,8 @@ export const callsOf = (
   const createLive: CreateLiveOnce = (...asked) => async () => {
     if (draining()) return E.left({ _tag: 'StoreUnavailable', reason: 'the server is shutting down' })
     // Without a worker the available models are unknown, so an error such as "Model not found" would be misleading.
-    const hasWorker = workerSessions !== null || foundation.stores.members.all().some(canRunSessions)
-    if (!hasWorker) return E.left({ _tag: 'NoWorker' })
+    const isWorkerKnown = workerSessions !== null || foundation.stores.members.all().some(({ offers }) => offers !== null)
+    if (!isWorkerKnown) return E.left({ _tag: 'NoWorker' })
     return await create(...asked)()
   }
   const finishing = { ...writing, endByWorker: access.endByWorker }
