@@ -52,10 +52,10 @@ interface Connecting {
 const connect = async (connection: Connection, { limits, timeouts, logger }: Connecting): Promise<Leader> => {
   try {
     const certificates = await loadCertificates(connection)
-    const { hosts, discovers } = connection
+    const { hosts, discovers, credentials } = connection
     const discovery = createDiscovery({
       hosts, discovers, timers: systemTimers,
-      query: createQueryNode(certificates, limits.usual), resolve: resolveWithin(limits.usual),
+      query: createQueryNode(certificates, credentials, limits.usual), resolve: resolveWithin(limits.usual),
     })
     const open = channelsOver(connection, certificates)
     // A new leader gets the usual timeouts, even if the previous leader was silent.

@@ -126,7 +126,7 @@ export const followLeader = ({ discovery, open, timers, limit, onFound, logger }
     mayFollow?: (candidate: Candidate) => Promise<boolean>,
   ): Promise<void> => {
     const candidates = await discovery.candidates()
-    if (candidates.length === 0) searchResult = 'no node says that it leads'
+    if (candidates.length === 0) searchResult = discovery.problem()
     for (const candidate of candidates) {
       if (closing.signal.aborted || (present !== null && !isLater(candidate, present))) return
       const channel = open(candidate.address)

@@ -1,3 +1,4 @@
+import * as E from 'fp-ts/lib/Either.js'
 import type { Timers } from '../../../application/ports/timers.ts'
 import { atMost } from '../../../application/waiting.ts'
 import type { Address } from '../connection.ts'
@@ -14,6 +15,8 @@ export interface Candidate {
 export interface Discovery {
   /** Returns the nodes that may lead now, the most likely one first. Never rejects. */
   readonly candidates: () => Promise<ReadonlyArray<Candidate>>
+  /** Returns why the last search found no candidate, with the cause of each node, for operators. */
+  readonly problem: () => string
   /** Adds a node that another node named as the leader. The next search queries it, too. */
   readonly addNode: (named: Address) => void
 }
@@ -47,6 +50,9 @@ export const createDiscovery = ({ hosts, discovers, query, resolve, timers }: Pa
   const pending = new Map<string, Promise<void>>()
   /** Answers that no search has used, by address. */
   let answers = new Map<string, { readonly address: Address; readonly gossip: Gossip }>()
+  /** The result of the last request to each node, for operators, by address. */
+  const results = new Map<string, string>()
+  let searched: ReadonlyArray<Address> = hosts
   const isSingle = hosts.length === 1 && !discovers
   const configured: ReadonlyArray<Candidate> = hosts.map((address) => ({ address, epoch: null }))
 
@@ -63,9 +69,11 @@ export const createDiscovery = ({ hosts, discovers, query, resolve, timers }: Pa
   }
 
   const queryAndKeep = async (address: Address): Promise<void> => {
-    const gossip = await query(address)
-    if (gossip !== null) answers.set(textOf(address), { address, gossip })
-    pending.delete(textOf(address))
+    const name = textOf(address)
+    const answer = await query(address)
+    if (E.isRight(answer)) answers.set(name, { address, gossip: answer.right })
+    results.set(name, E.isRight(answer) ? 'does not lead' : answer.left)
+    pending.delete(name)
   }
   /** Does not repeat a pending request. Its late answer counts in the next search; the probe then checks the node. */
   const queryOnce = (address: Address): Promise<void> => {
@@ -75,14 +83,18 @@ export const createDiscovery = ({ hosts, discovers, query, resolve, timers }: Pa
   }
 
   return {
+    problem: () => {
+      const causes = searched.map(textOf).map((node) => `${node}: ${results.get(node) ?? 'no answer'}`)
+      return `no node says that it leads (${causes.join('; ')})`
+    },
     addNode: (address) => {
       named = unique([...named, address])
     },
     candidates: async () => {
       // A single host needs no search until it names other nodes.
       if (isSingle && named.length === 0) return configured
-      const nodes = unique([...(await seeds()), ...named])
-      await atMost(timers, WAIT_MS, Promise.all(nodes.map(queryOnce)))
+      searched = unique([...(await seeds()), ...named])
+      await atMost(timers, WAIT_MS, Promise.all(searched.map(queryOnce)))
       const received = [...answers.values()]
       answers = new Map()
       if (received.length === 0) return isSingle ? configured : []

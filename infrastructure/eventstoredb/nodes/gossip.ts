@@ -1,8 +1,11 @@
 import { request as requestPlain, type IncomingMessage } from 'node:http'
 import { request as requestSecure } from 'node:https'
 import { checkServerIdentity, type PeerCertificate } from 'node:tls'
-import type { Address } from '../connection.ts'
+import * as E from 'fp-ts/lib/Either.js'
+import type { Either } from 'fp-ts/lib/Either.js'
+import type { Address, Connection } from '../connection.ts'
 import { startTimeout } from '../call-timeouts.ts'
+import { reasonOf } from '../failures.ts'
 
 /**
  * A node's report about itself, and the addresses of the other nodes. Its report about the other nodes may be outdated,
@@ -15,8 +18,8 @@ export interface Gossip {
   readonly named: ReadonlyArray<Address>
 }
 
-/** Queries one node. Null: no valid answer. Never rejects. */
-export type QueryNode = (address: Address) => Promise<Gossip | null>
+/** Queries one node. Left: why there is no valid answer, for operators. Never rejects. */
+export type QueryNode = (address: Address) => Promise<Either<string, Gossip>>
 
 /** Certificates of the connection; null: a server without TLS. */
 export type Certificates = { readonly ca?: Buffer; readonly cert?: Buffer; readonly key?: Buffer } | null
@@ -62,12 +65,28 @@ const bodyOf = async (response: IncomingMessage): Promise<string> => {
   return Buffer.concat(chunks).toString('utf8')
 }
 
+/** A failed request, also of TLS, whose `message` quotes memory addresses. Its `reason` is short and stays the same. */
+interface RequestError extends Error {
+  readonly code?: string
+  readonly reason?: string
+}
+
+const problemOf = (error: RequestError, isSecure: boolean): string => {
+  const { code = '', reason } = error
+  if (isSecure && (code === 'EPROTO' || code.startsWith('ERR_SSL_')))
+    return `${reason ?? code}; if the node has no TLS, add tls=false`
+  const problem = error.message === '' && code !== '' ? code : reasonOf(error)
+  const mayHaveTls = !isSecure && (code === 'ECONNRESET' || code.startsWith('HPE_'))
+  return mayHaveTls ? `${problem}; if the node has TLS, remove tls=false` : problem
+}
+
 /**
- * Creates a function that queries a node over HTTP, because the gRPC answer does not contain the epoch. The request has
- * no credentials, so a false node that another node named cannot learn them.
+ * Creates a function that queries a node over HTTP, because the gRPC answer does not contain the epoch. The server may
+ * want an account, which is sent only over TLS: a false node that another node named has no trusted certificate.
  */
 export const createQueryNode = (
   certificates: Certificates,
+  { username, password }: Connection['credentials'],
   limitMs: number,
 ): QueryNode => async ({ host, port, alias }) => {
   const target = { host, port, path: '/gossip', headers: { accept: 'application/json' }, agent: false }
@@ -79,15 +98,18 @@ export const createQueryNode = (
   }
   const request = certificates === null
     ? requestPlain(target)
-    : requestSecure({ ...target, ...certificates, checkServerIdentity: identity })
+    : requestSecure({
+        ...target, ...certificates, auth: `${username}:${password}`, checkServerIdentity: identity,
+      })
   const timeout = startTimeout(limitMs, () => request.destroy(new Error('no answer')))
   try {
     const response = await new Promise<IncomingMessage>((resolve, reject) => {
       request.on('response', resolve).on('error', reject).end()
     })
-    return readGossip(await bodyOf(response))
-  } catch {
-    return null
+    if (response.statusCode !== 200) return E.left(`HTTP ${response.statusCode}`)
+    return E.right(readGossip(await bodyOf(response)))
+  } catch (error) {
+    return E.left(problemOf(error as RequestError, certificates !== null))
   } finally {
     timeout.stop()
     request.destroy()

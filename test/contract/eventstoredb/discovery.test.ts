@@ -1,10 +1,11 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import test from 'ava'
 import fc from 'fast-check'
+import * as E from 'fp-ts/lib/Either.js'
 import type { Address } from '../../../infrastructure/eventstoredb/connection.ts'
 import { textOf } from '../../../infrastructure/eventstoredb/nodes/addresses.ts'
 import { createDiscovery, type Discovery } from '../../../infrastructure/eventstoredb/nodes/discovery.ts'
-import { createQueryNode, type QueryNode } from '../../../infrastructure/eventstoredb/nodes/gossip.ts'
+import { createQueryNode, type Gossip, type QueryNode } from '../../../infrastructure/eventstoredb/nodes/gossip.ts'
 import {
   resolveNothing, createGossipCluster, startGossipServers, waitForAll, type EventStoreDbNode,
 } from '../../support/worlds/eventstoredb-gossip.ts'
@@ -12,6 +13,7 @@ import { immediateTimers } from '../../support/doubles/immediate-timers.ts'
 
 /** A limit above the time of every answer, and a short limit for nodes that never answer. */
 const [LONG_MS, SHORT_MS] = [60_000, 50]
+const NOBODY = { username: 'none', password: 'none' }
 
 const leaderOf = async (discovery: Discovery): Promise<string | null> => {
   const [first] = await discovery.candidates()
@@ -26,7 +28,7 @@ test('a node is trusted only about itself; other nodes supply only its address',
   )
   const [frozen, follower, leader] = nodes as [Address, Address, Address]
   const query: QueryNode = (address) =>
-    createQueryNode(null, address.port === frozen.port ? SHORT_MS : LONG_MS)(address)
+    createQueryNode(null, NOBODY, address.port === frozen.port ? SHORT_MS : LONG_MS)(address)
   const discovery = createDiscovery({
     hosts: [frozen, follower],
     discovers: false,
@@ -35,6 +37,8 @@ test('a node is trusted only about itself; other nodes supply only its address',
     timers: waitForAll,
   })
   t.is(await leaderOf(discovery), null, 'the first search learns only the address of the leader')
+  const [first, second] = [textOf(frozen), textOf(follower)]
+  t.is(discovery.problem(), `no node says that it leads (${first}: no answer; ${second}: does not lead)`)
   t.deepEqual(await discovery.candidates(), [{ address: leader, epoch: 5 }])
 })
 
@@ -210,7 +214,7 @@ test('+discover queries all addresses of the name, and keeps the old ones while 
     query: async (address) => {
       askedNodes.push(`${textOf(address)} ${address.alias}`)
       const answer = await query({ ...address, host: address.host.replace('10.', 'node') })
-      return answer === null ? null : { ...answer, named: [] }
+      return E.map((gossip: Gossip) => ({ ...gossip, named: [] }))(answer)
     },
   })
   t.is(await leaderOf(discovery), '10.1:7')

@@ -212,6 +212,7 @@ test('a failure during a search is logged and does not end the search', async (t
     timers: immediateTimers, limit: LONG_MS, logger,
     discovery: {
       addNode: () => undefined,
+      problem: () => 'nobody leads',
       candidates: async () => {
         searches += 1
         if (searches === 1) throw new Error('a defect')

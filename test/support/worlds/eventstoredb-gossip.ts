@@ -1,5 +1,6 @@
 import { createServer } from 'node:http'
 import type { ExecutionContext } from 'ava'
+import * as E from 'fp-ts/lib/Either.js'
 import type { Timers } from '../../../application/ports/timers.ts'
 import type { Address } from '../../../infrastructure/eventstoredb/connection.ts'
 import { readGossip, type QueryNode } from '../../../infrastructure/eventstoredb/nodes/gossip.ts'
@@ -36,7 +37,8 @@ export const createGossipCluster = (...nodes: ReadonlyArray<EventStoreDbNode>) =
   const query: QueryNode = async ({ host }) => {
     const index = Number(host.slice(4))
     const node = nodes[index]
-    return node === undefined || node.isFrozen === true ? null : readGossip(gossipAnswer(nodes, index, addressOf))
+    if (node === undefined || node.isFrozen === true) return E.left('frozen')
+    return E.right(readGossip(gossipAnswer(nodes, index, addressOf)))
   }
   return { nodes, addressOf, query }
 }
