@@ -23,7 +23,7 @@ interface DrainedSessions {
 }
 
 export interface DrainWorkerDeps extends PlacingDeps {
-  readonly members: Pick<Members, 'self' | 'announce'>
+  readonly members: Pick<Members, 'self' | 'announce' | 'all'>
   readonly sessions: DrainedSessions
   /** Senders can be connected to this process. Nobody sends their received audio again after its stop. */
   readonly hasSockets: boolean
@@ -46,7 +46,8 @@ const POLL_MS = 50
 /**
  * Prepares the planned stop of a worker. The worker takes no further sessions. Each session transcribes its received
  * audio and moves to another worker with enough memory. Sessions that no other worker can take may continue for
- * DRAIN_TIMEOUT. Then the worker leaves. During the drain the sessions must still follow the log.
+ * DRAIN_TIMEOUT, unless all processes with sockets stop too. Then the worker leaves. During the drain the sessions must
+ * still follow the log.
  */
 export const drainWorker = (deps: DrainWorkerDeps) => async (): Promise<void> => {
   const { admission, environment, members, sessions, timers, logger, drainTimeout } = deps
@@ -58,6 +59,10 @@ export const drainWorker = (deps: DrainWorkerDeps) => async (): Promise<void> =>
   const hasOtherWorkers = (): boolean =>
     roomsOf(admission.state())
       .some((room) => room.worker !== worker && (admission.offering()?.has(room.worker) ?? true))
+
+  /** The sockets of senders, and their requests to finish, are in processes with this role. */
+  const hasApi = (): boolean =>
+    members.all().some(({ roles, state }) => roles.includes('api') && state !== 'stopping')
 
   const sendCommand = async (command: AdmissionCommand): Promise<void> => {
     const answering = new AbortController()
@@ -102,7 +107,7 @@ export const drainWorker = (deps: DrainWorkerDeps) => async (): Promise<void> =>
         await sendCommand({ type: 'Drain', worker, incarnation, at: environment.now() })
       }
       await Promise.all(movable().map(handOver))
-      if (sessions.count() === 0 || environment.monotonic() >= deadline) break
+      if (sessions.count() === 0 || environment.monotonic() >= deadline || !hasApi()) break
       await pause(timers, POLL_MS)
     }
     // The remaining sessions also transcribe their received audio.

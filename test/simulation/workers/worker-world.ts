@@ -15,11 +15,13 @@ import { createLiveSessions } from '../../../application/sessions/live-sessions.
 import { liveLifecycle } from '../../../application/sessions/live-lifecycle.ts'
 import { runLives } from '../../../application/sessions/run-lives.ts'
 import type { Offering } from '../../../domain/admission/placement.ts'
+import { embeddedMembers } from '../../../infrastructure/embedded-members.ts'
 import { createRecordingLogger } from '../../support/doubles/loggers.ts'
 import { right } from '../../support/tools/right.ts'
 import { createScriptedPipelines } from '../../support/doubles/scripted/pipeline.ts'
 import type { PipelineScript } from '../../support/doubles/scripted/pipeline.ts'
 import { createScriptedPullers } from '../../support/doubles/scripted/puller.ts'
+import { PROFILE } from '../../support/worlds/members-world.ts'
 import { writeSideOf } from '../../support/worlds/write-side.ts'
 
 const NO_TRANSLATIONS = {
@@ -85,7 +87,7 @@ export const createWorker = async (options: WorkerOptions) => {
   const following = { admission, environment, timers, logger, vram }
   const rejoining = members && rejoinWorker({ ...following, members })
   const drain = drainWorker({
-    ...following, members: members ?? { self, announce: () => undefined }, sessions, rejoining: rejoining ?? null,
+    ...following, members: members ?? embeddedMembers(self, PROFILE), sessions, rejoining: rejoining ?? null,
     drainTimeout: options.drainTimeout ?? 0, hasSockets: options.hasSockets ?? false,
   })
   const watching = members && options.watches !== false && watchWorkers({ ...following, members })

@@ -5,6 +5,7 @@ import { right } from '../../../support/tools/right.ts'
 import { AUDIO } from '../../../support/worlds/session-world.ts'
 import { dataOf } from '../../../support/events/stored-data.ts'
 import { createTestEnvironment } from '../../../support/doubles/environment.ts'
+import { memberNamed, scriptedMembers } from '../admission/members.ts'
 import { me, startWorker, stores, typesOf, URL_LIVE } from '../one-worker.ts'
 import { requestOf } from '../../../support/worlds/write-side.ts'
 
@@ -134,6 +135,27 @@ test('a single process writes nothing when it stops and keeps its sessions for t
   await draining
   t.deepEqual(await typesOf(shared, 'admission'), ['WorkerJoined', 'Admitted'])
   t.is(only.pipelines.all[0]?.finishes.length, 1)
+})
+
+test('a worker waits for its sessions only while a process with sockets runs', async (t) => {
+  const shared = stores()
+  const environment = createTestEnvironment()
+  const own = memberNamed('w1', undefined, { incarnation: environment.instance })
+  const { members, set } = scriptedMembers(own, memberNamed('api', null))
+  const only = await startWorker(t, shared, { environment, members, drainTimeout: TEN_MINUTES_MS })
+  right(await only.side.createLive(me, requestOf(URL_LIVE))())
+  await eventually(() => assert.equal(only.pullers.all.length, 1))
+  let hasDrained = false
+  const draining = only.drain().then(() => { hasDrained = true })
+  await eventually(() => assert.equal(members.all().find(({ name }) => name === 'w1')?.state, 'draining'))
+  const [present] = members.all()
+  assert.ok(present)
+  set([present, memberNamed('api', null, { state: 'draining' })])
+  await new Promise((resolve) => { setImmediate(resolve) })
+  t.false(hasDrained)
+  set([present, memberNamed('api', null, { state: 'stopping' })])
+  await draining
+  t.deepEqual(only.pipelines.all.map(({ finishes }) => finishes.length), [1], 'its received audio is transcribed')
 })
 
 test('DRAIN_TIMEOUT=0 moves all sessions as the worker leaves', async (t) => {
