@@ -72,8 +72,8 @@ export const takeDataDirectory = (dataDir: string): { readonly release: () => vo
 interface ReadStores {
   readonly documents: Documents
   readonly keyring: Keyring
-  /** False while their server is unavailable. */
-  readonly isReachable: () => boolean
+  /** Returns why their server is unavailable, or null. */
+  readonly unreachable: () => string | null
 }
 
 /** Starts to follow the keys that other processes erase. `lives` are the sessions whose keys this process uses. */
@@ -126,7 +126,7 @@ const openEmbedded = (file: (name: string) => string, masterKey: Buffer): Promis
     opened({ stop: documents.close })
     const keyring = await openSqliteKeyring({ file: file(KEYRING_FILE), masterKey })
     opened({ stop: keyring.close })
-    return { documents, keyring, isReachable: () => true }
+    return { documents, keyring, unreachable: () => null }
   })
 
 /** Without MongoDB, this process is the only member. */
@@ -153,6 +153,7 @@ const openMongo = (joining: Joining): Promise<ReadStores & Joined & Part> =>
   assemble(async (opened) => {
     const { settings, url, masterKey, claim, profile, logger, monotonic } = joining
     const { leaseTtl: ttl, streamPrefix: prefix } = settings
+    const { requireAtomicUpdates } = await import('../../infrastructure/mongodb/atomic-updates.ts')
     const { connectMongo } = await import('../../infrastructure/mongodb/connection.ts')
     const { createMongoDocuments } = await import('../../infrastructure/mongodb/documents.ts')
     const { followErasures } = await import('../../infrastructure/keys/follow-erasures.ts')
@@ -170,6 +171,7 @@ const openMongo = (joining: Joining): Promise<ReadStores & Joined & Part> =>
     opened({ stop: members.leave })
     // An embedded event log allows only one process, even if its read models are in MongoDB.
     if (!hasServers(settings)) await refuseSecondProcess({ members, ttl, timers, logger })
+    await requireAtomicUpdates(connection)
     await markDatabases([connection.readModels, connection.keyring])
     const keyring = await openMongoKeyring(connection, masterKey)
     const cluster = await clusterOf(connection)
@@ -177,7 +179,7 @@ const openMongo = (joining: Joining): Promise<ReadStores & Joined & Part> =>
     const leases = createLeases({ register, members, timers, logger, pauseMs: ttl / 5 })
     const following = { keyring, erased: erasedLately(connection), timers, monotonic, logger }
     return {
-      documents: createMongoDocuments(connection), keyring, isReachable: connection.isReachable, members, cluster,
+      documents: createMongoDocuments(connection), keyring, unreachable: connection.unreachable, members, cluster,
       leases,
       followErasures: (lives) =>
         followErasures({ ...following, needed: () => lives().flatMap((id) => [liveKey(id), textKey(id)]) }),

@@ -1,6 +1,7 @@
 import test, { type ExecutionContext, type SerialFn } from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
 import type { HeldLease, Leases } from '../../application/ports/peers/leases.ts'
+import { winnersOfRaces } from '../../infrastructure/mongodb/atomic-updates.ts'
 import type { LeaseRegister } from '../../infrastructure/mongodb/lease-register.ts'
 import { eventually } from '../support/tools/eventually.ts'
 
@@ -135,11 +136,15 @@ export const leaseRegisterContract = (
       t.deepEqual(await register.release('one', beta, 2), E.right(undefined))
       const free = { name: 'one', holder: null, incarnation: null, token: 2 }
       t.deepEqual(await register.read(), E.right([free]))
-      const taken = await Promise.all([alpha, beta, alpha, beta].map((by) => register.take('one', free, by)))
-      t.deepEqual(
-        taken.filter((outcome) => E.isRight(outcome) && outcome.right !== null),
-        [E.right(3)],
-      )
+      const tokens: Array<number> = []
+      const winners = await winnersOfRaces(async (round, writer) => {
+        const seen = { ...free, token: free.token + round }
+        const taken = await register.take('one', seen, { name: `taker-${writer}`, incarnation: String(writer) })
+        if (E.isLeft(taken) || taken.right === null) return false
+        tokens.push(taken.right)
+        return true
+      })
+      t.deepEqual([winners, tokens], [[1, 1, 1], [3, 4, 5]])
     } finally {
       await close()
     }

@@ -5,6 +5,7 @@ import * as E from 'fp-ts/lib/Either.js'
 import type { Logger } from '../../../application/ports/environment.ts'
 import { messageOf } from '../../../domain/shared/message-of.ts'
 import { BUNDLED_MODELS, findInstalledModels } from '../../../infrastructure/catalogue/installed-models.ts'
+import { requireAtomicUpdates } from '../../../infrastructure/mongodb/atomic-updates.ts'
 import { connectMongo } from '../../../infrastructure/mongodb/connection.ts'
 import { pathExists, provesAbsence } from '../../../infrastructure/files/path-exists.ts'
 import { modelsDirOf } from '../../../infrastructure/settings.ts'
@@ -85,13 +86,23 @@ const masterKeyCheck = async (settings: Settings): Promise<Check> => {
   )
 }
 
-type OpenStore = () => Promise<{ readonly close: () => Promise<void> }>
+interface OpenedStore {
+  readonly close: () => Promise<void>
+}
 
-/** Opens a store and closes it again. Hides URLs in the error of the driver, because URLs can contain passwords. */
-const connectionCheck = async (name: string, open: OpenStore): Promise<Check> => {
+/** Opens a store, examines it and closes it again. Hides URLs in the driver's error: they can hold passwords. */
+const connectionCheck = async <Store extends OpenedStore>(
+  name: string,
+  open: () => Promise<Store>,
+  examine: (store: Store) => Promise<void> = async () => undefined,
+): Promise<Check> => {
   try {
     const opened = await open()
-    await opened.close()
+    try {
+      await examine(opened)
+    } finally {
+      await opened.close()
+    }
     return { name, ok: true, detail: 'reachable' }
   } catch (error) {
     return { name, ok: false, detail: `not usable: ${messageOf(error).replace(/\b[\w+]+:\/\/\S*/g, '***')}` }
@@ -109,7 +120,10 @@ const storeChecks = async (settings: Settings): Promise<ReadonlyArray<Check>> =>
     const { openEventStoreDb } = await import('../../../infrastructure/eventstoredb/event-store.ts')
     checks.push(await connectionCheck('event store', () => openEventStoreDb({ url: eventstoreUrl, prefix, logger })))
   }
-  if (mongoUrl !== null) checks.push(await connectionCheck('mongodb', () => connectMongo(mongoUrl, { prefix })))
+  if (mongoUrl !== null) {
+    const open = () => connectMongo(mongoUrl, { prefix })
+    checks.push(await connectionCheck('mongodb', open, requireAtomicUpdates))
+  }
   return checks
 }
 

@@ -1,4 +1,5 @@
 import { BSON } from 'mongodb'
+import type { ReadForUpdate } from './split-updates.ts'
 import type { Storage, View } from './storage.ts'
 
 /** A command with its context. `namespace`: `database.collection`. */
@@ -12,6 +13,8 @@ export interface Call {
   readonly view: View
   /** The time of the member that received it. */
   readonly now: Date
+  /** How updates read the document that they change. */
+  readonly readForUpdate: ReadForUpdate
 }
 
 /** The number of documents that MongoDB returns first when a command names no batch size. */

@@ -7,6 +7,8 @@ import {
 import { runBulk, notImplemented, ServerError } from './errors.ts'
 import { explained } from './explain.ts'
 import { checkFilter, demanded, matches, projected, sorted } from './match.ts'
+import { readNow } from './split-updates.ts'
+import type { ReadForUpdate } from './split-updates.ts'
 import { checkUpdate, updated } from './update.ts'
 
 interface Command {
@@ -18,12 +20,16 @@ interface Command {
 }
 
 /** Returns the documents that match the filter. A filter with an `_id` needs no scan. */
-const select = ({ storage, namespace, view }: Call, filter: BSON.Document): ReadonlyArray<BSON.Document> => {
+const select = (
+  { storage, namespace, view }: Call,
+  filter: BSON.Document,
+  readAs: ReadForUpdate = readNow,
+): ReadonlyArray<BSON.Document> => {
   checkFilter(filter)
   const id: unknown = filter['_id']
   const candidates =
     typeof id === 'string'
-      ? [storage.byId(namespace, id, view)].flatMap((document) => document ?? [])
+      ? [readAs(`${namespace} ${id}`, () => storage.byId(namespace, id, view))].flatMap((document) => document ?? [])
       : storage.documents(namespace, view)
   return candidates.filter((document) => matches(document, filter))
 }
@@ -82,7 +88,7 @@ interface Outcome {
 /** Changes the first document that matches the filter, or inserts a document. */
 const updateOne = (call: Call, filter: BSON.Document, update: BSON.Document, upsert: boolean): Outcome => {
   checkUpdate(update)
-  const [before] = select(call, filter)
+  const [before] = select(call, filter, call.readForUpdate)
   if (before !== undefined) {
     const after = updated(before, update, { isNew: false, now: call.now })
     if (!Buffer.from(BSON.serialize(before)).equals(BSON.serialize(after))) call.storage.replace(call.namespace, after)

@@ -4,8 +4,9 @@
  * unknown commands with the codes of a real server. Unless it is lenient, it refuses writes without majority and
  * journal.
  *
- * `process.ts` forks it: FILE, NAME OF THE REPLICA SET (empty: standalone), `lenient` or `strict`, PORTS of the members
- * (0: a free port). It reports its ports, performs controls (faults.ts), and ends with its parent process.
+ * `process.ts` forks it: FILE, NAME OF THE REPLICA SET (empty: standalone), `lenient` or `strict`, `split` or `whole`
+ * (updates), PORTS of the members (0: a free port). It reports its ports, performs controls (faults.ts), and ends with
+ * its parent process.
  */
 import type { BSON } from 'mongodb'
 import { createDoors } from './doors.ts'
@@ -16,6 +17,7 @@ import type { Control, ControlAnswer, ControlRequest, DoorControl, State, WeakWr
 import { greeting, isKnown, topologyVersionOf } from './greeting.ts'
 import { createReplicaSet } from './replica-set.ts'
 import { createServer } from './server.ts'
+import { readNow, splitUpdates } from './split-updates.ts'
 import { openStorage } from './storage.ts'
 import { replyTo } from './wire.ts'
 import type { Request } from './wire.ts'
@@ -23,7 +25,7 @@ import type { Request } from './wire.ts'
 /** The number of members of a replica set. */
 const SIZE = 3
 
-const [file = '', replicaSet = '', mode = 'strict', ...ports] = process.argv.slice(2)
+const [file = '', replicaSet = '', mode = 'strict', updates = 'whole', ...ports] = process.argv.slice(2)
 const size = replicaSet === '' ? 1 : SIZE
 const faults = createFaults()
 const storage = openStorage(file)
@@ -61,6 +63,7 @@ const INTERRUPTED = new ServerError(11602, 'InterruptedDueToReplStateChange', 'o
 const answer = createServer({
   isReplicaSet: replicaSet !== '',
   isLenient: mode === 'lenient',
+  readForUpdate: updates === 'split' ? splitUpdates() : readNow,
   note: (write) => void weakWrites.set(JSON.stringify(write), write),
 })
 const set = createReplicaSet({

@@ -55,16 +55,19 @@ interface DoubleOptions {
   readonly replicaSet?: string
   /** The double also performs writes without majority or journal. */
   readonly isLenient?: boolean
+  /** The updates of the double are not atomic: it reads a document, and writes it later without the filter. */
+  readonly isSplit?: boolean
 }
 
 /** Starts a double with an empty database. */
 export const startMongoDouble = async (options: DoubleOptions = {}): Promise<MongoDouble> => {
-  const { replicaSet = '', isLenient = false } = options
+  const { replicaSet = '', isLenient = false, isSplit = false } = options
   const directory = await temporaryDirectory()
   let ports: ReadonlyArray<number> = MEMBERS.map(() => 0)
   let requests = 0
   const launch = async (): Promise<ChildProcess> => {
-    const settings = [join(directory.path, 'data'), replicaSet, isLenient ? 'lenient' : 'strict', ...ports.map(String)]
+    const modes = [isLenient ? 'lenient' : 'strict', isSplit ? 'split' : 'whole']
+    const settings = [join(directory.path, 'data'), replicaSet, ...modes, ...ports.map(String)]
     const child = fork(MAIN, settings, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
     const [ready] = (await once(child, 'message')) as [{ readonly ports: ReadonlyArray<number> }]
     ports = ready.ports

@@ -5,12 +5,14 @@ import { failure, ServerError } from './errors.ts'
 import type { WeakWrite } from './faults.ts'
 import { topologyVersionOf } from './greeting.ts'
 import type { Seat } from './replica-set.ts'
+import type { ReadForUpdate } from './split-updates.ts'
 import type { View } from './storage.ts'
 
 interface ServerOptions {
   readonly isReplicaSet: boolean
   /** Perform writes without majority or journal. */
   readonly isLenient: boolean
+  readonly readForUpdate: ReadForUpdate
   /** Records a weak write. */
   readonly note: (write: WeakWrite) => void
 }
@@ -28,7 +30,7 @@ export type AnswerTo = (command: BSON.Document, seat: Seat) => Answer
 const ANYWHERE = ['ping', 'endSessions', 'killCursors', 'getMore']
 
 /** Creates a server that performs commands one after another. */
-export const createServer = ({ isReplicaSet, isLenient, note }: ServerOptions): AnswerTo => {
+export const createServer = ({ isReplicaSet, isLenient, readForUpdate, note }: ServerOptions): AnswerTo => {
   const cursors = new Map<number, ReadonlyArray<BSON.Document>>()
 
   /** Returns the session and the number of a retryable write; null for every other command. */
@@ -96,6 +98,7 @@ export const createServer = ({ isReplicaSet, isLenient, note }: ServerOptions): 
       command,
       view,
       now: seat.now(),
+      readForUpdate,
     })
     storage.commit(retryable && { ...retryable, reply })
     return reply
