@@ -18,21 +18,18 @@ interface OutageDeps {
   readonly environment: Pick<Environment, 'monotonic'>
 }
 
-/** Messages of the log. */
-interface OutageMessages {
-  readonly failing: string
-  readonly over: string
-}
-
 const FIRST_REMINDER_MS = 60_000
 const LAST_REMINDER_MS = 60 * 60_000
 /** Further causes share one line and its reminders, so causes that always differ do not flood the log. */
 const MAX_CAUSES = 20
 const FURTHER_CAUSES = ''
 
-/** Logs an outage once a cause, with reminders at growing intervals, and its end. A flapping store is told once, too. */
+/**
+ * Logs an outage: the message `failing` once a cause, with reminders at growing intervals, and `over` at its end. A
+ * store that fails and works in turn is not logged each time.
+ */
 export const createOutage = (
-  { logger, environment: { monotonic } }: OutageDeps, { failing, over }: OutageMessages,
+  { logger, environment: { monotonic } }: OutageDeps, failing: string, over: string,
 ): Outage => {
   /** When a cause was last logged, and how long it is then silent. */
   const lines = new Map<string, { readonly at: number; readonly silentFor: number }>()

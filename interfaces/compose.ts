@@ -21,6 +21,8 @@ export interface RunningService extends Part {
   /** The one-time set-up link. Null when an administrator exists. */
   readonly setupLink: string | null
   readonly logger: Logger
+  /** Returns the number of sessions that this process transcribes. */
+  readonly sessions: () => number
 }
 
 /**
@@ -37,11 +39,12 @@ export const startService = (settings: Settings, onReplaced: (reason: string) =>
     const running = opened(await runSessions({ foundation, engines, writeSide, readSide }))
     const parts = { foundation, engines, writeSide, readSide, running }
     const { logger } = foundation
+    const sessions = (): number => running.ownLives().length
     if (!settings.role.includes('api')) {
       await running.resume()
       const { url } = opened(await openOperationsFront(parts))
       void readSide.projector.finishRebuilds()
-      return { url, setupLink: null, logger }
+      return { url, setupLink: null, logger, sessions }
     }
     const accounts = opened(await openAccounts(parts))
     const jobs = opened(await startJobs(parts))
@@ -50,5 +53,5 @@ export const startService = (settings: Settings, onReplaced: (reason: string) =>
     const { url } = opened(await openServiceFront({ ...parts, accounts, jobs }))
     void readSide.projector.finishRebuilds()
     const token = await runStartStep('look for an administrator', accounts.setup.token)
-    return { url, setupLink: token === null ? null : setupLink(settings, url, token), logger }
+    return { url, setupLink: token === null ? null : setupLink(settings, url, token), logger, sessions }
   })

@@ -38,35 +38,45 @@ else {
   const REPEATED_INTERRUPT_MS = 500
   let isStopping = false
   let interruptedAt = -Infinity
-  const stop = (code: number): void => {
+  const { logger } = service
+  const stop = (code: number, why: string): void => {
     isStopping = true
+    const startedAt = performance.now()
+    logger.info({ why, sessions: service.sessions() }, 'stopping')
     service.stop().then(
-      () => process.exit(code),
+      () => {
+        logger.info({ seconds: Math.round((performance.now() - startedAt) / 1000) }, 'stopped')
+        process.exit(code)
+      },
       (error: unknown) => fail(`Stenolog did not stop cleanly: ${String(error)}`),
     )
   }
-  const onSignal = (): void => {
-    if (isStopping) process.exit(1)
-    stop(0)
+  const onSignal = (why: string): void => {
+    if (isStopping) {
+      logger.warn({ why }, 'stopped at once: this is the second request to stop')
+      process.exit(1)
+    }
+    stop(0, why)
   }
   // The shell and the kernel both send this signal when a terminal closes. The second one must not end the drain.
   const onHangUp = (): void => {
-    if (!isStopping) stop(0)
+    if (!isStopping) stop(0, 'SIGHUP')
   }
   const onInterrupt = (): void => {
     const sinceLast = performance.now() - interruptedAt
     interruptedAt = performance.now()
-    if (!process.stdin.isTTY || sinceLast > REPEATED_INTERRUPT_MS) onSignal()
+    if (!process.stdin.isTTY || sinceLast > REPEATED_INTERRUPT_MS) onSignal('SIGINT')
   }
-  process.on('SIGTERM', onSignal)
+  process.on('SIGTERM', () => onSignal('SIGTERM'))
   process.on('SIGINT', onInterrupt)
   if (!survivesHangUp) process.on('SIGHUP', onHangUp)
-  if (hasParent && process.connected) process.once('disconnect', onSignal)
-  else if (hasParent) onSignal()
+  const onOrphaned = (): void => onSignal('the parent process has ended')
+  if (hasParent && process.connected) process.once('disconnect', onOrphaned)
+  else if (hasParent) onOrphaned()
   // After an uncaught error the state is unknown. The service drains and stops, so a supervisor can restart it.
   process.on('uncaughtException', (error) => {
-    service.logger.error({ err: error }, 'unexpected error; the service stops')
-    if (!isStopping) stop(1)
+    logger.error({ err: error }, 'unexpected error; the service stops')
+    if (!isStopping) stop(1, 'an unexpected error')
   })
 
   console.log(`Stenolog listens on ${service.url}`)

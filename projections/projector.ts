@@ -44,7 +44,7 @@ export const startProjector = (deps: ProjectorDeps): Projector => {
   const isShared = leases?.isAlone !== true
   const requests = createRebuildRequests(deps)
   const publisher =
-    isShared && leases !== null ? publishProgress({ documents, progress, timers, logger, signal }) : null
+    isShared && leases !== null ? publishProgress({ documents, progress, environment, timers, logger, signal }) : null
   const backgroundTasks = !isShared ? [] : [
     publisher?.stopped,
     followProgress({ documents, models: projections.map(modelOf), progress, environment, timers, signal }),

@@ -6,6 +6,7 @@ import type { Environment, Logger } from '../application/ports/environment.ts'
 import type { EventStore, Position } from '../application/ports/event-store.ts'
 import type { RebuildProgress, Rebuilt } from '../application/ports/projector.ts'
 import type { Timers } from '../application/ports/timers.ts'
+import { createOutage } from '../application/outages.ts'
 import { createTurns } from '../application/turns.ts'
 import { pause, retryDelay } from '../application/waiting.ts'
 import { orThrow } from '../domain/shared/or-throw.ts'
@@ -63,10 +64,12 @@ const describe = (error: unknown): string => {
 export const createRunner = (deps: RunnerDeps, projection: Projection, report: Reporter): Runner => {
   const { store, documents, prefixes, code, logger, environment, timers, token, signal } = deps
 
+  const about = { projection: projection.name }
+  const outage = createOutage(deps, 'projection failed, retrying', 'projection works again')
   const failed = async (error: unknown, attempt: number): Promise<void> => {
     const reason = describe(error)
     report.failing(reason)
-    logger.warn({ projection: projection.name, attempt, reason }, 'projection failed, retrying')
+    outage.failed(reason, about)
     await pause(timers, retryDelay(RETRY, attempt, environment.random()), signal)
   }
 
@@ -144,6 +147,7 @@ export const createRunner = (deps: RunnerDeps, projection: Projection, report: R
       report.working()
       await untilSuccess(() => inTurn(() => apply(batch)))
       report.reached(batch.position)
+      outage.ended(about)
       onBatch()
       hasCaughtUp ||= batch.caughtUp
       if (hasCaughtUp) report.resting()
@@ -166,18 +170,17 @@ export const createRunner = (deps: RunnerDeps, projection: Projection, report: R
 
   const rebuildOnce = async (send: (progress: RebuildProgress) => void): Promise<Either<string, Rebuilt>> => {
     report.rebuilding(true)
-    logger.info({ projection: projection.name }, 'rebuild started')
+    logger.info(about, 'rebuild started')
     let waitsFor: string | null = null
     const onProgress = (progress: RebuildProgress): void => {
       if (progress.held !== null && progress.held !== waitsFor)
-        logger.warn({ projection: projection.name, reason: progress.held }, 'rebuild waits for a store')
+        logger.warn({ ...about, reason: progress.held }, 'rebuild waits for a store')
       waitsFor = progress.held
       send(progress)
     }
     const positionInUse = async (): Promise<Position | null> => (report.error() === null ? applied.position : null)
     const rebuilt = await rebuildReadModel({ ...deps, projection, positionInUse, exclusively: inTurn, onProgress })
     if (!signal.aborted) report.rebuilding(false)
-    const about = { projection: projection.name }
     if (E.isRight(rebuilt)) logger.info({ ...rebuilt.right }, 'rebuild finished')
     else if (signal.aborted) logger.info(about, 'rebuild interrupted; the next start continues it')
     else logger.error({ ...about, reason: rebuilt.left }, 'rebuild failed; the old read model stays in use')
@@ -215,7 +218,6 @@ export const createRunner = (deps: RunnerDeps, projection: Projection, report: R
         const found = await untilSuccess(find)
         if (found === 'unfinished') await rebuild(() => undefined)
         if (found === 'outdated') {
-          const about = { projection: projection.name }
           logger.warn(about, 'unfinished rebuild of another version discarded; start the rebuild again')
         }
       } catch (error) {

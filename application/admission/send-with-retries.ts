@@ -6,6 +6,7 @@ import { isUnreadable } from '../errors.ts'
 import type { Unavailable } from '../errors.ts'
 import { ownOrigin } from '../log/origin.ts'
 import type { Environment, Logger } from '../ports/environment.ts'
+import { createOutage } from '../outages.ts'
 import type { Timers } from '../ports/timers.ts'
 import { pause, retryDelay } from '../waiting.ts'
 import type { AdmissionActor } from './admission-actor.ts'
@@ -36,15 +37,21 @@ export const sendWithRetries = async (
   signal: AbortSignal,
 ): Promise<boolean> => {
   const { timers, logger, environment } = deps
+  const outage = createOutage(
+    deps, 'a command for the stream admission failed; trying again', 'a command for the stream admission is done',
+  )
   for (let attempt = 0; !signal.aborted; attempt += 1) {
     const sent = await sendAndPlace(deps, command)
-    if (E.isRight(sent)) return true
+    if (E.isRight(sent)) {
+      outage.ended({ command: command.type })
+      return true
+    }
     const refusal = sent.left._tag
     if (isUnreadable(sent.left)) {
       logger.error({ command: command.type, refusal }, 'the stream admission cannot be read; the command is dropped')
       return false
     }
-    logger.warn({ command: command.type, refusal, attempt }, 'a command for the stream admission failed; trying again')
+    outage.failed(refusal, { command: command.type })
     await pause(timers, retryDelay(RETRY, attempt, environment.random()), signal)
   }
   return false

@@ -1,5 +1,7 @@
+import { messageOf } from '../../domain/shared/message-of.ts'
 import type { Environment, Logger } from '../ports/environment.ts'
 import type { EventStore, Position, StoredEvent } from '../ports/event-store.ts'
+import { createOutage } from '../outages.ts'
 import { atMost, pause, retryDelay } from '../waiting.ts'
 import type { Timers } from '../ports/timers.ts'
 
@@ -8,7 +10,7 @@ export interface FollowDeps {
   /** Events up to this position are already known. */
   readonly from: Position
   readonly logger: Logger
-  readonly environment: Pick<Environment, 'random'>
+  readonly environment: Pick<Environment, 'random' | 'monotonic'>
   readonly timers: Timers
   readonly signal: AbortSignal
 }
@@ -35,7 +37,10 @@ const RETRY = { first: 20, longest: 500 }
 
 /** Follows the log, to keep data in memory up to date, until the signal aborts. Retries when the log is unavailable. */
 export const followLog = (deps: FollowDeps, { name, prefixes, onEvent }: Following): Follower => {
-  const { store, logger, environment, timers, signal } = deps
+  const { store, environment, timers, signal } = deps
+  const outage = createOutage(
+    deps, `${name}: the subscription to the log failed, retrying`, `${name}: the log is followed again`,
+  )
   const waiters = new Set<{ readonly position: Position; readonly resolve: () => void }>()
   let position = deps.from
   let attempt = 0
@@ -46,6 +51,7 @@ export const followLog = (deps: FollowDeps, { name, prefixes, onEvent }: Followi
       if (message.kind === 'damaged') await onEvent(message.stream, null)
       position = message.kind === 'event' ? message.event.position : message.position
       attempt = 0
+      outage.ended()
       for (const waiter of waiters) if (waiter.position <= position) waiter.resolve()
     }
   }
@@ -55,7 +61,7 @@ export const followLog = (deps: FollowDeps, { name, prefixes, onEvent }: Followi
       try {
         await follow()
       } catch (error) {
-        logger.warn({ attempt, err: error }, `${name}: the subscription to the log failed, retrying`)
+        outage.failed(messageOf(error), { err: error })
       }
       await pause(timers, retryDelay(RETRY, attempt++, environment.random()), signal)
     }

@@ -1,10 +1,13 @@
 import { orThrow } from '../../domain/shared/or-throw.ts'
+import { messageOf } from '../../domain/shared/message-of.ts'
 import { isUnreadable } from '../errors.ts'
 import { whyUnreadable } from './event-serialization.ts'
 import type { Checkpoint, Documents } from '../ports/documents.ts'
 import type { HeldLease, Leases } from '../ports/peers/leases.ts'
 import type { Environment, Logger } from '../ports/environment.ts'
 import type { EventStore, StoredEvent } from '../ports/event-store.ts'
+import { createOutage } from '../outages.ts'
+import type { Outage } from '../outages.ts'
 import { pause, retryDelay } from '../waiting.ts'
 import type { Timers } from '../ports/timers.ts'
 
@@ -31,7 +34,7 @@ export interface LogDuty {
   readonly concerns: (event: StoredEvent) => boolean
   /** Does the work. It may be called again for the same event. When it throws, the duty retries from this event. */
   readonly perform: (event: StoredEvent, signal: AbortSignal) => Promise<void>
-  /** Log message for a failed attempt. */
+  /** Log message while attempts fail. */
   readonly failure: string
 }
 
@@ -63,6 +66,7 @@ interface Reached {
   savedAt: number
   /** True once an event was skipped. Then the stored checkpoint may not move. */
   isIncomplete: boolean
+  readonly outage: Outage
 }
 
 /**
@@ -102,6 +106,7 @@ const save = async (
     reached.savedAt = environment.monotonic()
   }
   reached.checkpoint = checkpoint
+  reached.outage.ended()
 }
 
 const follow = async (deps: LogDutyDeps, duty: LogDuty, reached: Reached, signal: AbortSignal): Promise<void> => {
@@ -128,6 +133,7 @@ const follow = async (deps: LogDutyDeps, duty: LogDuty, reached: Reached, signal
 const runDuty = async (deps: LogDutyDeps, duty: LogDuty, { token, signal }: HeldLease): Promise<void> => {
   const reached: Reached = {
     token, checkpoint: null, unsaved: 0, savedAt: deps.environment.monotonic(), isIncomplete: false,
+    outage: createOutage(deps, duty.failure, `the duty ${duty.name} works again`),
   }
   let attempt = 0
   while (!signal.aborted) {
@@ -135,7 +141,7 @@ const runDuty = async (deps: LogDutyDeps, duty: LogDuty, { token, signal }: Held
     try {
       await follow(deps, duty, reached, signal)
     } catch (error) {
-      deps.logger.warn({ err: error, attempt }, duty.failure)
+      reached.outage.failed(messageOf(error), { err: error })
     }
     if (reached.checkpoint?.position !== before) attempt = 0
     // Pauses also after a subscription that ended without an error, so repeated ends cause no busy loop.

@@ -5,6 +5,7 @@ import {
   FIRST_TERM, LiveCreated, LiveFailed, LiveFinished, LiveTakenOver, SenderAttached,
 } from '../../domain/live/events.ts'
 import { eventReader } from '../../domain/read-event.ts'
+import { messageOf } from '../../domain/shared/message-of.ts'
 import type { EventOf } from '../../domain/shared/event.ts'
 import { mapConcurrently } from '../concurrency.ts'
 import { isUnreadable } from '../errors.ts'
@@ -16,6 +17,7 @@ import type { Logger } from '../ports/environment.ts'
 import type { Position, StoredEvent } from '../ports/event-store.ts'
 import type { Projector } from '../ports/projector.ts'
 import { ownTerm } from '../lives/terms/worker.ts'
+import { createOutage } from '../outages.ts'
 import { pause, retryDelay } from '../waiting.ts'
 import { settleLive } from './settle-live.ts'
 import type { SettleLiveDeps } from './settle-live.ts'
@@ -59,6 +61,12 @@ export const runLives = (deps: RunLivesDeps): RunLives => {
   const stopping = new AbortController()
   const { signal } = stopping
   const settleOne = settleLive(deps)
+  const starts = createOutage(
+    deps, 'a session could not be started or stopped; trying again', 'sessions start and stop again',
+  )
+  const subscription = createOutage(
+    deps, 'the subscription to sessions was lost', 'the subscription to sessions works again',
+  )
   /** Sessions that are being settled. True: settle the session again, because another event arrived. */
   const settling = new Map<number, boolean>()
   const working = new Set<Promise<void>>()
@@ -75,10 +83,10 @@ export const runLives = (deps: RunLivesDeps): RunLives => {
   const retryUntilDone = async (liveId: number, work: () => Promise<E.Either<Unavailable, void>>): Promise<void> => {
     for (let attempt = 0; !signal.aborted; attempt += 1) {
       const done = await work()
-      if (E.isRight(done)) return
+      if (E.isRight(done)) return starts.ended()
       const refusal = done.left._tag
       if (isUnreadable(done.left)) return logger.error({ liveId, refusal }, 'the data of a session is damaged')
-      logger.warn({ liveId, refusal, attempt }, 'a session could not be started or stopped; trying again')
+      starts.failed(refusal, { liveId })
       await pause(timers, retryDelay(RETRY, attempt, environment.random()), signal)
     }
   }
@@ -174,6 +182,7 @@ export const runLives = (deps: RunLivesDeps): RunLives => {
       try {
         for await (const message of store.subscribe(position, ['live-', ADMISSION_STREAM], signal)) {
           failures = 0
+          subscription.ended()
           if (message.kind === 'event') {
             await handle(message.event)
             reportEnd(message.event)
@@ -181,7 +190,7 @@ export const runLives = (deps: RunLivesDeps): RunLives => {
           position = message.kind === 'event' ? message.event.position : message.position
         }
       } catch (error) {
-        if (!signal.aborted) logger.warn({ failures, error: String(error) }, 'the subscription to sessions was lost')
+        if (!signal.aborted) subscription.failed(messageOf(error))
       }
       await pause(timers, retryDelay(RETRY, failures, environment.random()), signal)
     }

@@ -25,7 +25,7 @@ export interface SettleLiveDeps extends WorkerDeps {
    * the socket of the sender.
    */
   readonly takeoverGrace: number
-  readonly logger: Pick<Logger, 'warn'>
+  readonly logger: Pick<Logger, 'info' | 'warn'>
 }
 
 /** Starts, stops or ends a session in this process as the log requires. A repeated call changes nothing. */

@@ -2,6 +2,7 @@ import * as E from 'fp-ts/lib/Either.js'
 import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
 import type { LiveOver, Superseded, Unavailable } from '../errors.ts'
 import type { Environment, Logger } from '../ports/environment.ts'
+import { createOutage } from '../outages.ts'
 import { pause, retryDelay } from '../waiting.ts'
 import type { Timers } from '../ports/timers.ts'
 
@@ -28,7 +29,7 @@ export interface WriteQueueOptions {
   readonly liveId: number
   readonly logger: Logger
   readonly timers: Timers
-  readonly environment: Pick<Environment, 'random'>
+  readonly environment: Pick<Environment, 'random' | 'monotonic'>
   /** Aborts when the service closes. Waiting writes are then abandoned and logged. */
   readonly signal: AbortSignal
   /** Receives every write, so a close can wait for running writes. */
@@ -58,18 +59,21 @@ const isPermanent = (name: WriteName, refusal: Refusal): boolean => {
 
 export const createWriteQueue = (options: WriteQueueOptions): WriteQueue => {
   const { liveId, logger, timers, environment, signal, track } = options
+  const outage = createOutage(options, 'a write of a session failed', 'the writes of a session are stored again')
   let size = 0
   let last: Promise<unknown> = Promise.resolve()
 
   const attempt = async (name: WriteName, write: Write, count: number): Promise<Attempt> => {
     try {
       const written = await write()
-      if (E.isRight(written)) return 'stored'
+      if (E.isRight(written)) {
+        outage.ended({ liveId })
+        return 'stored'
+      }
       const permanent = isPermanent(name, written.left)
       const { _tag: refusal } = written.left
       if (refusal === 'Superseded') options.superseded()
-      if (refusal !== 'LiveOver')
-        logger.warn({ liveId, write: name, refusal, attempt: count, permanent }, 'a write of a session failed')
+      if (refusal !== 'LiveOver') outage.failed(refusal, { liveId, write: name, permanent })
       return permanent ? 'refused' : 'retry'
     } catch (error) {
       const permanent = name !== 'end' && count >= MAX_ATTEMPTS_AFTER_EXCEPTION

@@ -4,6 +4,7 @@ import * as E from 'fp-ts/lib/Either.js'
 import type {
   Appended, EventStore, ExpectedRevision, NewEvent, StoreUnavailable,
 } from '../../application/ports/event-store.ts'
+import { createOutage } from '../../application/outages.ts'
 import type { Logger } from '../../application/ports/environment.ts'
 import { requireWellFormed } from '../stores/append-outcome.ts'
 import type { Calls } from './calls.ts'
@@ -79,6 +80,12 @@ export const createAppends = ({ calls, reads, logger }: Parts): EventStore['appe
     return E.isLeft(head) ? head : E.right({ revision, position: head.right })
   }
 
+  const outage = logger && createOutage(
+    { logger, environment: { monotonic: () => performance.now() } },
+    'a write to the event store failed',
+    'writes to the event store succeed again',
+  )
+
   return (stream, expected, events) => async () => {
     const encoded = encode(events)
     if (expected === 'any') {
@@ -91,6 +98,7 @@ export const createAppends = ({ calls, reads, logger }: Parts): EventStore['appe
       const result = await calls.write((client, options) =>
         client.appendToStream(stream, encoded, { ...options, expectedRevision }),
       )
+      outage?.ended()
       return await toAppended(result)
     } catch (error) {
       if (error instanceof WrongExpectedVersionError) {
@@ -101,7 +109,7 @@ export const createAppends = ({ calls, reads, logger }: Parts): EventStore['appe
       if (error instanceof MaxAppendSizeExceededError)
         throw new TypeError('an append is larger than the limit of the event store', { cause: error })
       const reason = reasonOf(error)
-      logger?.error({ stream, reason }, 'a write to the event store failed')
+      outage?.failed(reason, { stream })
       return E.left(unavailable(reason))
     }
   }

@@ -2,6 +2,7 @@ import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 import type { Logger } from '../../application/ports/environment.ts'
 import type { Timers } from '../../application/ports/timers.ts'
+import { createOutage } from '../../application/outages.ts'
 import { pause } from '../../application/waiting.ts'
 import type { SharedKeyring } from './keyring.ts'
 
@@ -18,7 +19,7 @@ interface ErasedKeysDeps {
   readonly timers: Timers
   /** Returns the milliseconds of a monotonic clock. */
   readonly monotonic: () => number
-  readonly logger: Pick<Logger, 'warn'>
+  readonly logger: Pick<Logger, 'info' | 'warn'>
 }
 
 /** Removes keys that other processes erase from the memory of this keyring, until it is stopped. */
@@ -27,7 +28,11 @@ export const followErasures = (
 ): { readonly stop: () => Promise<void> } => {
   const stopping = new AbortController()
   let answeredAt = monotonic()
-  let isUnanswered = false
+  const outage = createOutage(
+    { logger, environment: { monotonic } },
+    'erased keys cannot be read: only keys of running sessions stay in memory',
+    'erased keys are read again',
+  )
   const follow = async (): Promise<void> => {
     for (;;) {
       await pause(timers, QUERY_INTERVAL_MS, stopping.signal)
@@ -36,12 +41,10 @@ export const followErasures = (
       const names = await erased()
       if (E.isRight(names)) {
         answeredAt = queriedAt
-        isUnanswered = false
+        outage.ended()
         if (names.right.length > 0) keyring.forget(names.right)
       } else if (monotonic() - answeredAt >= MAX_SILENCE_MS) {
-        if (!isUnanswered)
-          logger.warn({ error: names.left }, 'erased keys cannot be read: only keys of running sessions stay in memory')
-        isUnanswered = true
+        outage.failed(names.left)
         keyring.keepOnly(needed())
       }
     }

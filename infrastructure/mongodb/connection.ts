@@ -75,8 +75,8 @@ export interface MongoConnection {
   readonly maintainedKeyring: Db
   /** Timeout of a method of a port, in milliseconds. */
   readonly limitMs: number
-  /** Whether the driver's last check found a server that accepts writes. */
-  readonly isReachable: () => boolean
+  /** Returns null if the driver's last check found a server that accepts writes. Otherwise why not, for each server. */
+  readonly unreachable: () => string | null
   readonly close: () => Promise<void>
 }
 
@@ -108,9 +108,11 @@ export const connectMongo = async (
   const close = async (): Promise<void> => {
     await Promise.all([client.close(), maintenanceClient.close()])
   }
-  let reachable = false
+  let unreachable: string | null = 'the first check of its servers is not finished'
   client.on('topologyDescriptionChanged', ({ newDescription }) => {
-    reachable = [...newDescription.servers.values()].some((server) => server.isWritable)
+    const servers = [...newDescription.servers.values()]
+    const problems = servers.map(({ address, error, type }) => `${address}: ${error?.message ?? type}`)
+    unreachable = servers.some(({ isWritable }) => isWritable) ? null : problems.join('; ')
   })
   const name = prefix === null ? databaseOf(url) : `${prefix}_${databaseOf(url)}`
   const options = databaseOptions(limitMs)
@@ -138,7 +140,7 @@ export const connectMongo = async (
     keyring,
     maintainedKeyring: maintenanceClient.db(`${name}_keyring`, databaseOptions(MAINTENANCE_MS)),
     limitMs,
-    isReachable: () => reachable,
+    unreachable: () => unreachable,
     close,
   }
 }

@@ -43,7 +43,7 @@ export const createLeases = ({ register, members, timers, logger, pauseMs }: Lea
   const run = async (name: string, seeker: Seeker, token: number): Promise<void> => {
     const losing = new AbortController()
     seeker.held = { token, losing }
-    logger.info({ lease: name, token }, 'holding a lease')
+    logger.info({ lease: name, fencingNumber: token }, 'holding a lease')
     try {
       await seeker.work({ token, signal: losing.signal })
     } catch (error) {

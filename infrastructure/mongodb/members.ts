@@ -10,6 +10,7 @@ import { describeClaim } from '../stores/claim.ts'
 import { enterMembers, noAnswer } from './enter-members.ts'
 import { createLossDetector, MAX_SILENT_READS } from './lost-members.ts'
 import type { ObservedMember } from './lost-members.ts'
+import { logMemberChanges } from './member-changes.ts'
 import type { Entry, MemberRegister } from './member-register.ts'
 
 /** Number of beats (heartbeats) in one TTL, the time without a beat after which a member counts as lost. */
@@ -89,6 +90,7 @@ export const joinMembers = async (
   const update = (others: ReadonlyArray<Member>): void => {
     const members = [memberOf(own), ...others.filter(({ name }) => name !== own.name)]
     if (isDeepStrictEqual(members, all)) return
+    logMemberChanges(logger, all, members, lost)
     all = members
     for (const listener of listeners.change) listener()
   }

@@ -31,7 +31,8 @@ interface Observed {
   readonly own: { readonly pool: { readonly whole: Pick<SpeechEngine, 'pid'> } } | null
   readonly store: { readonly isAnswering: () => boolean }
   readonly leaderChanges: () => number
-  readonly readModels: { readonly isReachable: () => boolean }
+  /** `unreachable`: why MongoDB is unavailable, or null. */
+  readonly readModels: { readonly unreachable: () => string | null }
   readonly log: Pick<WatchedLog, 'unreadable' | 'isOlder'>
   readonly keyring: Pick<Keyring, 'missing' | 'foreign'>
   /** Models whose last attempt to load failed. */
@@ -76,6 +77,7 @@ export const createHealth = (observed: Observed): Pick<HttpAppOptions, 'metrics'
     if (observed.own === null) return 'none'
     return observed.own.pool.whole.pid() === undefined ? 'restarting' : 'running'
   }
+  const readModels = () => (observed.readModels.unreachable() === null ? 'ok' : 'unavailable')
   // A projection that another process or no process runs does not count, because every process would then be unready.
   const hasCaughtUpWithLog = () =>
     observed.projector.lag().every(({ hasCaughtUp, error, isOwn }) => hasCaughtUp && (error === null || !isOwn))
@@ -97,11 +99,11 @@ export const createHealth = (observed: Observed): Pick<HttpAppOptions, 'metrics'
       sourceIsolation: () => observed.isolation.problem === null,
     }),
     readiness: () => ({
-      ready: !observed.draining() && eventStore() === 'ok' && observed.readModels.isReachable() && hasCaughtUpWithLog(),
+      ready: !observed.draining() && eventStore() === 'ok' && readModels() === 'ok' && hasCaughtUpWithLog(),
       checks: {
         draining: observed.draining(),
         eventStore: eventStore(),
-        readModels: observed.readModels.isReachable() ? 'ok' : 'unavailable',
+        readModels: readModels(),
         projections: lags().map((lag) => ({ ...lag, error: publicError(lag.error) })),
         engine: engine(),
         // The service is ready without workers, because everything except new sessions works.

@@ -1,8 +1,9 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Documents, ProgressUpdate, ReadModel } from '../../application/ports/documents.ts'
-import type { Logger } from '../../application/ports/environment.ts'
+import type { Environment, Logger } from '../../application/ports/environment.ts'
 import type { ProjectionLag } from '../../application/ports/projector.ts'
 import type { Timers } from '../../application/ports/timers.ts'
+import { createOutage } from '../../application/outages.ts'
 import { pause } from '../../application/waiting.ts'
 import type { Progress } from './progress.ts'
 
@@ -14,8 +15,9 @@ const BEAT_MS = 500
 interface PublishProgressDeps {
   readonly documents: Pick<Documents, 'publishProgress'>
   readonly progress: Pick<Progress, 'lag' | 'onChange'>
+  readonly environment: Pick<Environment, 'monotonic'>
   readonly timers: Timers
-  readonly logger: Pick<Logger, 'warn'>
+  readonly logger: Pick<Logger, 'info' | 'warn'>
   readonly signal: AbortSignal
 }
 
@@ -35,10 +37,13 @@ const isSameProgress = (a: ProjectionLag, b: ProjectionLag): boolean =>
  * `MIN_INTERVAL_MS` share one write.
  */
 export const publishProgress = (deps: PublishProgressDeps): ProgressPublisher => {
-  const { documents, progress, timers, logger, signal } = deps
+  const { documents, progress, timers, signal } = deps
   const published = new Map<string, { readonly model: ReadModel; readonly token: number }>()
   const last = new Map<string, ProjectionLag>()
-  let [beat, wake, isFailing] = [0, (): void => undefined, false]
+  const outage = createOutage(
+    deps, 'progress of the projections could not be published', 'progress of the projections is published again',
+  )
+  let [beat, wake] = [0, (): void => undefined]
 
   const hasChanged = (): boolean =>
     progress.lag().some((lag) => {
@@ -57,9 +62,8 @@ export const publishProgress = (deps: PublishProgressDeps): ProgressPublisher =>
     })
     if (updates.length === 0) return
     const written = await documents.publishProgress(updates)()
-    if (E.isLeft(written) && !isFailing)
-      logger.warn({ reason: written.left.reason }, 'progress of the projections could not be published')
-    isFailing = E.isLeft(written)
+    if (E.isLeft(written)) outage.failed(written.left.reason)
+    else outage.ended()
   }
   const untilChanged = async (): Promise<void> => {
     if (hasChanged()) return

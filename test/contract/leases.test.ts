@@ -1,4 +1,5 @@
 import test from 'ava'
+import type { Logger } from '../../application/ports/environment.ts'
 import type { Timers } from '../../application/ports/timers.ts'
 import { embeddedMembers, embeddedLeases } from '../../infrastructure/embedded-members.ts'
 import { createLeaseRegister } from '../../infrastructure/mongodb/lease-register.ts'
@@ -7,6 +8,7 @@ import { createLeases } from '../../infrastructure/mongodb/leases.ts'
 import { createMemberRegister } from '../../infrastructure/mongodb/member-register.ts'
 import type { MemberRegister } from '../../infrastructure/mongodb/member-register.ts'
 import { joinMembers } from '../../infrastructure/mongodb/members.ts'
+import { createLogger } from '../../infrastructure/node/logger.ts'
 import { systemTimers as timers } from '../../infrastructure/node/system-timers.ts'
 import { claimOf } from '../../infrastructure/stores/claim.ts'
 import { PROFILE } from '../support/worlds/members-world.ts'
@@ -25,8 +27,9 @@ const TTL_MS = 60_000
 const fastTimers: Timers = { after: (ms, task) => timers.after(ms / 100, task) }
 
 /** Joins as a separate process and returns its leases. */
-const leasesOf = async (name: string, members: MemberRegister, register: LeaseRegister) => {
-  const logger = createRecordingLogger()
+const leasesOf = async (
+  name: string, members: MemberRegister, register: LeaseRegister, logger: Logger = createRecordingLogger(),
+) => {
   const self = { name, incarnation: `${name}-1` }
   const monotonic = (): number => performance.now()
   const joined = await joinMembers(
@@ -40,6 +43,18 @@ const leasesOf = async (name: string, members: MemberRegister, register: LeaseRe
     close: joined.leave,
   }
 }
+
+test('the log shows the fencing number of a lease', async (t) => {
+  const lines: Array<string> = []
+  const logger = createLogger('info', { write: (line) => lines.push(line) })
+  const leases = await leasesOf('alpha', createMemoryMemberRegister(), createMemoryLeaseRegister(), logger)
+  const held = Promise.withResolvers<void>()
+  const { stop } = leases.opened.hold('duty:one', async () => held.resolve())
+  await held.promise
+  await stop()
+  await leases.close()
+  t.regex(lines.join(''), /"lease":"duty:one","fencingNumber":1,"msg":"holding a lease"/)
+})
 
 leasesContract('single process', async () => {
   const self = { name: 'alpha', incarnation: 'alpha-1' }

@@ -5,6 +5,7 @@ import type { Reservation } from '../../../domain/admission/state.ts'
 import { liveDecider } from '../../../domain/live/decider.ts'
 import type { Live } from '../../../domain/live/state.ts'
 import { liveStream } from '../../../domain/live/events.ts'
+import { messageOf } from '../../../domain/shared/message-of.ts'
 import { createSlots, mapConcurrently } from '../../concurrency.ts'
 import { isUnreadable } from '../../errors.ts'
 import type { Unavailable } from '../../errors.ts'
@@ -13,12 +14,16 @@ import { originOf } from '../../log/origin.ts'
 import type { Origin } from '../../log/origin.ts'
 import { unexpected } from '../../log/unexpected.ts'
 import type { EndCause } from '../../pipeline/signals.ts'
+import { createOutage } from '../../outages.ts'
+import type { Outage } from '../../outages.ts'
 import type { Logger } from '../../ports/environment.ts'
 import { endAndRelease } from '../end-and-release.ts'
 import { loadLive } from '../load-live.ts'
 import { releaseLive } from '../release-live.ts'
 import type { LiveWriteDeps } from '../release-live.ts'
 import type { CreatorStateOf } from './creator-state.ts'
+import { createWatch } from './condition-watch.ts'
+import type { Watch } from './condition-watch.ts'
 import type { Expiry } from './expire-lives.ts'
 
 export interface ReconcileLivesDeps extends LiveWriteDeps {
@@ -45,29 +50,6 @@ const ORPHAN_AFTER_MS = 10_000
 const SLOW_ORPHAN_AFTER_MS = 60_000
 
 const serviceOrigin = (deps: ReconcileLivesDeps): Origin => originOf(deps, 'service')
-
-/** Measures, with the clock of this process, how long a condition of a session has held. */
-interface Watch {
-  /** Returns the milliseconds since the first call for the session. Call it at each check where the condition holds. */
-  readonly since: (liveId: number) => number
-  readonly keepOnly: (isKept: (liveId: number) => boolean) => void
-  readonly isWatching: () => boolean
-}
-
-const createWatch = ({ environment: { monotonic } }: ReconcileLivesDeps): Watch => {
-  const first = new Map<number, number>()
-  return {
-    since: (liveId) => {
-      const seen = first.get(liveId) ?? monotonic()
-      first.set(liveId, seen)
-      return monotonic() - seen
-    },
-    keepOnly: (isKept) => {
-      for (const liveId of first.keys()) if (!isKept(liveId)) first.delete(liveId)
-    },
-    isWatching: () => first.size > 0,
-  }
-}
 
 interface Watches {
   /** Admissions without a session. */
@@ -204,26 +186,33 @@ interface PeriodicDeps extends Omit<ReconcileLivesDeps, 'expire'> {
  * running round and for ends that have begun. Failures are logged and retried.
  */
 export const reconcileLives = (deps: PeriodicDeps): { readonly stop: () => Promise<void> } => {
-  const { logger, expiry, every, first = every, timers } = deps
+  const { expiry, every, first = every, timers } = deps
   const inSlot = createSlots(MAX_CONCURRENT_ENDS)
   const ending = new Map<number, Promise<void>>()
   let stopped = false
   let round: Promise<void> = Promise.resolve()
   let cancel: () => void = () => undefined
 
-  const attempt = async (work: () => Promise<Either<Unavailable, void>>, message: string): Promise<void> => {
+  const rounds = createOutage(
+    deps, 'reservations could not be reconciled; trying again', 'reservations are reconciled again',
+  )
+  const ends = createOutage(
+    deps, 'a session past its time limit could not be ended; trying again', 'sessions past their limit are ended again',
+  )
+
+  const attempt = async (work: () => Promise<Either<Unavailable, void>>, outage: Outage): Promise<void> => {
     try {
       const done = await work()
-      if (E.isLeft(done)) logger.warn({ reason: done.left._tag }, message)
+      if (E.isLeft(done)) outage.failed(done.left._tag)
+      else outage.ended()
     } catch (error) {
-      logger.error({ err: error }, message)
+      outage.failed(messageOf(error), { err: error })
     }
   }
 
   const end = (limits: Expiry, liveId: number, live: Live): Promise<void> =>
     inSlot(async () => {
-      const message = 'a session past its time limit could not be ended; trying again'
-      if (!stopped) await attempt(() => limits.end(liveId, live), message)
+      if (!stopped) await attempt(() => limits.end(liveId, live), ends)
     })
 
   const expire = (liveId: number, live: Live): void => {
@@ -233,7 +222,7 @@ export const reconcileLives = (deps: PeriodicDeps): { readonly stop: () => Promi
 
   const { round: reconcile, isWatching } = createReconciler({ ...deps, expire })
   const run = async (): Promise<void> => {
-    await attempt(reconcile, 'reservations could not be reconciled; trying again')
+    await attempt(reconcile, rounds)
     if (!stopped) plan(isWatching() ? Math.min(every, ORPHAN_AFTER_MS) : every)
   }
   const plan = (ms: number): void => { cancel = timers.after(ms, () => { round = run() }) }

@@ -31,6 +31,9 @@ const finalOf = eventReader([SegmentFinalised])
 const lastStart = (events: ReadonlyArray<LiveEvent>) =>
   events.findLast((event) => event.type === SourceStarted.type)?.data
 
+const lastWorkerOf = (events: ReadonlyArray<LiveEvent>): string | undefined =>
+  events.findLast((event) => event.type === 'LiveTakenOver' || event.type === 'LiveCreated')?.data.worker
+
 /**
  * Returns the point where the earlier workers stopped. `segments`: the newest events of the transcript, newest first.
  */
@@ -71,8 +74,11 @@ export const takeOver =
     const worker = deps.worker.name
     let loaded = await loadLive(deps, liveId)()
     if (E.isRight(loaded) && hasOlderTerm(loaded.right.state, term)) {
+      const from = lastWorkerOf(loaded.right.events)
       const taken = await changeLive(deps)(liveId, { type: 'TakeOverLive', worker, term, at: deps.environment.now() })()
       if (E.isLeft(taken)) return taken
+      // After a restart a process continues its own sessions.
+      if (from !== worker) deps.logger.info({ liveId, term, from, to: worker }, 'a session was taken over')
       // Loads again, because the earlier worker may have written before the takeover.
       loaded = await loadLive(deps, liveId)()
     }

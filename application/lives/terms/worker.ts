@@ -1,4 +1,5 @@
 import { placementOf } from '../../../domain/admission/state.ts'
+import type { Logger } from '../../ports/environment.ts'
 import type { LiveWriteDeps } from '../release-live.ts'
 
 /** A process that runs the sessions that the stream `admission` assigns to its name. */
@@ -11,6 +12,7 @@ export interface Worker {
 /** The dependencies of a worker's writes. */
 export interface WorkerDeps extends LiveWriteDeps {
   readonly worker: Worker
+  readonly logger: Pick<Logger, 'info'>
 }
 
 interface OwnTermDeps extends Pick<WorkerDeps, 'worker'> {

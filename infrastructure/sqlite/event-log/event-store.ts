@@ -1,4 +1,5 @@
 import * as E from 'fp-ts/lib/Either.js'
+import { createOutage } from '../../../application/outages.ts'
 import type { EventStore, NewEvent, StoreUnavailable } from '../../../application/ports/event-store.ts'
 import type { Logger } from '../../../application/ports/environment.ts'
 import { requireWellFormed } from '../../stores/append-outcome.ts'
@@ -30,8 +31,13 @@ export const openSqliteEventStore = async ({ file, logger }: EventStoreOptions):
   const writer = await openWriter<EventLogJob, EventLogAnswer>(worker, { file }, wakeAll)
   const { close: closeReader, ...reader } = openSqliteEventReader({ file, wakers })
 
+  const outage = logger && createOutage(
+    { logger, environment: { monotonic: () => performance.now() } },
+    'a write to the event log failed',
+    'writes to the event log succeed again',
+  )
   const refused = (stream: string, reason: string): E.Either<StoreUnavailable, never> => {
-    logger?.error({ stream, reason }, 'a write to the event log failed')
+    outage?.failed(reason, { stream })
     return E.left({ _tag: 'StoreUnavailable', reason })
   }
 
@@ -41,6 +47,7 @@ export const openSqliteEventStore = async ({ file, logger }: EventStoreOptions):
     if (E.isLeft(answer)) return refused(stream, answer.left)
     if (answer.right === 'done') throw new Error('the writer sent the answer of another job')
     if ('actual' in answer.right) return E.left({ _tag: 'WrongRevision', stream, actual: answer.right.actual })
+    outage?.ended()
     const [revision, pos] = answer.right
     return E.right({ revision, position: toPosition(pos) })
   }

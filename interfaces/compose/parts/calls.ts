@@ -72,7 +72,8 @@ export const callsOf = (
   const createLive: CreateLiveOnce = (...asked) => async () => {
     if (draining()) return E.left({ _tag: 'StoreUnavailable', reason: 'the server is shutting down' })
     // Without a worker the available models are unknown, so an error such as "Model not found" would be misleading.
-    const isWorkerKnown = workerSessions !== null || foundation.stores.members.all().some(({ offers }) => offers !== null)
+    const { members } = foundation.stores
+    const isWorkerKnown = workerSessions !== null || members.all().some(({ offers }) => offers !== null)
     if (!isWorkerKnown) return E.left({ _tag: 'NoWorker' })
     return await create(...asked)()
   }

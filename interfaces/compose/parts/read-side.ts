@@ -10,7 +10,7 @@ import { liveTokens } from '../../../projections/live-tokens/projection.ts'
 import { catchingUpAfterStart, onceCurrent } from '../../../projections/once-current.ts'
 import { startProjector } from '../../../projections/projector.ts'
 import { assemble } from '../assemble.ts'
-import { monitorStore } from '../store-watch.ts'
+import { monitorStores } from '../store-watch.ts'
 import { runStartStep } from '../start-step.ts'
 import type { Foundation } from './foundation.ts'
 import { liveReads } from './live-reads.ts'
@@ -44,7 +44,7 @@ export const startReadSide = (foundation: Foundation) =>
     const findTokenId = tokenIdByPrefix({ documents: all, isBehind })
     const tokens = startTokenDirectory({ ...following, from, tokenIdByPrefix: findTokenId })
     const logins = startLoginDirectory({ ...following, from })
-    const storeWatch = monitorStore(following)
+    const storeWatch = monitorStores({ ...following, unreachable: foundation.stores.unreachable })
     opened({
       stop: async () => {
         stopping.abort()

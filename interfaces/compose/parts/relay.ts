@@ -58,7 +58,7 @@ const openWorkerEnd = ({ foundation, writeSide }: Needs, { sessions, bus }: Work
       environment, timers, logger,
     })
     const handler = serveLinks({
-      worker, admission, takeOver: takeOver({ ...write, admission, worker }), runs: sessions.runs, bus,
+      worker, admission, takeOver: takeOver({ ...write, admission, worker, logger }), runs: sessions.runs, bus,
       recent: sessions.recent,
       endByWorker: sessions.endByWorker, senders, logger,
     })

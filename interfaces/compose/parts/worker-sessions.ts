@@ -49,7 +49,7 @@ export const openWorkerSessions = async (needs: Needs) => {
   const translations = createTranslations({ engine: translator, monotonic, logger })
   const sessions = createLiveSessions({
     lifecycle: liveLifecycle({
-      ...write, admission, worker, whenProjected: readSide.whenProjected, ...readSide.lives,
+      ...write, admission, worker, logger, whenProjected: readSide.whenProjected, ...readSide.lives,
       pendingTimeout: settings.pendingTimeout,
     }),
     createPipeline,

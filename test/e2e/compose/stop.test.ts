@@ -10,7 +10,7 @@ import { launchPreloaded } from '../../support/service/launch-preloaded.ts'
 import { ADMIN, startTestService } from '../../support/service/service.ts'
 import { temporaryDirectory } from '../../support/tools/temporary-directory.ts'
 
-test('requests in progress at SIGTERM are answered [F16]', async (t) => {
+test('requests in progress at SIGTERM are answered, and the log tells of the stop [F16]', async (t) => {
   const service = await startTestService(t)
   const login = () => fetch(`${service.url()}/login`, { method: 'POST', body: new URLSearchParams(ADMIN) })
   // After the first answer the other requests still wait for their password check.
@@ -19,6 +19,9 @@ test('requests in progress at SIGTERM are answered [F16]', async (t) => {
   const exited = service.kill('SIGTERM')
   t.deepEqual((await Promise.all(answers)).map(({ status }) => status), answers.map(() => 200))
   t.is(await exited, 0)
+  const lines = service.log().split('\n').filter((line) => line.includes('"msg":"stopp'))
+  const told = lines.map((line): unknown => JSON.parse(line))
+  t.like(told, [{ msg: 'stopping', why: 'SIGTERM', sessions: 0 }, { msg: 'stopped' }])
 })
 
 test('requests on connections that wait for acceptance at SIGTERM are answered', async (t) => {

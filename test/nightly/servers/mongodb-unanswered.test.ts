@@ -46,7 +46,7 @@ for (const replicaSet of ['', 'rs0'])
         return put(command === 'insert' ? `new-${n}` : 'old', 2 + n)
       })
       for (const outcome of await Promise.all(unanswered)) t.true(E.isLeft<unknown>(outcome))
-      t.true(connection.isReachable())
+      t.is(connection.unreachable(), null)
 
       await double.heal()
       await eventually(async () => {

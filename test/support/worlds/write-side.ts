@@ -151,6 +151,7 @@ export const writeSideOf = (options: WriteSideOptions, admission: AdmissionActor
     pullRefusal: () => null,
     viewOf: viewOf(options),
     worker: { name: WORKER, incarnation: null },
+    logger: silentLogger,
     endByWorker: options.endByWorker ?? (() => null),
     creatorStateOf:
       options.creatorStateOf ??
@@ -215,8 +216,7 @@ export const createWriteSide = async (options: SideOptions = {}) => {
   const deps = {
     store: memory as EventStore,
     keyring: createMemoryKeyring(),
-    environment,
-    documents,
+    environment, documents,
     timers: immediateTimers,
     ...options,
   }

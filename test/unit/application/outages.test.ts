@@ -8,8 +8,9 @@ const MINUTE = 60_000
 const watchedOutage = () => {
   const logger = createRecordingLogger()
   const environment = createTestEnvironment()
-  const outage = createOutage({ logger, environment }, { failing: 'store fails', over: 'store works again' })
-  return { logger, environment, outage, lines: () => logger.lines.map(({ fields, message }) => ({ ...fields, message })) }
+  const outage = createOutage({ logger, environment }, 'store fails', 'store works again')
+  const lines = () => logger.lines.map(({ fields, message }) => ({ ...fields, message }))
+  return { logger, environment, outage, lines }
 }
 
 test('an outage is logged once for each cause, and once at its end', (t) => {

@@ -71,13 +71,18 @@ test('writes to unavailable read models are retried, and the lag shows the error
   environment.advance(5000)
   t.true((projector.lag()[0]?.secondsBehind ?? 0) >= 5)
   t.true((projector.lag()[0]?.failures ?? 0) >= 1)
-  t.true(logger.lines.some(({ level, fields }) => level === 'warn' && fields['projection'] === 'lives'))
+  await eventually(() => { assert((projector.lag()[0]?.failures ?? 0) >= 5) })
 
   isUnavailable = false
   await eventually(() => {
     assert(projector.lag().every((lag) => lag.position >= position && lag.error === null && lag.secondsBehind === 0))
   })
   t.true(await hasLive(documents, 1))
+  const told = logger.lines.filter(({ fields }) => fields['projection'] === 'lives')
+  t.deepEqual(told.map(({ level, message }) => [level, message]), [
+    ['warn', 'projection failed, retrying'],
+    ['info', 'projection works again'],
+  ])
 })
 
 test('a projection that fails on an event does not stop another projection', async (t) => {

@@ -170,8 +170,8 @@ test('a session with a damaged log keeps its text and delays no later session', 
   await until(async () => right(await store.read('segments-2')()).length === 0)
   t.is(right(await store.read('segments-1')()).length, 1)
   t.is(reads, 2)
-  t.like(logger.lines, [{ level: 'warn' }, { level: 'error', fields: { stream: 'live-1' } }])
-  t.is(logger.lines.length, 2)
+  t.like(logger.lines, [{ level: 'warn' }, { level: 'error', fields: { stream: 'live-1' } }, { level: 'info' }])
+  t.is(logger.lines.length, 3)
   await forgetting.stop()
 })
 

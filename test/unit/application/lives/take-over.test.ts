@@ -3,6 +3,7 @@ import * as E from 'fp-ts/lib/Either.js'
 import { changeLive } from '../../../../application/lives/change-live.ts'
 import { fenceSegments } from '../../../../application/lives/terms/fence-segments.ts'
 import { takeOver } from '../../../../application/lives/terms/take-over.ts'
+import { createRecordingLogger } from '../../../support/doubles/loggers.ts'
 import { right } from '../../../support/tools/right.ts'
 import { callerOf, createWriteSide, requestOf } from '../../../support/worlds/write-side.ts'
 
@@ -19,6 +20,18 @@ test('a worker of a passed term gets no session, even before the next worker fen
   const at = deps.environment.now()
   right(await changeLive(deps)(1, { type: 'TakeOverLive', worker: 'worker-2', term: 3, at })())
   t.deepEqual(await takeOver(deps)(1, 2)(), E.left({ _tag: 'Superseded' }))
+})
+
+test('the log names the worker that takes a session over, and the earlier one', async (t) => {
+  const { deps } = await withSession()
+  const logger = createRecordingLogger()
+  const at = deps.environment.now()
+  right(await changeLive(deps)(1, { type: 'TakeOverLive', worker: 'worker-2', term: 2, at })())
+  right(await takeOver({ ...deps, logger })(1, 3)())
+  right(await takeOver({ ...deps, logger })(1, 3)())
+  right(await takeOver({ ...deps, logger })(1, 4)())
+  const line = { liveId: 1, term: 3, from: 'worker-2', to: deps.worker.name }
+  t.deepEqual(logger.lines, [{ level: 'info', fields: line, message: 'a session was taken over' }])
 })
 
 test('the clock of a source does not go back when its audio had no words', async (t) => {

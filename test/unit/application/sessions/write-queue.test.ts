@@ -3,6 +3,7 @@ import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
 import { createWriteQueue } from '../../../../application/sessions/write-queue.ts'
 import { eventually } from '../../../support/tools/eventually.ts'
+import { createTestEnvironment } from '../../../support/doubles/environment.ts'
 import { createManualTimers } from '../../../support/doubles/manual-timers.ts'
 import { createRecordingLogger } from '../../../support/doubles/loggers.ts'
 
@@ -14,7 +15,7 @@ test('a segment that cannot be written because of a defect does not block the en
     liveId: 7,
     logger,
     timers,
-    environment: { random: () => 0.5 },
+    environment: createTestEnvironment(),
     signal: closing.signal,
     track: () => undefined,
     superseded: () => undefined,
@@ -43,7 +44,7 @@ test('a write is durable only when the store accepted it', async (t) => {
     liveId: 7,
     logger: createRecordingLogger(),
     timers,
-    environment: { random: () => 0.5 },
+    environment: createTestEnvironment(),
     track: () => undefined,
   }
   const queue = createWriteQueue({ ...options, signal: closing.signal, superseded: () => undefined })
@@ -81,7 +82,7 @@ for (const refusal of [
       liveId: 7,
       logger: createRecordingLogger(),
       timers,
-      environment: { random: () => 0.5 },
+      environment: createTestEnvironment(),
       signal: new AbortController().signal,
       track: () => undefined,
       superseded: () => undefined,
