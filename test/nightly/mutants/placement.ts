@@ -80,8 +80,8 @@ export const placementMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'application/admission/send-with-retries.ts',
-    before: 'if (E.isRight(sent)) return true',
-    after: 'if (E.isRight(sent) || attempt === 1) return true',
+    before: 'if (E.isRight(sent)) {',
+    after: 'if (E.isRight(sent) || attempt === 1) {',
     rows: ['a process that learns of a lost worker retries until the log answers'], test: LOST,
   },
   {

@@ -1,5 +1,5 @@
 import test from 'ava'
-import { logMemberChanges } from '../../../infrastructure/mongodb/member-changes.ts'
+import { logMemberChanges } from '../../../infrastructure/mongodb/membership/member-changes.ts'
 import { memberNamed } from '../application/admission/members.ts'
 import { createRecordingLogger } from '../../support/doubles/loggers.ts'
 

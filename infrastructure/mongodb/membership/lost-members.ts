@@ -1,4 +1,4 @@
-import type { Entry } from './member-register.ts'
+import type { Entry } from '../member-register.ts'
 
 /** A member is lost after this number of reads without a new beat (heartbeat). Reads are a tenth of a TTL apart. */
 export const MAX_SILENT_READS = 10

@@ -1,11 +1,11 @@
 import * as E from 'fp-ts/lib/Either.js'
-import type { Logger } from '../../application/ports/environment.ts'
-import type { Timers } from '../../application/ports/timers.ts'
-import { pause } from '../../application/waiting.ts'
-import { describeClaim } from '../stores/claim.ts'
+import type { Logger } from '../../../application/ports/environment.ts'
+import type { Timers } from '../../../application/ports/timers.ts'
+import { pause } from '../../../application/waiting.ts'
+import { describeClaim } from '../../stores/claim.ts'
 import { MAX_SILENT_READS } from './lost-members.ts'
 import type { LossDetector, ObservedMember } from './lost-members.ts'
-import type { Entry, MemberRegister } from './member-register.ts'
+import type { Entry, MemberRegister } from '../member-register.ts'
 
 /** The start fails after this number of requests without an answer. */
 const MAX_UNANSWERED = 10
