@@ -8,9 +8,11 @@ import {
   WorkerDraining,
   WorkerJoined,
   WorkerLeft,
+  WorkerRestarted,
   upgradeAdmitted,
 } from './admission/events.ts'
-import { AdmissionSnapshotTaken, upgradeSnapshot } from './admission/snapshot.ts'
+import { AdmissionSnapshotTaken, upgradeSnapshot } from './admission/earlier-snapshots.ts'
+import { AdmissionSnapshotPacked } from './admission/snapshot.ts'
 import { LivesListed, LiveViewed, ModelRemoved } from './administration/events.ts'
 import { AdministratorAdded, AdministratorRemoved } from './administrators/events.ts'
 import {
@@ -94,11 +96,13 @@ const definitions = [
   untyped(WorkerJoined),
   untyped(WorkerDraining),
   untyped(WorkerLeft),
+  untyped(WorkerRestarted),
   untyped(Admitted),
   untyped(Moved),
   untyped(Released),
   untyped(LiveIdsSkipped),
   untyped(AdmissionSnapshotTaken),
+  untyped(AdmissionSnapshotPacked),
   untyped(ApiTokenIssued),
   untyped(ApiTokenRenamed),
   untyped(ApiTokenDeactivated),

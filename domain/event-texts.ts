@@ -25,13 +25,17 @@ export const EVENT_TEXTS: Readonly<Record<EventType, EventText>> = {
   WorkerJoined: admission(
     'A worker began to run sessions. `vram` is the memory that sessions can reserve on it, in megabytes.',
   ),
+  WorkerRestarted: admission(
+    'The process of a worker runs again. It keeps its sessions, except for those in `waiting`, and raises their terms.',
+  ),
   WorkerDraining: admission('A worker stopped accepting new sessions. Its running sessions continue.'),
-  WorkerLeft: admission('A worker stopped, was lost or restarted. Its sessions wait for another worker.'),
+  WorkerLeft: admission('A worker stopped or was lost. Its sessions wait for another worker.'),
   Admitted: admission('A session got its id, its memory, its place in the quota and its worker.'),
-  Moved: admission('Another worker, or the restarted worker, took over the session.'),
+  Moved: admission('The session got another worker.'),
   Released: admission('The memory and the quota of the session were released.'),
   LiveIdsSkipped: admission('A restore: ids of sessions up to `through` are not given out again.'),
-  AdmissionSnapshotTaken: inStream('snapshot-admission')(
+  AdmissionSnapshotTaken: inStream('snapshot-admission')('An earlier version saved the state of `admission`.'),
+  AdmissionSnapshotPacked: inStream('snapshot-admission')(
     'The state of `admission` was saved, so a start reads only the newest events.',
   ),
   ApiTokenIssued: apiToken('An API token was created. Its secret is kept as a hash.'),

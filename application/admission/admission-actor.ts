@@ -9,7 +9,6 @@ import type { AdmissionCommand, AdmissionRefusal } from '../../domain/admission/
 import { ADMISSION_STREAM } from '../../domain/admission/events.ts'
 import type { AdmissionEvent } from '../../domain/admission/events.ts'
 import type { Offering } from '../../domain/admission/placement.ts'
-import { fromSnapshot } from '../../domain/admission/snapshot.ts'
 import type { AdmissionState } from '../../domain/admission/state.ts'
 import { fold } from '../../domain/shared/decider.ts'
 import { createSnapshots } from './admission-snapshots.ts'
@@ -102,9 +101,7 @@ export const createAdmissionActor = async (deps: AdmissionDeps): Promise<Admissi
   const { offering = () => undefined } = deps
   const snapshots = createSnapshots(deps, deps.snapshotEvery ?? 200)
   const snapshot = await snapshots.last()
-  let cursor = snapshot === null
-    ? { state: admissionDecider.initialState, revision: -1 }
-    : { state: fromSnapshot(snapshot), revision: snapshot.revision }
+  let cursor = snapshot ?? { state: admissionDecider.initialState, revision: -1 }
   /** False when the stream must be read before the next decision, for example after an append with unknown outcome. */
   let isCurrent = true
   let queue: ReadonlyArray<WaitingCommand> = []

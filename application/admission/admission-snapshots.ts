@@ -1,22 +1,33 @@
 import * as E from 'fp-ts/lib/Either.js'
 import {
-  ADMISSION_SNAPSHOT_STREAM,
-  AdmissionSnapshotTaken,
-  EARLIER_SNAPSHOT_STREAM,
-  toSnapshot,
+  AdmissionSnapshotTaken, EARLIER_SNAPSHOT_STREAM, fromEarlierSnapshot,
+} from '../../domain/admission/earlier-snapshots.ts'
+import {
+  ADMISSION_SNAPSHOT_STREAM, AdmissionSnapshotPacked, fromSnapshot, toSnapshot,
 } from '../../domain/admission/snapshot.ts'
 import type { AdmissionState } from '../../domain/admission/state.ts'
-import type { EventOf } from '../../domain/shared/event.ts'
 import { eventReader } from '../../domain/read-event.ts'
 import { isUnreadable } from '../errors.ts'
 import { sealEvents } from '../log/event-serialization.ts'
 import type { WriteDeps } from '../log/handle-command.ts'
 import type { Logger } from '../ports/environment.ts'
-import type { Revision } from '../ports/event-store.ts'
+import type { Revision, StoredEvent } from '../ports/event-store.ts'
 
-type Snapshot = EventOf<typeof AdmissionSnapshotTaken>['data']
+/** The state of `admission` up to and including a revision. */
+interface Snapshot {
+  readonly state: AdmissionState
+  readonly revision: Revision
+}
 
-const snapshotOf = eventReader([AdmissionSnapshotTaken])
+const snapshotEventOf = eventReader([AdmissionSnapshotPacked, AdmissionSnapshotTaken])
+
+const snapshotOf = (stored: StoredEvent): Snapshot | undefined => {
+  const event = snapshotEventOf(stored)
+  if (event === undefined) return undefined
+  const { revision } = event.data
+  const isPacked = event.type === AdmissionSnapshotPacked.type
+  return { state: isPacked ? fromSnapshot(event.data) : fromEarlierSnapshot(event.data), revision }
+}
 
 /**
  * Writes a snapshot of the admission state after every `every` events, so a start reads only about that many events. A
@@ -35,7 +46,7 @@ export const createSnapshots = (deps: WriteDeps & { readonly logger: Logger }, e
       if (E.isLeft(await deps.store.setMetadata(ADMISSION_SNAPSHOT_STREAM, { maxCount: 2 })())) return
       isLimited = true
     }
-    const event = { type: AdmissionSnapshotTaken.type, data: toSnapshot(state, revision) }
+    const event = { type: AdmissionSnapshotPacked.type, data: toSnapshot(state, revision) }
     const sealed = await sealEvents(deps.keyring, ADMISSION_SNAPSHOT_STREAM)([event])()
     if (E.isLeft(sealed)) return
     const id = deps.environment.newId()
@@ -51,7 +62,7 @@ export const createSnapshots = (deps: WriteDeps & { readonly logger: Logger }, e
     const stored = await deps.store.read(stream, { direction: 'backwards', limit: 1 })()
     if (E.isLeft(stored) && !isUnreadable(stored.left)) throw new Error(`cannot read ${stream}`, { cause: stored.left })
     const [newest] = E.isRight(stored) ? stored.right : []
-    return newest && snapshotOf(newest)?.data
+    return newest && snapshotOf(newest)
   }
 
   return {

@@ -5,11 +5,18 @@ import type { Self } from '../ports/peers/members.ts'
 import { sendAndPlace } from './send-with-retries.ts'
 import type { PlacingDeps } from './send-with-retries.ts'
 
+interface JoinDeps extends PlacingDeps {
+  /** Returns true when all members know the event `WorkerRestarted`. */
+  readonly knowsRestart: () => boolean
+}
+
 /**
- * Joins this process as a worker with `vram` megabytes. It gets back the sessions of an earlier process with its name,
- * as far as its memory allows.
+ * Joins this process as a worker with `vram` megabytes. It keeps the sessions of an earlier process with its name, as
+ * far as its memory allows.
  */
 export const joinWorker =
-  (deps: PlacingDeps, { name, incarnation }: Self, vram: number): TaskEither<AdmissionRefusal | Unavailable, void> =>
+  (deps: JoinDeps, { name, incarnation }: Self, vram: number): TaskEither<AdmissionRefusal | Unavailable, void> =>
   () =>
-    sendAndPlace(deps, { type: 'Join', worker: name, incarnation, vram, at: deps.environment.now() })
+    sendAndPlace(deps, {
+      type: 'Join', worker: name, incarnation, vram, knowsRestart: deps.knowsRestart(), at: deps.environment.now(),
+    })

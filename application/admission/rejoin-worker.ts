@@ -41,7 +41,9 @@ export const rejoinWorker = (deps: RejoinDeps): Rejoining => {
         await pause(timers, retryDelay(RETRY, attempt, environment.random()), signal)
         continue
       }
-      const command = { type: 'Join', worker, incarnation, vram, at: environment.now() } as const
+      const at = environment.now()
+      // The log has no earlier process of this name any more, so this is not a restart.
+      const command = { type: 'Join', worker, incarnation, vram, knowsRestart: false, at } as const
       if (signal.aborted || !(await sendWithRetries(deps, command, signal))) return
       logger.warn({ worker }, 'this worker was wrongly considered lost; it has joined again')
     }

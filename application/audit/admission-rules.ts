@@ -1,4 +1,4 @@
-import type { AdmissionEvent, Moved } from '../../domain/admission/events.ts'
+import type { AdmissionEvent, Moved, WorkerJoined, WorkerRestarted } from '../../domain/admission/events.ts'
 import { evolve, heldVram, initialState, placementOf } from '../../domain/admission/state.ts'
 import type { AdmissionState, Reservation } from '../../domain/admission/state.ts'
 import type { EventOf } from '../../domain/shared/event.ts'
@@ -26,18 +26,31 @@ const moveProblem = (
   return placementProblem(others, worker, moved.vram)
 }
 
+const joinProblem = (state: AdmissionState, event: EventOf<typeof WorkerJoined>): string | null => {
+  const { worker: name, incarnation } = event.data
+  const before = state.workers.find(({ worker }) => worker === name)
+  const isFirst = before === undefined || before.incarnation === incarnation
+  return isFirst ? null : `worker ${name} joined again before it left`
+}
+
+const restartProblem = (state: AdmissionState, event: EventOf<typeof WorkerRestarted>): string | null => {
+  const { worker: name, incarnation, vram } = event.data
+  const before = state.workers.find(({ worker }) => worker === name)
+  if (before === undefined) return `worker ${name} restarted but had not joined`
+  if (before.incarnation === incarnation) return `worker ${name} restarted as the same run`
+  const kept = heldVram(evolve(state, event), name)
+  return kept > vram ? `worker ${name} kept reservations of ${kept} MB but has only ${vram} MB` : null
+}
+
 const admissionProblem = (state: AdmissionState, event: AdmissionEvent, hasEnded: HasEnded): string | null => {
   switch (event.type) {
     case 'CapacitySet':
     case 'LiveIdsSkipped':
       return null
-    case 'WorkerJoined': {
-      const { worker: name, incarnation } = event.data
-      const before = state.workers.find(({ worker }) => worker === name)
-      return before === undefined || before.incarnation === incarnation
-        ? null
-        : `worker ${name} joined again before it left`
-    }
+    case 'WorkerJoined':
+      return joinProblem(state, event)
+    case 'WorkerRestarted':
+      return restartProblem(state, event)
     case 'WorkerDraining':
     case 'WorkerLeft': {
       const { worker: name, incarnation } = event.data

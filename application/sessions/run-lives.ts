@@ -1,6 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
-import { ADMISSION_STREAM, Moved, WorkerLeft } from '../../domain/admission/events.ts'
+import { ADMISSION_STREAM, Moved, WorkerLeft, WorkerRestarted } from '../../domain/admission/events.ts'
 import {
   FIRST_TERM, LiveCreated, LiveFailed, LiveFinished, LiveTakenOver, SenderAttached,
 } from '../../domain/live/events.ts'
@@ -43,13 +43,16 @@ export interface RunLives {
   readonly stop: () => Promise<void>
 }
 
-/** Sessions that are settled at the same time at the start. Each costs a few reads and at most three appends. */
+/**
+ * Sessions that are settled at the same time at the start. One that waits for its first sender costs one read, any
+ * other one a few reads and at most three appends.
+ */
 const SETTLES_AT_ONCE = 32
 const RETRY = { first: 100, longest: 5000 }
 
 /** Reads the events that change which sessions run here. */
 const relevantEvent = eventReader([
-  LiveCreated, LiveFinished, LiveFailed, SenderAttached, LiveTakenOver, Moved, WorkerLeft,
+  LiveCreated, LiveFinished, LiveFailed, SenderAttached, LiveTakenOver, Moved, WorkerLeft, WorkerRestarted,
 ])
 
 /**
@@ -136,10 +139,12 @@ export const runLives = (deps: RunLivesDeps): RunLives => {
     deps.onMoved?.(liveIds)
   }
 
-  /** Settles all sessions, because sessions that wait for free memory have no Moved event. */
-  const handleLeft = async ({ incarnation, reason }: EventOf<typeof WorkerLeft>['data']): Promise<void> => {
+  /** Settles all sessions, because this worker may run none of them any more. No Moved event may name them. */
+  const handleReplaced = async (event: EventOf<typeof WorkerLeft | typeof WorkerRestarted>): Promise<void> => {
+    if (event.data.worker !== worker.name) return
     await handleMoved(runs.all())
-    if (incarnation === worker.incarnation && reason === 'lost') deps.onLost?.()
+    const isLost = event.type === WorkerLeft.type && event.data.reason === 'lost'
+    if (isLost && event.data.incarnation === worker.incarnation) deps.onLost?.()
   }
 
   const isJoined = (): boolean =>
@@ -165,8 +170,9 @@ export const runLives = (deps: RunLivesDeps): RunLives => {
           : undefined
       case 'Moved':
         return await handleMoved([known.data.liveId])
+      case 'WorkerRestarted':
       case 'WorkerLeft':
-        return known.data.worker === worker.name ? await handleLeft(known.data) : undefined
+        return await handleReplaced(known)
     }
   }
 

@@ -1,6 +1,8 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
+import * as TE from 'fp-ts/lib/TaskEither.js'
 import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
+import { pipe } from 'fp-ts/lib/function.js'
 import { placementOf } from '../../domain/admission/state.ts'
 import { exists } from '../../domain/live/state.ts'
 import type { Live } from '../../domain/live/state.ts'
@@ -9,6 +11,7 @@ import { attachedLive } from '../lives/attached-live.ts'
 import { detachSender } from '../lives/commands/detach-sender.ts'
 import { endInTerm } from '../lives/end-and-release.ts'
 import { isOpen, loadLive } from '../lives/load-live.ts'
+import { glanceAt } from '../lives/queries/glance.ts'
 import { releaseLive } from '../lives/release-live.ts'
 import { takeOver } from '../lives/terms/take-over.ts'
 import type { TakenLive } from '../lives/terms/take-over.ts'
@@ -76,6 +79,17 @@ const settleTaken = async (
 }
 
 /**
+ * Returns whether a session still waits for its first sender. There is nothing to fence then: no worker has written
+ * text, and one that begins to writes an event first, which settles the session. So it is taken over when its sender
+ * comes, and a worker with thousands of waiting sessions starts without an append for each.
+ */
+const waitsForSender = (deps: SettleLiveDeps, liveId: number): TaskEither<Unavailable, boolean> =>
+  pipe(
+    glanceAt(deps, liveId),
+    TE.map((glance) => glance.kind === 'created' && !glance.autoStart),
+  )
+
+/**
  * Decides by the stream `admission`, not by the session's own events. Drops a session of another worker or of a lower
  * term. Takes over a session of this worker, then pulls its source, ends it or releases it.
  */
@@ -88,6 +102,9 @@ export const settleLive =
     const term = ownTerm(deps, liveId)
     if (term === null || (runs.termOf(liveId) ?? term) < term) runs.drop(liveId)
     if (term === null) return done
+    const waits = await waitsForSender(deps, liveId)()
+    if (E.isLeft(waits)) return waits
+    if (waits.right) return done
     const taken = await takeOver(deps)(liveId, term)()
     if (E.isRight(taken)) return await settleTaken(deps, taken.right, term)
     switch (taken.left._tag) {

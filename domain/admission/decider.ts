@@ -9,8 +9,8 @@ import type { Lanes } from './compute.ts'
 import { mostMemory } from './worker-engines.ts'
 import { canRun, chooseRoom, placeWaiting, roomsOf } from './placement.ts'
 import type { Candidate, Offering, Room } from './placement.ts'
-import { evolve, initialState, liveIdOfCommand } from './state.ts'
-import type { AdmissionState, Worker } from './state.ts'
+import { evolve, initialState, liveIdOfCommand, openOf } from './state.ts'
+import type { AdmissionState, Reservation, Worker } from './state.ts'
 
 /** Most commands also assign workers to waiting sessions. `Admit` and `Drain` do not. */
 interface Placed {
@@ -30,13 +30,15 @@ interface OfWorker {
 }
 
 export type AdmissionCommand = Placed & (
-  /** Adds a worker. It also removes an earlier process with the same name, and workers of early versions. */
+  /** Adds a worker. It also replaces an earlier process with the same name, and removes workers of early versions. */
   | {
       readonly type: 'Join'
       readonly worker: string
       readonly incarnation: string
       /** Megabytes. */
       readonly vram: number
+      /** True when all processes know the event `WorkerRestarted`, with which an earlier process is replaced. */
+      readonly knowsRestart: boolean
       readonly at: string
     }
   | ({ readonly type: 'Drain' } & OfWorker)
@@ -98,16 +100,32 @@ const withPlacements = (
 const isSameWorker = ({ worker, incarnation }: Pick<OfWorker, 'worker' | 'incarnation'>) => (other: Worker): boolean =>
   other.worker === worker && other.incarnation === incarnation
 
+/** Returns the sessions of a restarted worker for which it has no memory or no models any more. */
+const givenUp = (command: CommandOf<'Join'>, state: AdmissionState): ReadonlyArray<number> => {
+  const { worker, offering } = command
+  let free = command.vram
+  const isGivenUp = ({ vram, needs }: Reservation): boolean => {
+    if (vram > free || !canRun(offering, worker, needs)) return true
+    free -= vram
+    return false
+  }
+  return openOf(state, worker).filter(isGivenUp).map(({ liveId }) => liveId)
+}
+
 const join = (command: CommandOf<'Join'>, state: AdmissionState): Decision => {
   const { worker, incarnation, vram, at } = command
+  const isEarlier = (other: Worker): boolean => other.worker === worker && other.incarnation !== incarnation
+  const restarts = command.knowsRestart && state.workers.some(isEarlier)
   const isReplaced = (other: Worker): boolean =>
-    other.worker === worker ? other.incarnation !== incarnation : other.incarnation === null
+    other.worker === worker ? isEarlier(other) && !restarts : other.incarnation === null
   const leftEvent = (other: Worker): AdmissionEvent => {
     const reason = other.worker === worker ? 'rejoined' : 'lost'
     return { type: 'WorkerLeft', data: { worker: other.worker, incarnation: other.incarnation, reason, at } }
   }
   const isJoined = state.workers.filter(isSameWorker(command)).some((known) => known.vram === vram)
-  const joined: AdmissionEvent = { type: 'WorkerJoined', data: { worker, incarnation, vram, at } }
+  const joined: AdmissionEvent = restarts
+    ? { type: 'WorkerRestarted', data: { worker, incarnation, vram, waiting: givenUp(command, state), at } }
+    : { type: 'WorkerJoined', data: { worker, incarnation, vram, at } }
   const events = [...state.workers.filter(isReplaced).map(leftEvent), ...(isJoined ? [] : [joined])]
   return withPlacements(events, state, { ...command, first: worker })
 }

@@ -30,6 +30,18 @@ export const WorkerJoined = defineEvent(
   t.strict({ worker: t.string, incarnation: t.string, vram: megabytes, at: instant }),
 )
 
+/**
+ * The process of a worker runs again. The worker keeps its sessions, and each of them enters its next term, which the
+ * earlier incarnation does not have. Only the sessions in `waiting` lose the worker, because it lacks their memory or
+ * their models now. Earlier versions wrote `WorkerLeft`, `WorkerJoined` and a `Moved` for each session instead.
+ */
+export const WorkerRestarted = defineEvent(
+  'WorkerRestarted',
+  t.strict({
+    worker: t.string, incarnation: t.string, vram: megabytes, waiting: t.readonlyArray(id), at: instant,
+  }),
+)
+
 /** A worker accepts no new sessions. Its running sessions stay. */
 export const WorkerDraining = defineEvent('WorkerDraining', t.strict({ worker: t.string, incarnation, at: instant }))
 
@@ -70,6 +82,7 @@ export const LiveIdsSkipped = defineEvent('LiveIdsSkipped', t.strict({ through: 
 export type AdmissionEvent = EventOf<
   | typeof CapacitySet
   | typeof WorkerJoined
+  | typeof WorkerRestarted
   | typeof WorkerDraining
   | typeof WorkerLeft
   | typeof Admitted

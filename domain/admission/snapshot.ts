@@ -1,77 +1,79 @@
-import * as E from 'fp-ts/lib/Either.js'
 import * as t from 'io-ts'
-import { boundedInteger, id, instant } from '../shared/codecs.ts'
+import { boundedInteger, id } from '../shared/codecs.ts'
 import { defineEvent } from '../shared/event.ts'
 import type { EventOf } from '../shared/event.ts'
-import { EMPTY_COMMANDS, allCommands, recordCommand } from './commands.ts'
-import type { RecentCommands } from './commands.ts'
-import { incarnation, megabytes, term } from './events.ts'
-import type { AdmissionState } from './state.ts'
+import { megabytes, term } from './events.ts'
+import {
+  commands, createNameTable, entryOf, fromCommands, snapshotWorker, toCommands, whole,
+} from './snapshot-parts.ts'
+import type { AdmissionState, Reservation } from './state.ts'
 
 /** Holds the state of `admission` every 200 events. A start reads the newest snapshot and only the events after it. */
 export const ADMISSION_SNAPSHOT_STREAM = 'snapshot-admission'
-/** The stream that early versions used. */
-export const EARLIER_SNAPSHOT_STREAM = 'admission-snapshot'
 
-const whole = boundedInteger(0, Number.MAX_SAFE_INTEGER)
-const worker = t.strict({ worker: t.string, incarnation, vram: megabytes, isDraining: t.boolean })
-/** `worker`, `needs` and `instance` are indexes into `names`. */
-const reservation = t.strict({
-  liveId: id,
-  userId: id,
-  worker: t.union([whole, t.null]),
-  term,
-  vram: megabytes,
-  needs: t.union([t.readonlyArray(whole), t.null]),
-  instance: whole,
-  at: instant,
-})
-/** Each entry: command id, session id, milliseconds since 1970. */
-const commands = t.readonlyArray(t.tuple([t.string, id, whole]))
+/** What many sessions have in common. Worker, needed models and creating process are indexes into `names`. */
+const kind = t.tuple([
+  t.union([whole, t.null]), term, megabytes, t.union([t.readonlyArray(whole), t.null]), whole,
+])
+type Kind = t.TypeOf<typeof kind>
+
+const difference = boundedInteger(-Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER)
+/**
+ * A session. Its id and its time in microseconds are differences from the session before it, because small numbers are
+ * short. The first session has differences from 0. Between them: the user and the index of the kind.
+ */
+const session = t.tuple([difference, id, whole, difference])
 
 /**
- * The whole state, up to and including `revision` of `admission`. With 4,000 open sessions it must fit into one append
- * of EventStoreDB (1 MiB), so repeated names are stored once, in `names`.
+ * The whole state, up to and including `revision` of `admission`. With 20,000 open sessions it must fit into one append
+ * of EventStoreDB (1 MiB), so a session has about 20 bytes.
  */
-export const AdmissionSnapshotTaken = defineEvent(
-  'AdmissionSnapshotTaken',
+export const AdmissionSnapshotPacked = defineEvent(
+  'AdmissionSnapshotPacked',
   t.strict({
     revision: whole,
-    workers: t.readonlyArray(worker),
+    workers: t.readonlyArray(snapshotWorker),
     names: t.readonlyArray(t.string),
-    open: t.readonlyArray(reservation),
+    kinds: t.readonlyArray(kind),
+    open: t.readonlyArray(session),
     lastLiveId: whole,
     commands,
     earlierCommands: commands,
   }),
 )
-type Snapshot = EventOf<typeof AdmissionSnapshotTaken>['data']
-type Commands = t.TypeOf<typeof commands>
+type Snapshot = EventOf<typeof AdmissionSnapshotPacked>['data']
 
-const toCommands = (recent: RecentCommands): Commands =>
-  allCommands(recent).map(({ commandId, liveId, at }) => [commandId, liveId, at])
+/** Length of an instant up to its milliseconds. Three digits of microseconds follow. */
+const TO_MILLISECONDS = '2026-11-21T09:30:00.123'.length
 
-const fromCommands = (list: Commands): RecentCommands =>
-  list.reduce((recent, [commandId, liveId, at]) => recordCommand(recent, { commandId, liveId, at }), EMPTY_COMMANDS)
+const microsecondsOf = (instant: string): number =>
+  Date.parse(`${instant.slice(0, TO_MILLISECONDS)}Z`) * 1000 + Number(instant.slice(TO_MILLISECONDS).slice(0, 3))
+
+const instantOf = (microseconds: number): string => {
+  const milliseconds = new Date(Math.floor(microseconds / 1000)).toISOString().slice(0, TO_MILLISECONDS)
+  return `${milliseconds}${String(microseconds % 1000).padStart(3, '0')}+00:00`
+}
 
 /** Converts a state to a snapshot. `revision`: the last event of `admission` that the state includes. */
 export const toSnapshot = (state: AdmissionState, revision: number): Snapshot => {
-  const places = new Map<string, number>()
-  const placeOf = (name: string): number => {
-    const place = places.get(name) ?? places.size
-    places.set(name, place)
-    return place
-  }
-  const open = state.open.map((held) => ({
-    ...held,
-    worker: held.worker === null ? null : placeOf(held.worker),
-    needs: held.needs?.map(placeOf) ?? null,
-    instance: placeOf(held.instance),
-  }))
+  const names = createNameTable()
+  const kinds = createNameTable()
+  const kindOf = ({ worker, term: leadership, vram, needs, instance }: Reservation): Kind => [
+    worker === null ? null : names.placeOf(worker), leadership, vram, needs?.map(names.placeOf) ?? null,
+    names.placeOf(instance),
+  ]
+  let [liveId, at] = [0, 0]
+  const open = state.open.map((held): Snapshot['open'][number] => {
+    const [idBefore, timeBefore] = [liveId, at]
+    liveId = held.liveId
+    at = microsecondsOf(held.at)
+    return [liveId - idBefore, held.userId, kinds.placeOf(JSON.stringify(kindOf(held))), at - timeBefore]
+  })
   return {
     revision,
     workers: state.workers,
-    names: [...places.keys()],
+    names: names.names(),
+    kinds: kinds.names().map((text) => JSON.parse(text) as Kind),
     open,
     lastLiveId: state.lastLiveId,
     commands: toCommands(state.commands),
@@ -79,54 +81,27 @@ export const toSnapshot = (state: AdmissionState, revision: number): Snapshot =>
   }
 }
 
-/**
- * Converts a snapshot to the state that folding the whole log would give. Throws when an index points to no name.
- */
-export const fromSnapshot = ({ workers, names, open, lastLiveId, ...recent }: Snapshot): AdmissionState => {
-  const nameAt = (place: number): string => {
-    const name = names[place]
-    if (name === undefined) throw new Error(`the admission snapshot has no name with index ${place}`)
-    return name
-  }
+/** Converts a snapshot to the state that folding the whole log would give. Throws when an index points to nothing. */
+export const fromSnapshot = ({ workers, names, kinds, open, lastLiveId, ...recent }: Snapshot): AdmissionState => {
+  const nameAt = entryOf(names, 'name')
+  const common = kinds.map(([worker, leadership, vram, needs, instance]) => ({
+    worker: worker === null ? null : nameAt(worker),
+    term: leadership,
+    vram,
+    needs: needs?.map(nameAt) ?? null,
+    instance: nameAt(instance),
+  }))
+  const commonAt = entryOf(common, 'kind')
+  let [liveId, at] = [0, 0]
   return {
     workers,
-    open: open.map((held) => ({
-      ...held,
-      worker: held.worker === null ? null : nameAt(held.worker),
-      needs: held.needs?.map(nameAt) ?? null,
-      instance: nameAt(held.instance),
-    })),
+    open: open.map(([idAfter, userId, place, timeAfter]) => {
+      liveId += idAfter
+      at += timeAfter
+      return { ...commonAt(place), liveId, userId, at: instantOf(at) }
+    }),
     lastLiveId,
     commands: fromCommands(recent.commands),
     earlierCommands: fromCommands(recent.earlierCommands),
   }
-}
-
-/** The snapshot of early versions. `commands`: the create commands of the last 24 hours. */
-const earlierSnapshot = t.strict({
-  revision: whole,
-  capacity: t.readonlyArray(t.strict({ worker: t.string, vram: megabytes })),
-  open: t.readonlyArray(
-    t.strict({ liveId: id, userId: id, worker: t.string, vram: megabytes, instance: t.string, at: instant }),
-  ),
-  lastLiveId: whole,
-  commands: t.readonlyArray(t.strict({ commandId: t.string, liveId: id, at: instant })),
-})
-
-/** Converts a snapshot of an early version to the present shape. Returns any other data unchanged. */
-export const upgradeSnapshot = (data: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> => {
-  const decoded = earlierSnapshot.decode(data)
-  if (E.isLeft(decoded)) return data
-  const { revision, capacity, open, lastLiveId, commands: recent } = decoded.right
-  const state: AdmissionState = {
-    workers: capacity.map((entry) => ({ ...entry, incarnation: null, isDraining: false })),
-    open: open.map((held) => ({ ...held, needs: null, term: 1 })),
-    lastLiveId,
-    commands: EMPTY_COMMANDS,
-    earlierCommands: recent.reduce(
-      (list, command) => recordCommand(list, { ...command, at: Date.parse(command.at) }),
-      EMPTY_COMMANDS,
-    ),
-  }
-  return toSnapshot(state, revision)
 }

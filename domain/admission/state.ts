@@ -2,7 +2,7 @@ import * as O from 'fp-ts/lib/Option.js'
 import type { Option } from 'fp-ts/lib/Option.js'
 import { EMPTY_COMMANDS, findCommand, pruneCommands, recordCommand } from './commands.ts'
 import type { RecentCommands } from './commands.ts'
-import type { Admitted, AdmissionEvent } from './events.ts'
+import type { Admitted, AdmissionEvent, WorkerRestarted } from './events.ts'
 import type { EventOf } from '../shared/event.ts'
 
 /** A process that runs sessions. */
@@ -18,12 +18,13 @@ export interface Worker {
 }
 
 type AdmittedData = EventOf<typeof Admitted>['data']
+type RestartedData = EventOf<typeof WorkerRestarted>['data']
 
 /** The megabytes that an open session holds on a worker. */
 export interface Reservation extends Omit<AdmittedData, 'worker' | 'commandId'> {
   /** Null after its worker left. Then the session waits for another worker. */
   readonly worker: string | null
-  /** Leadership term of the worker: 1 at admission, one more with each move. */
+  /** Leadership term of the worker: 1 at admission, one more with each move and each restart of the worker. */
   readonly term: number
 }
 
@@ -117,6 +118,19 @@ const leave = (state: AdmissionState, name: string): AdmissionState => ({
   ],
 })
 
+/** Raises the terms of the sessions that a restarted worker keeps. The others wait at the end. */
+const restart = (state: AdmissionState, { worker, incarnation, vram, waiting }: RestartedData): AdmissionState => {
+  const isWaiting = new Set(waiting)
+  const kept = state.open.filter(({ liveId }) => !isWaiting.has(liveId))
+  return {
+    ...join(state, { worker, incarnation, vram, isDraining: false }),
+    open: [
+      ...kept.map((held) => (held.worker === worker ? { ...held, term: held.term + 1 } : held)),
+      ...state.open.filter(({ liveId }) => isWaiting.has(liveId)).map((held) => ({ ...held, worker: null })),
+    ],
+  }
+}
+
 const apply = (state: AdmissionState, event: AdmissionEvent): AdmissionState => {
   switch (event.type) {
     case 'CapacitySet':
@@ -125,6 +139,8 @@ const apply = (state: AdmissionState, event: AdmissionEvent): AdmissionState => 
       const { worker, incarnation, vram } = event.data
       return join(state, { worker, incarnation, vram, isDraining: false })
     }
+    case 'WorkerRestarted':
+      return restart(state, event.data)
     case 'WorkerDraining': {
       const { worker: name } = event.data
       const workers = state.workers.map((worker) => (worker.worker === name ? { ...worker, isDraining: true } : worker))

@@ -6,9 +6,9 @@ import { join } from 'node:path'
  * older versions cannot read the new tables, documents, event types or envelopes, or would damage them.
  * Format 2: digests of the streams in the embedded log. Format 3: several workers, and sessions with terms (periods in
  * which one worker leads). Format 4: the vocabulary of a session changes while it runs. Format 5: a restore skips ids
- * and ends the logins of the replaced log.
+ * and ends the logins of the replaced log. Format 6: a restarted worker keeps its sessions with one event.
  */
-export const FORMAT = 5
+export const FORMAT = 6
 
 /** `1.2.3` as 1002003, so versions compare as numbers. */
 const releaseOf = (version: string): number => {

@@ -1,4 +1,4 @@
-import { ADMISSION_STREAM, Moved, WorkerJoined, WorkerLeft } from '../../../domain/admission/events.ts'
+import { ADMISSION_STREAM, Moved, WorkerJoined, WorkerLeft, WorkerRestarted } from '../../../domain/admission/events.ts'
 import { eventReader } from '../../../domain/read-event.ts'
 import { watchEnds } from '../../lives/policies/watch-ends.ts'
 import { followLog } from '../../log/follow-log.ts'
@@ -13,7 +13,7 @@ export interface FollowEndsDeps extends FollowDeps {
   readonly whenProjected: (position: Position) => Promise<void>
 }
 
-const placementEventOf = eventReader([Moved, WorkerJoined, WorkerLeft])
+const placementEventOf = eventReader([Moved, WorkerJoined, WorkerLeft, WorkerRestarted])
 
 /**
  * Reports sessions that ended or moved according to the log, in a process with sockets but without a worker. Ends are

@@ -4,6 +4,7 @@ import { offeringOf, offersOf } from '../../../application/admission/offers.ts'
 import { openSwitchedCatalogue } from '../../../application/catalogue/switched-catalogue.ts'
 import type { Worker } from '../../../application/lives/terms/worker.ts'
 import { hasServers } from '../../../infrastructure/settings.ts'
+import { FORMAT } from '../../../infrastructure/stores/format.ts'
 import { assemble } from '../assemble.ts'
 import { runStartStep, runStartStepUnlessDamaged } from '../start-step.ts'
 import type { Engines } from './engines.ts'
@@ -37,7 +38,9 @@ export const openWriteSide = (foundation: Foundation, engines: Engines) =>
       // Offers are the models that this worker can run. They are announced first: as soon as the worker joins, waiting
       // sessions are assigned to workers that offer their models.
       members.announce({ offers: offersOf({ ...own, engine: own.pool.whole, engines: own.pool.loads }) })
-      await runStartStepUnlessDamaged('register this worker', joinWorker({ admission, environment }, self, vram))
+      const knowsRestart = () => members.all().every(({ speaks }) => speaks.log >= FORMAT)
+      const joining = joinWorker({ admission, environment, knowsRestart }, self, vram)
+      await runStartStepUnlessDamaged('register this worker', joining)
     }
     const hasJoined = admission.state().workers.some(({ incarnation }) => incarnation === self.incarnation)
     const worker: Worker = { name: self.name, incarnation: own === null || hasJoined ? self.incarnation : null }

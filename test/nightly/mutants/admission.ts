@@ -27,7 +27,8 @@ export const admissionMutants: ReadonlyArray<Mutant> = [
     file: 'domain/admission/placement.ts',
     before: '(room === chosen ? { ...room, free: room.free - vram } : room)',
     after: 'room',
-    rows: ['a restarted worker takes its sessions over in their next terms, earliest admission first'], test: WORKERS,
+    rows: ['while an older process runs, a restarted worker gets its sessions back one by one, earliest first'],
+    test: WORKERS,
   },
   {
     file: 'domain/admission/placement.ts',
@@ -66,8 +67,8 @@ export const admissionMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'domain/admission/decider.ts',
-    before: 'other.worker === worker ? other.incarnation !== incarnation : other.incarnation === null',
-    after: 'other.worker === worker && other.incarnation !== incarnation',
+    before: 'other.worker === worker ? isEarlier(other) && !restarts : other.incarnation === null',
+    after: 'isEarlier(other) && !restarts',
     rows: ['when a worker joins, the worker of an older version leaves and its sessions are taken over'],
     test: WORKERS,
   },
@@ -130,10 +131,10 @@ export const admissionMutants: ReadonlyArray<Mutant> = [
     rows: ['only the latest 4,000 create commands are remembered'], test: ADMISSION,
   },
   {
-    file: 'domain/admission/snapshot.ts',
+    file: 'domain/admission/snapshot-parts.ts',
     before: 'const place = places.get(name) ?? places.size',
     after: 'const place = places.size',
-    rows: ['a snapshot holds the whole state and stores each name once'], test: ADMISSION,
+    rows: ['a snapshot holds the whole state, and stores once what sessions have in common'], test: ADMISSION,
   },
   {
     file: 'domain/idempotency/decider.ts',

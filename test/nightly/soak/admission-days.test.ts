@@ -58,7 +58,7 @@ for (const { open, maxAppendBytes } of LIMITS)
       })
       const join = () =>
         joinWorker(
-          { admission: actor, environment },
+          { admission: actor, environment, knowsRestart: () => true },
           { name: 'worker-1', incarnation: environment.instance },
           open * VRAM,
         )

@@ -20,7 +20,7 @@ export const assertNothingLeaks = async (t: ExecutionContext, scenarios: number)
   let crashes = 0
   let created = 0
   let fenced = 0
-  let moved = 0
+  let [moved, restarted] = [0, 0]
   await fc.assert(
     fc.asyncProperty(scenario, async (scenarioInput) => {
       const outcome = await runScenario(scenarioInput)
@@ -28,12 +28,14 @@ export const assertNothingLeaks = async (t: ExecutionContext, scenarios: number)
       created += outcome.created
       fenced += outcome.fenced
       moved += outcome.moved
+      restarted += outcome.restarted
       if (outcome.problems.length > 0) throw new Error(outcome.problems.join('\n'))
     }),
     { numRuns: scenarios, endOnFailure: true },
   )
   t.log(
-    `${scenarios * CREATES} creates: ${created} sessions, ${crashes} crashes, ${fenced} fenced creates, ${moved} moves`,
+    `${scenarios * CREATES} creates: ${created} sessions, ${crashes} crashes, ${fenced} fenced creates, `
+      + `${moved} moves, ${restarted} restarts`,
   )
-  t.true(crashes > scenarios && fenced > scenarios && moved > scenarios, 'the scenarios contain too few crashes')
+  t.true(Math.min(crashes, fenced, moved) > scenarios && restarted > 0, 'the scenarios contain too few crashes')
 }

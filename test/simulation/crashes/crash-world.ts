@@ -78,7 +78,7 @@ const createWorld = (seed: number) => {
     if (admission === null) return await boot(process)
     const side = writeSideOf(deps, admission)
     const join = joinWorker(
-      { admission, environment },
+      { admission, environment, knowsRestart: () => chance(0.5) },
       { name: 'worker-1', incarnation: environment.instance },
       CAPACITY,
     )
@@ -205,5 +205,6 @@ export const runScenario = async (scenario: Scenario) => {
     created: count('LiveCreated'),
     fenced: count('LiveAborted'),
     moved: count('Moved'),
+    restarted: count('WorkerRestarted'),
   }
 }

@@ -73,6 +73,8 @@ export const createSimulatedWorkers = (seed: number) => {
       vram: CAPACITY,
       script: { tail: () => null },
       offering: () => OFFERS,
+      // Sometimes an older process runs, which does not know this event.
+      knowsRestart: () => chance(0.8),
       takeoverGrace: pick([0, 3000]) ?? 0,
       drainTimeout: pick([0, 300]) ?? 0,
       candidates: ({ needs }) =>

@@ -54,9 +54,23 @@ export const createWorkerLogRules = (capacity: number, offers: ReadonlyMap<strin
     check(heldBy(worker) <= capacity, `${worker} holds ${heldBy(worker)} of ${capacity} MB`)
   }
 
+  /** The restarted process keeps the sessions in their next terms, except for those that it gives up. */
+  const onRestart = (worker: string, data: Readonly<Record<string, unknown>>): void => {
+    const isGivenUp = new Set(data['waiting'] as ReadonlyArray<number>)
+    check(joined.has(worker), `${worker} restarted but had not joined`)
+    joined.set(worker, data['incarnation'])
+    const held = [...placed].filter(([, placement]) => placement.worker === worker)
+    for (const [liveId, placement] of held) {
+      if (isGivenUp.has(liveId)) placement.worker = null
+      else placement.term += 1
+    }
+    for (const [liveId, placement] of held) if (placement.worker !== null) checkPlacement(liveId, worker)
+  }
+
   const onAdmission = (type: string, data: Readonly<Record<string, unknown>>): void => {
     const [liveId, worker] = [Number(data['liveId']), String(data['worker'])]
     if (type === 'WorkerJoined') joined.set(worker, data['incarnation'])
+    if (type === 'WorkerRestarted') onRestart(worker, data)
     if (type === 'WorkerLeft') {
       check(joined.get(worker) === data['incarnation'], `${worker} left in an incarnation that had not joined`)
       joined.delete(worker)

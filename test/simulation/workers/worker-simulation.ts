@@ -28,6 +28,7 @@ export const runSchedule = async ({ seed, actions, ...faults }: Schedule) => {
   const count = (type: string): number => world.log().filter((event) => event.type === type).length
   return {
     problems: [...rules.violations(), ...problems],
-    takenOver: count('LiveTakenOver'), fenced: count('SegmentsFenced'), segments: rules.segments(),
+    takenOver: count('LiveTakenOver'), fenced: count('SegmentsFenced'),
+    restarted: count('WorkerRestarted'), segments: rules.segments(),
   }
 }

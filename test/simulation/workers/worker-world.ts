@@ -55,6 +55,7 @@ interface WorkerOptions extends WorkerStores {
   /** The models of the workers, as far as this process knows. */
   readonly offering?: () => Offering | undefined
   readonly takeoverGrace?: number
+  readonly knowsRestart?: () => boolean
   /** Replaces the default candidates, which are all joined workers. */
   readonly candidates?: CandidatesFor
   readonly drainTimeout?: number
@@ -100,7 +101,7 @@ export const createWorker = async (options: WorkerOptions) => {
     logger,
     onLost: () => rejoining?.left(),
   })
-  const join = joinWorker({ admission, environment }, self, vram)
+  const join = joinWorker({ admission, environment, knowsRestart: options.knowsRestart ?? (() => true) }, self, vram)
   return {
     side: { ...side, deps: { ...deps, endByWorker: sessions.endByWorker } },
     admission, bus, logger: recorded, pipelines, pullers, sessions, running, join, drain,

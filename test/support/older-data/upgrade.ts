@@ -3,6 +3,7 @@ import { delimiter } from 'node:path'
 import type { ExecutionContext } from 'ava'
 import {
   ADMISSION_STREAM, Admitted, CapacitySet, Moved, Released, WorkerDraining, WorkerJoined, WorkerLeft,
+  WorkerRestarted,
 } from '../../../domain/admission/events.ts'
 import { evolve, initialState, reservedVram } from '../../../domain/admission/state.ts'
 import type { AdmissionState } from '../../../domain/admission/state.ts'
@@ -166,7 +167,9 @@ const checkKeys = async (t: ExecutionContext, url: string, { sessions, sources }
   t.is((await sessionsAndTheirVram(t, url)).length, before.length)
 }
 
-const admissionOf = eventReader([CapacitySet, WorkerJoined, WorkerDraining, WorkerLeft, Admitted, Moved, Released])
+const admissionOf = eventReader([
+  CapacitySet, WorkerJoined, WorkerRestarted, WorkerDraining, WorkerLeft, Admitted, Moved, Released,
+])
 
 /** Reads the admission state from the log. */
 const admissionIn = async (data: ServiceData): Promise<AdmissionState> => {

@@ -196,8 +196,8 @@ export const admitCommand = (
 
 /** Lets `worker-1` join with this much GPU memory, in MB. */
 export const setCapacity = async (admission: AdmissionActor, environment: Environment, vram: number): Promise<void> => {
-  const { instance: incarnation } = environment
-  const command = { type: 'Join', worker: WORKER, incarnation, vram, at: environment.now() } as const
+  const joining = { worker: WORKER, incarnation: environment.instance, vram, knowsRestart: true }
+  const command = { type: 'Join', ...joining, at: environment.now() } as const
   right(await admission.send({ command, commandId: environment.newId(), correlationId: 'setup', actor: 'service' })())
 }
 

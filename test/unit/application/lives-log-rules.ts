@@ -74,6 +74,9 @@ export const createLogRules = (capacity: number, maxSessions: number) => {
         return admitted(liveId, { userId: Number(data['userId']), vram: Number(data['vram']), term: 1 })
       case 'Moved':
         return moved(liveId, Number(data['term']))
+      case 'WorkerRestarted':
+        for (const [id, entry] of reserved) reserved.set(id, { ...entry, term: entry.term + 1 })
+        return
       case 'Released':
         return released(liveId)
       case 'LiveCreated':

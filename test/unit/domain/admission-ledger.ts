@@ -1,6 +1,7 @@
-import type { AdmissionEvent } from '../../../domain/admission/events.ts'
+import type { AdmissionEvent, WorkerRestarted } from '../../../domain/admission/events.ts'
 import { canRun } from '../../../domain/admission/placement.ts'
 import type { Offering } from '../../../domain/admission/placement.ts'
+import type { EventOf } from '../../../domain/shared/event.ts'
 
 export const WORKERS = ['gpu-0', 'gpu-1', 'gpu-2']
 
@@ -50,6 +51,21 @@ const ensureNobodyWaitsLonger = (ledger: Ledger, liveId: number, offering: Offer
   }
 }
 
+const recordRestart = (
+  ledger: Ledger,
+  { worker, vram, waiting }: EventOf<typeof WorkerRestarted>['data'],
+  offering: Offering | undefined,
+): void => {
+  ensure(ledger.workers.has(worker), `${worker} restarted but had not joined`)
+  ledger.workers.set(worker, { vram, isDraining: false })
+  for (const [liveId, entry] of [...ledger.held].filter(([, held]) => held.worker === worker)) {
+    const isKept = !waiting.includes(liveId)
+    if (!isKept) ledger.held.delete(liveId)
+    ensure(!isKept || workersFor(entry.needs, offering).includes(worker), `${worker} kept session ${liveId}`)
+    ledger.held.set(liveId, isKept ? { ...entry, term: entry.term + 1 } : { ...entry, worker: null })
+  }
+}
+
 export const record = (ledger: Ledger, event: AdmissionEvent, offering?: Offering): void => {
   switch (event.type) {
     case 'LiveIdsSkipped':
@@ -68,6 +84,9 @@ export const record = (ledger: Ledger, event: AdmissionEvent, offering?: Offerin
       for (const [liveId, entry] of entries) ledger.held.set(liveId, { ...entry, worker: null })
       break
     }
+    case 'WorkerRestarted':
+      recordRestart(ledger, event.data, offering)
+      break
     case 'Admitted':
       ledger.held.set(event.data.liveId, { ...event.data, term: 1 })
       break
@@ -90,7 +109,7 @@ export const record = (ledger: Ledger, event: AdmissionEvent, offering?: Offerin
 }
 
 export const ensureFits = (ledger: Ledger, event: AdmissionEvent): void => {
-  if (event.type !== 'Admitted' && event.type !== 'Moved') return
+  if (event.type !== 'Admitted' && event.type !== 'Moved' && event.type !== 'WorkerRestarted') return
   const { worker } = event.data
   ensure(ledger.workers.get(worker)?.isDraining === false, `${worker} accepts no sessions`)
   ensure(heldOn(ledger, worker) <= capacityOf(ledger, worker), `${worker} is over its capacity`)

@@ -8,12 +8,13 @@ import type { AdmissionCommand } from '../../../domain/admission/decider.ts'
 import type { AdmissionEvent } from '../../../domain/admission/events.ts'
 import { isPlaceable } from '../../../domain/admission/placement.ts'
 import type { Offering } from '../../../domain/admission/placement.ts'
-import { AdmissionSnapshotTaken, fromSnapshot, toSnapshot } from '../../../domain/admission/snapshot.ts'
+import { AdmissionSnapshotPacked, fromSnapshot, toSnapshot } from '../../../domain/admission/snapshot.ts'
 import { liveIdOfCommand, openOf, placementOf, reservedVram } from '../../../domain/admission/state.ts'
 import type { AdmissionState } from '../../../domain/admission/state.ts'
 import { decodeOrThrow } from '../../../domain/shared/codecs.ts'
 import { fold } from '../../../domain/shared/decider.ts'
 import { WORKERS, ensure, ensureFits, freeOn, newLedger, record, sessionsOf, sum } from './admission-ledger.ts'
+import { join as joinOf } from './admission-samples.ts'
 import { after } from '../../support/events/sample-events.ts'
 
 const MINUTE = 60_000
@@ -33,7 +34,9 @@ type AtTime<Type extends AdmissionCommand['type']> = fc.Arbitrary<
 const worker = fc.constantFrom(...WORKERS)
 const incarnation = fc.constantFrom('a', 'b', 'c')
 const vram = fc.integer({ min: 0, max: 40 }).map((hundreds) => hundreds * 100)
-const join: AtTime<'Join'> = fc.record({ type: fc.constant('Join'), worker, incarnation, vram })
+const join: AtTime<'Join'> = fc.record({
+  type: fc.constant('Join'), worker, incarnation, vram, knowsRestart: fc.boolean(),
+})
 const drain: AtTime<'Drain'> = fc.record({ type: fc.constant('Drain'), worker, incarnation })
 const leave: AtTime<'Leave'> = fc.record({
   type: fc.constant('Leave'), worker, incarnation, reason: fc.constantFrom('lost', 'stopped'),
@@ -60,10 +63,7 @@ const release: AtTime<'Release'> = fc.record({ type: fc.constant('Release'), liv
 const offerings: fc.Arbitrary<Offering | undefined> = fc.option(
   fc
     .array(
-      fc.tuple(
-        worker,
-        fc.subarray(['tiny', 'en-es']).map((names) => new Set(names)),
-      ),
+      fc.tuple(worker, fc.subarray(['tiny', 'en-es']).map((names) => new Set(names))),
     )
     .map((entries) => new Map(entries)),
   { nil: undefined },
@@ -84,7 +84,7 @@ const elapsed = fc.oneof(
 const steps: fc.Arbitrary<ReadonlyArray<Step>> = fc
   .array(fc.record({ command, elapsed }), { maxLength: 80 })
   .map((rest) => [
-    { command: (at) => ({ type: 'Join', worker: 'gpu-0', incarnation: 'a', vram: 4000, at }), elapsed: 0 },
+    { command: (at) => ({ ...joinOf('gpu-0', 4000, 'a'), at }), elapsed: 0 },
     ...rest,
   ])
 
@@ -112,7 +112,7 @@ const eventsOf = (decided: ReadonlyArray<Pick<Decided, 'decision'>>): ReadonlyAr
   decided.flatMap((step) => E.getOrElse((): ReadonlyArray<AdmissionEvent> => [])(step.decision))
 
 test('capacities and quotas hold, the longest waiting session moves first, and terms grow by one [R57 R60]', (t) => {
-  const seen = { admitted: 0, moved: 0, quota: 0, vram: 0 }
+  const seen = { admitted: 0, moved: 0, restarted: 0, quota: 0, vram: 0 }
   fc.assert(
     fc.property(steps, (sequence) => {
       const ledger = newLedger()
@@ -122,6 +122,7 @@ test('capacities and quotas hold, the longest waiting session moves first, and t
           record(ledger, event, command.offering)
           ensureFits(ledger, event)
           if (event.type === 'Moved') seen.moved += 1
+          if (event.type === 'WorkerRestarted') seen.restarted += 1
           if (event.type !== 'Admitted' || command.type !== 'Admit') continue
           seen.admitted += 1
           const { userId } = event.data
@@ -139,7 +140,7 @@ test('capacities and quotas hold, the longest waiting session moves first, and t
     }),
     { numRuns: 1000 },
   )
-  t.true(seen.admitted > 0 && seen.moved > 0 && seen.quota > 0 && seen.vram > 0, 'every kind of answer occurs')
+  t.true(Object.values(seen).every((count) => count > 0), 'every kind of event and answer occurs')
 })
 
 test('the state agrees with the log: a release frees exactly its reservation [R104]', (t) => {
@@ -227,7 +228,7 @@ test('restoring a snapshot taken at any point and folding the rest equals foldin
     const events = [...history, ...eventsOf(run(sequence, fold(admissionDecider, history)))]
     const cut = Math.round((events.length * percent) / 100)
     const json = JSON.stringify(toSnapshot(fold(admissionDecider, events.slice(0, cut)), cut))
-    const snapshot = decodeOrThrow(AdmissionSnapshotTaken.codec, JSON.parse(json))
+    const snapshot = decodeOrThrow(AdmissionSnapshotPacked.codec, JSON.parse(json))
     const folded = fold(admissionDecider, events.slice(cut), fromSnapshot(snapshot))
     const whole = fold(admissionDecider, events)
     return JSON.stringify(toSnapshot(folded, 0)) === JSON.stringify(toSnapshot(whole, 0))

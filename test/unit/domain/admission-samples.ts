@@ -16,6 +16,12 @@ export const capacity = (worker: string, vram: number): AdmissionEvent => ({
 })
 export const joined = (worker: string, vram: number, incarnation = 'first', when = after(0)): AdmissionEvent =>
   ({ type: 'WorkerJoined', data: { worker, incarnation, vram, at: when } })
+export const restarted = (
+  worker: string,
+  vram: number,
+  waiting: ReadonlyArray<number> = [],
+  incarnation = 'second',
+): AdmissionEvent => ({ type: 'WorkerRestarted', data: { worker, incarnation, vram, waiting, at } })
 export const draining = (worker: string): AdmissionEvent => ({
   type: 'WorkerDraining',
   data: { worker, incarnation: 'first', at },
@@ -68,8 +74,8 @@ export const admit = (
   at,
   ...changes,
 })
-export const join = (worker: string, vram: number, incarnation = 'second'): AdmissionCommand =>
-  ({ type: 'Join', worker, incarnation, vram, at })
+export const join = (worker: string, vram: number, incarnation = 'second', knowsRestart = true): AdmissionCommand =>
+  ({ type: 'Join', worker, incarnation, vram, knowsRestart, at })
 export const leave = (worker: string, incarnation: string | null = 'first'): AdmissionCommand =>
   ({ type: 'Leave', worker, incarnation, reason: 'lost', at })
 export const move = (liveId: number, term: number, to: string | null = null): AdmissionCommand =>

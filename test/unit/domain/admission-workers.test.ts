@@ -19,6 +19,7 @@ import {
   move,
   moved,
   released,
+  restarted,
 } from './admission-samples.ts'
 
 const place: AdmissionCommand = { type: 'Place', at }
@@ -45,27 +46,46 @@ test('an unchanged join does nothing; a changed capacity is recorded', (t) => {
     .thenEvents(joined('gpu-0', 500, 'first', at))
 })
 
-test('a restarted worker takes its sessions over in their next terms, earliest admission first', (t) => {
+test('a restarted worker keeps all sessions in their next terms with one event', (t) => {
+  const { given } = specify(t, admissionDecider)
+  const history = [joined('gpu-0', 3000), admitted(1), admitted(2), admitted(3)]
+  given(...history).when(join('gpu-0', 3000)).thenEvents(restarted('gpu-0', 3000))
+  given(...history, restarted('gpu-0', 3000)).when(join('gpu-0', 3000)).thenNothing()
+  given(...history, draining('gpu-0'), restarted('gpu-0', 3000))
+    .when(join('gpu-0', 4000, 'third'))
+    .thenEvents(restarted('gpu-0', 4000, [], 'third'))
+  const twice = fold(admissionDecider, [...history, restarted('gpu-0', 3000), restarted('gpu-0', 4000, [], 'third')])
+  for (const liveId of [1, 2, 3]) t.deepEqual(placementOf(twice, liveId), { worker: 'gpu-0', term: 3 })
+  t.deepEqual(twice.workers, [{ worker: 'gpu-0', incarnation: 'third', vram: 4000, isDraining: false }])
+})
+
+test('a restarted worker gives up the sessions for which it lacks the memory or the models', (t) => {
+  const { given } = specify(t, admissionDecider)
+  const history = [joined('gpu-0', 3000), admitted(1), admitted(2), admitted(3)]
+  given(...history).when(join('gpu-0', 2500)).thenEvents(restarted('gpu-0', 2500, [3]))
+  given(...history, joined('gpu-1', 9000))
+    .when(join('gpu-0', 1000))
+    .thenEvents(restarted('gpu-0', 1000, [2, 3]), moved(2, 'gpu-1'), moved(3, 'gpu-1'))
+  const offering = new Map([['gpu-0', new Set(['tiny'])]])
+  given(joined('gpu-0', 3000), admitted(1, { needs: ['large'] }), admitted(2))
+    .when({ ...join('gpu-0', 3000), offering })
+    .thenEvents(restarted('gpu-0', 3000, [1]))
+  const after = fold(admissionDecider, [...history, restarted('gpu-0', 1000, [1, 2])])
+  t.deepEqual(
+    after.open.map(({ liveId, worker, term }) => [liveId, worker, term]),
+    [[3, 'gpu-0', 2], [1, null, 1], [2, null, 1]],
+  )
+})
+
+test('while an older process runs, a restarted worker gets its sessions back one by one, earliest first', (t) => {
   const { given } = specify(t, admissionDecider)
   const history = [joined('gpu-0', 3000), admitted(1), admitted(2), admitted(3)]
   const rejoined = [left('gpu-0', 'rejoined'), joined('gpu-0', 3000, 'second', at)]
   given(...history)
-    .when(join('gpu-0', 3000))
+    .when(join('gpu-0', 3000, 'second', false))
     .thenEvents(...rejoined, moved(1, 'gpu-0'), moved(2, 'gpu-0'), moved(3, 'gpu-0'))
-  given(...history, ...rejoined, moved(1, 'gpu-0'), moved(2, 'gpu-0'), moved(3, 'gpu-0'))
-    .when(join('gpu-0', 3000, 'third'))
-    .thenEvents(
-      left('gpu-0', 'rejoined', 'second'),
-      joined('gpu-0', 3000, 'third', at),
-      moved(1, 'gpu-0', 3),
-      moved(2, 'gpu-0', 3),
-      moved(3, 'gpu-0', 3),
-    )
-  given(...history)
-    .when(join('gpu-0', 2500))
-    .thenEvents(left('gpu-0', 'rejoined'), joined('gpu-0', 2500, 'second', at), moved(1, 'gpu-0'), moved(2, 'gpu-0'))
   given(...history, joined('gpu-1', 9000))
-    .when(join('gpu-0', 1000))
+    .when(join('gpu-0', 1000, 'second', false))
     .thenEvents(
       left('gpu-0', 'rejoined'),
       joined('gpu-0', 1000, 'second', at),
@@ -78,9 +98,7 @@ test('a restarted worker takes its sessions over in their next terms, earliest a
 test('when a worker joins, the worker of an older version leaves and its sessions are taken over', (t) => {
   const { given } = specify(t, admissionDecider)
   const older = [capacity('local', 4000), admitted(1, { worker: 'local', needs: null })]
-  given(...older)
-    .when(join('local', 4000, 'first'))
-    .thenEvents(left('local', 'rejoined', null), joined('local', 4000, 'first', at), moved(1, 'local'))
+  given(...older).when(join('local', 4000, 'first')).thenEvents(restarted('local', 4000, [], 'first'))
   given(...older)
     .when(join('host-1', 4000, 'first'))
     .thenEvents(left('local', 'lost', null), joined('host-1', 4000, 'first', at), moved(1, 'host-1'))
@@ -126,7 +144,7 @@ test('a join moves at most 200 sessions and reports that more remain', (t) => {
   const ids = Array.from({ length: 450 }, (_, index) => index + 1)
   let state = fold(admissionDecider, [joined('gpu-0', 9000), ...ids.map((liveId) => admitted(liveId, { vram: 10 }))])
   const sizes: Array<number> = []
-  for (let command = join('gpu-0', 9000); ; command = place) {
+  for (let command = join('gpu-0', 9000, 'second', false); ; command = place) {
     const decided = admissionDecider.decide(command, state)
     const events = E.isRight(decided) ? decided.right : []
     sizes.push(events.length)

@@ -15,7 +15,7 @@ import { right } from '../../../support/tools/right.ts'
 import { createRecordingLogger } from '../../../support/doubles/loggers.ts'
 import { createTestEnvironment } from '../../../support/doubles/environment.ts'
 import { createFailingStore } from '../failing-store.ts'
-import { admitCommand, setCapacity } from '../../../support/worlds/write-side.ts'
+import { admitCommand, setCapacity, WORKER } from '../../../support/worlds/write-side.ts'
 
 const actorOn = async (
   store: EventStore,
@@ -149,8 +149,12 @@ test('commands that move many sessions fill an append; later commands go into th
   await Promise.all(Array.from({ length: 450 }, (_, index) => admit(first, 1, 1, `create-${index}`)))
   const before = appendsTo('admission').length
 
-  const restarted = { ...first.environment, instance: 'restarted' }
-  const joining = Promise.all(Array.from({ length: 3 }, () => setCapacity(first.actor, restarted, 1000)))
+  const rejoin = (_: unknown, index: number) => {
+    const joined = { worker: WORKER, incarnation: 'restarted', vram: 1000, knowsRestart: false }
+    const command = { type: 'Join', ...joined, at: first.environment.now() } as const
+    return first.actor.send({ command, commandId: `join-${index}`, correlationId: 'setup', actor: 'service' })()
+  }
+  const joining = Promise.all(Array.from({ length: 3 }, rejoin))
   const released = await Promise.all(Array.from({ length: 95 }, (_, index) => release(first, index + 1)))
   await joining
   t.true(released.every(E.isRight))
@@ -210,7 +214,8 @@ test('while admissions are unreadable every command is refused, and nothing is a
   const later = { id: environment.newId(), type: 'InventedLater', data: {}, metadata }
   right(await memory.append('admission', 'no-stream', [later])())
   const { actor } = await actorOn(store)
-  const command = { type: 'Join', worker: 'worker-1', incarnation: 'i', vram: 150, at: environment.now() } as const
+  const joining = { worker: 'worker-1', incarnation: 'i', vram: 150, knowsRestart: true }
+  const command = { type: 'Join', ...joining, at: environment.now() } as const
   for (const commandId of ['first', 'second']) {
     const answer = await actor.send({ command, commandId, correlationId: commandId, actor: 'service' })()
     t.is(E.isLeft(answer) && answer.left._tag, 'EventTypeUnknown')

@@ -53,7 +53,8 @@ const openUpgraded = async (t: ExecutionContext, name: string, vram: number) => 
   const { store: counted, counts } = countingReads(store)
   const admission = await createAdmissionActor({ ...deps, store: counted, logger: silentLogger, snapshotEvery: 5 })
   t.deepEqual(counts, [2], 'events before the snapshot are not read again')
-  right(await joinWorker({ admission, environment }, { name, incarnation: environment.instance }, vram)())
+  const self = { name, incarnation: environment.instance }
+  right(await joinWorker({ admission, environment, knowsRestart: () => true }, self, vram)())
   await admission.idle()
   const side = writeSideOf(deps, admission)
   const { keyedHash } = side.deps.credentials
@@ -111,8 +112,7 @@ test('a worker that joins again holds all its earlier sessions, even if one appe
     const command = admitCommand({ commandId: `c-${liveId}`, instance: environment.instance, at: environment.now() })
     right(await admission.send({ command, commandId: `c-${liveId}`, correlationId: 'c', actor: 'user:1' })())
   }
-  right(
-    await joinWorker({ admission, environment: deps.environment }, { name: 'worker-1', incarnation: 'second' }, 1000)(),
-  )
+  const joining = { admission, environment: deps.environment, knowsRestart: () => false }
+  right(await joinWorker(joining, { name: 'worker-1', incarnation: 'second' }, 1000)())
   t.is(openOf(admission.state(), 'worker-1').filter(({ term }) => term === 2).length, 450)
 })

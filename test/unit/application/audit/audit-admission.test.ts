@@ -11,10 +11,21 @@ const draining = (name: string): Step => [
   'admission',
   { type: 'WorkerDraining', data: { worker: name, incarnation: 'i', at: after(0) } },
 ]
+const restarted = (name: string, waiting: ReadonlyArray<number> = [], megabytes = vram, incarnation = 'next'): Step => {
+  const data = { worker: name, incarnation, vram: megabytes, waiting, at: after(0) }
+  return ['admission', { type: 'WorkerRestarted', data }]
+}
 const moved = (liveId: number, name: string, term = 2): Step => [
   'admission',
   { type: 'Moved', data: { liveId, worker: name, term, at: after(0) } },
 ]
+
+test('a log is valid when a restarted worker keeps a session, or gives it up', async (t) => {
+  const kept = [joined(worker), admitted(1), creation(), restarted(worker), on('LiveTakenOver', 1, { worker, term: 2 })]
+  t.deepEqual(await problemsOf([...kept, finished, released(1)], []), [])
+  const givenUp = [restarted(worker, [1], 0, 'third'), joined('other'), moved(1, 'other', 3)]
+  t.deepEqual(await problemsOf([...kept, ...givenUp, finished, released(1)], []), [])
+})
 
 test('a log is valid when sessions move between workers before and after their creation', async (t) => {
   const takeover = [capacity, admitted(1), left(worker, null), joined('other', 2 * vram), moved(1, 'other'), creation()]
@@ -67,6 +78,18 @@ const broken: ReadonlyArray<readonly [expected: RegExp, steps: ReadonlyArray<Ste
   [
     /^order: revision 1 of admission: worker other joined again before it left$/,
     [joined('other'), joined('other', vram, 'second')],
+  ],
+  [
+    /^order: revision 1 of admission: worker other restarted but had not joined$/,
+    [capacity, restarted('other')],
+  ],
+  [
+    /^order: revision 1 of admission: worker other restarted as the same run$/,
+    [joined('other'), restarted('other', [], vram, 'i')],
+  ],
+  [
+    /^order: revision 2 of admission: worker .* kept reservations of .* MB but has only .* MB$/,
+    [joined(worker), admitted(1), restarted(worker, [], vram - 1)],
   ],
   [
     /^order: revision 1 of admission: WorkerLeft of worker other, which is not joined$/,

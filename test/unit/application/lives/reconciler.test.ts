@@ -151,7 +151,7 @@ test('a session without a worker waits for the takeover grace, and again after a
   t.is(await typeAfter(0), 'LiveCreated')
   t.is(await typeAfter(59_999), 'LiveCreated')
   t.true(isWatching())
-  await send({ type: 'Join', vram: 10, ...workerOf('second') })
+  await send({ type: 'Join', vram: 10, knowsRestart: true, ...workerOf('second') })
   t.is(await typeAfter(60_000), 'LiveCreated')
   await send({ type: 'Leave', reason: 'lost', ...workerOf('second') })
   t.is(await typeAfter(61_000), 'LiveCreated')

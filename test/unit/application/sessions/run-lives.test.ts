@@ -11,7 +11,7 @@ import { dataOf } from '../../../support/events/stored-data.ts'
 import { temporaryDirectory } from '../../../support/tools/temporary-directory.ts'
 import { admitted, appendElsewhere, me, startWorker, stores, typesOf, URL_LIVE } from '../one-worker.ts'
 import { startsAndStops } from './starts-and-stops.ts'
-import { requestOf } from '../../../support/worlds/write-side.ts'
+import { callerOf, requestOf } from '../../../support/worlds/write-side.ts'
 
 test('an admitted session starts when any process creates it, and stops when any process finishes it', async (t) => {
   await startsAndStops(t, stores())
@@ -88,7 +88,7 @@ test('a restarted process takes its sessions over in the next term [D53]', async
     'LiveTakenOver',
     'LiveFinished',
   ])
-  t.deepEqual(await typesOf(shared, `live-${waiting}`), ['LiveCreated', 'LiveTakenOver'])
+  t.deepEqual(await typesOf(shared, `live-${waiting}`), ['LiveCreated'], 'nothing to fence before its first sender')
   t.deepEqual(await typesOf(shared, `segments-${fromUrl}`), ['SegmentFinalised', 'SegmentsFenced'])
   t.is(second.pipelines.of(fromUrl).nextSegment, 5)
   t.deepEqual(
@@ -99,6 +99,8 @@ test('a restarted process takes its sessions over in the next term [D53]', async
     ],
   )
   t.is((await second.attach(waiting)).liveId, waiting)
+  t.deepEqual(await typesOf(shared, `live-${waiting}`), ['LiveCreated', 'LiveTakenOver'])
+  t.deepEqual(await typesOf(shared, `segments-${waiting}`), ['SegmentsFenced'])
 
   // The first process is still alive: its writes are refused, and it drops its session.
   await first.pipelines.of(fromUrl).final(5, 'too late')
@@ -116,6 +118,49 @@ test('a restarted process takes its sessions over in the next term [D53]', async
     ],
   )
   t.deepEqual((await typesOf(shared, `live-${raw}`)).at(-1), 'LiveFinished')
+})
+
+test('a restart costs one append, and one read for each session that waits for its first sender', async (t) => {
+  const sessions = 150
+  const shared = stores()
+  const first = await startWorker(t, shared, { vram: 1000 })
+  const caller = callerOf(1, { maxSessions: sessions })
+  for (let count = 0; count < sessions; count++) right(await first.side.createLive(caller, requestOf())())
+  await first.close()
+  let [appends, reads] = [0, 0]
+  const store: EventStore = {
+    ...shared.store,
+    append: (...args) => {
+      appends += 1
+      return shared.store.append(...args)
+    },
+    read: (...args) => {
+      reads += 1
+      return shared.store.read(...args)
+    },
+  }
+  const second = await startWorker(t, { ...shared, store }, { vram: 1000 })
+  t.true(second.admission.state().open.every(({ worker, term }) => worker === 'w1' && term === 2))
+  t.is(appends, 1)
+  t.true(reads >= sessions && reads < sessions + 10, `${reads} reads`)
+})
+
+test('an earlier run that accepts the first sender of a session after the restart is fenced off', async (t) => {
+  const shared = stores()
+  const first = await startWorker(t, shared)
+  const { id } = right(await first.side.createLive(me, requestOf())())
+  await first.running.stop()
+  const second = await startWorker(t, shared, { takeoverGrace: 60_000 })
+  // The earlier run does not know that it was replaced.
+  const sender = await first.attach(id)
+  sender.configure({})
+  sender.audio(AUDIO)
+  await eventually(async () => assert.ok((await typesOf(shared, `live-${id}`)).includes('LiveTakenOver')))
+  await eventually(async () => assert.deepEqual(await typesOf(shared, `segments-${id}`), ['SegmentsFenced']))
+  await first.pipelines.of(id).final(1, 'too late')
+  await eventually(() => assert.equal(first.sessions.runs.termOf(id), null))
+  t.deepEqual(await typesOf(shared, `segments-${id}`), ['SegmentsFenced'])
+  t.is(second.sessions.runs.termOf(id), 2)
 })
 
 test('a sender in the log that this worker does not have is detached', async (t) => {
