@@ -51,6 +51,7 @@ import { ProfileAdded, ProfileChanged, ProfileRemoved } from './profiles/events.
 import { LogRestored } from './restores/events.ts'
 import type { EventDefinition } from './shared/event.ts'
 import { IdTaken } from './shared/sequence.ts'
+import { StateSnapshotTaken } from './shared/snapshot.ts'
 import { SegmentFinalised, SegmentsFenced } from './transcript/events.ts'
 import {
   LoginsEnded,
@@ -155,6 +156,7 @@ const definitions = [
   untyped(LoginFailed),
   untyped(LoginFailuresCleared),
   untyped(IdTaken),
+  untyped(StateSnapshotTaken),
   untyped(LogRestored),
 ]
 

@@ -94,5 +94,8 @@ export const EVENT_TEXTS: Readonly<Record<EventType, EventText>> = {
   LogRestored: inStream('restores')(
     'An older copy replaced the log. Earlier logins ended, and later ids are higher by `idOffsets`.',
   ),
+  StateSnapshotTaken: inStream('snapshot-<stream>')(
+    'The state of a long stream was saved, so it need not be read from its beginning.',
+  ),
   IdTaken: inStream('seq-<kind>')('A new user, profile or API token got the next id.'),
 }

@@ -2,7 +2,7 @@ import { textKey } from '../../domain/live/events.ts'
 import type { ShortenedStream } from '../ports/integrity.ts'
 
 /** Streams of which the service keeps only the newest events. */
-const LIMITED = /^(seq-|idem-|login-failures-|login-token-|token-use-|(jobs|snapshot-admission|admission-snapshot)$)/
+const LIMITED = /^(seq-|idem-|login-failures-|login-token-|token-use-|snapshot-|(jobs|admission-snapshot)$)/
 /** Streams that the service removes. */
 const REMOVED = /^segments-(\d+)$/
 

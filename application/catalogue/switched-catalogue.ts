@@ -8,8 +8,9 @@ import { orThrow } from '../../domain/shared/or-throw.ts'
 import type { Unavailable } from '../errors.ts'
 import { followLog } from '../log/follow-log.ts'
 import type { FollowDeps } from '../log/follow-log.ts'
-import { loadReadable } from '../log/handle-command.ts'
-import type { Handled, WriteDeps } from '../log/handle-command.ts'
+import type { WriteDeps } from '../log/handle-command.ts'
+import type { Known } from '../log/states/known-states.ts'
+import { loadReadable } from '../log/states/load-state.ts'
 import type { Catalogue, TranslationPair } from '../ports/catalogue.ts'
 
 /** The properties that models, languages and translation pairs have in common. */
@@ -22,8 +23,8 @@ export interface Row {
 export interface SwitchedCatalogue {
   /** The installed models. Entries that an administrator switched off are inactive. */
   readonly catalogue: Catalogue
-  /** Applies the result of a command. */
-  readonly take: (handled: Pick<Handled<Switches, unknown>, 'state' | 'stored'>) => void
+  /** Applies the state of the switches up to an event. Null: the state did not change. */
+  readonly take: (known: Pick<Known<Switches, unknown>, 'state' | 'revision'>) => void
   /** Resolves when the log is no longer followed, after the signal has aborted. */
   readonly stopped: Promise<void>
 }
@@ -69,12 +70,12 @@ export const openSwitchedCatalogue =
     const loaded = await load()
     if (E.isLeft(loaded)) return loaded
     let { state } = loaded.right
-    let revision = loaded.right.stored.at(-1)?.revision ?? -1
+    let revision = loaded.right.revision ?? -1
 
-    const take: SwitchedCatalogue['take'] = (handled) => {
-      const newest = handled.stored.at(-1)?.revision ?? -1
+    const take: SwitchedCatalogue['take'] = (known) => {
+      const newest = known.revision ?? -1
       // The newer state contains both changes.
-      if (newest > revision) ({ state } = handled)
+      if (newest > revision) ({ state } = known)
       revision = Math.max(revision, newest)
     }
     const { stopped } = followLog({ ...deps, from: head.right }, {

@@ -1,14 +1,15 @@
 import * as TE from 'fp-ts/lib/TaskEither.js'
 import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
 import { pipe } from 'fp-ts/lib/function.js'
-import { liveKey, textKey } from '../../domain/live/events.ts'
+import { liveKey, liveStream, textKey } from '../../domain/live/events.ts'
 import { segmentsStream } from '../../domain/transcript/events.ts'
 import type { Unavailable } from '../errors.ts'
+import { deleteSnapshots } from '../log/states/stream-snapshots.ts'
 import type { EventStore } from '../ports/event-store.ts'
 import type { Keyring } from '../ports/keyring.ts'
 
 export interface EraseLiveDeps {
-  readonly store: Pick<EventStore, 'deleteStream'>
+  readonly store: Pick<EventStore, 'read' | 'deleteStream'>
   readonly keyring: Pick<Keyring, 'erase'>
 }
 
@@ -18,4 +19,5 @@ export const eraseLive =
     pipe(
       keyring.erase([liveKey(liveId), textKey(liveId)]),
       TE.chainW(() => store.deleteStream(segmentsStream(liveId))),
+      TE.chainW(() => deleteSnapshots(store, liveStream(liveId))),
     )

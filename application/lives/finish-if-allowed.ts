@@ -7,14 +7,13 @@ import type { Caller } from '../caller.ts'
 import type { LiveNotFound, Unavailable } from '../errors.ts'
 import { originOf } from '../log/origin.ts'
 import type { Projector } from '../ports/projector.ts'
-import type { LiveView, ViewOf } from '../ports/read-models.ts'
+import type { LiveView } from '../ports/read-models.ts'
+import { viewOf } from './queries/live-view.ts'
 import { isOpen, loadLive } from './load-live.ts'
 import { requestEnd } from './request-end.ts'
 import type { RequestEndDeps } from './request-end.ts'
 
-export interface FinishDeps extends RequestEndDeps, Pick<Projector, 'whenProjected'> {
-  readonly viewOf: ViewOf
-}
+export interface FinishDeps extends RequestEndDeps, Pick<Projector, 'whenProjected'> {}
 
 /** The cause of an end that was requested through the REST interface. */
 export const FINISHED_BY_REQUEST = { status: 'finished', reason: 'finish_route' } as const
@@ -34,7 +33,7 @@ export const finishIfAllowed =
   ): TaskEither<LiveNotFound | Unavailable, LiveView> => {
     const allowedLive = pipe(
       loadLive(deps, liveId),
-      TE.chainW(({ state, stored }) => (isAllowed(state) ? TE.right({ state, stored }) : TE.left(notFound))),
+      TE.chainW(({ state }) => (isAllowed(state) ? TE.right(state) : TE.left(notFound))),
     )
     const finish = () => pipe(
       requestEnd(deps)(liveId, FINISHED_BY_REQUEST, originOf(deps, actorOf(caller))),
@@ -45,7 +44,7 @@ export const finishIfAllowed =
     return pipe(
       allowedLive,
       // Loads again after the end: the session may have been deleted in the meantime.
-      TE.chainW((live) => (isOpen(live.state) ? pipe(finish(), TE.chainW(() => allowedLive)) : TE.right(live))),
-      TE.chainW(({ stored }) => deps.viewOf(stored)),
+      TE.chainW((live) => (isOpen(live) ? pipe(finish(), TE.chainW(() => allowedLive)) : TE.right(live))),
+      TE.map(viewOf),
     )
   }

@@ -5,8 +5,8 @@ import { pipe } from 'fp-ts/lib/function.js'
 import { listenerTokenStream } from '../../domain/live/events.ts'
 import { listenerTokenClaim } from '../../domain/live/listener-token-claim.ts'
 import type { ListenerTokenTaken, Unavailable } from '../errors.ts'
-import { loadState } from '../log/handle-command.ts'
 import type { WriteDeps } from '../log/handle-command.ts'
+import { loadState } from '../log/states/load-state.ts'
 import type { HolderOfToken } from '../ports/read-models.ts'
 
 const taken = (): ListenerTokenTaken => ({ _tag: 'ListenerTokenTaken' })

@@ -5,15 +5,18 @@ import type { Live, LiveState } from '../../domain/live/state.ts'
 import { liveStream } from '../../domain/live/events.ts'
 import type { LiveEvent } from '../../domain/live/events.ts'
 import type { Unavailable } from '../errors.ts'
-import { loadState } from '../log/handle-command.ts'
-import type { Loaded, WriteDeps } from '../log/handle-command.ts'
+import type { Revision } from '../ports/event-store.ts'
+import { loadState } from '../log/states/load-state.ts'
+import type { LoadDeps } from '../log/states/load-state.ts'
+import type { Known } from '../log/states/known-states.ts'
 
-/** Reads the whole stream of a session and folds it. */
+/** Reads a session up to its newest event, or up to the event at revision `until`. */
 export const loadLive = (
-  deps: Pick<WriteDeps, 'store' | 'keyring'>,
+  deps: LoadDeps,
   liveId: number,
-): TaskEither<Unavailable, Loaded<LiveState, LiveEvent>> =>
-  loadState(deps)<LiveState, LiveEvent>(liveStream(liveId), liveDecider)
+  until?: Revision,
+): TaskEither<Unavailable, Known<LiveState, LiveEvent>> =>
+  loadState(deps)<LiveState, LiveEvent>(liveStream(liveId), liveDecider, until === undefined ? {} : { until })
 
 export const isOwned = (state: LiveState, userId: number): state is Live =>
   exists(state) && state.created.userId === userId

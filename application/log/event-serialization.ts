@@ -32,6 +32,8 @@ interface WrittenEvent {
 export interface OpenedEvent extends PlainEvent {
   /** Names of the keys that this keyring does not have. Members sealed with them read `[erased]`. */
   readonly missing: ReadonlyArray<string>
+  /** False when a member reads `[erased]`. */
+  readonly isWhole: boolean
 }
 
 /** Returns the error for a read that needs this unusable event. */
@@ -90,7 +92,7 @@ const inClearText = (
   try {
     const clear = decodeOrThrow(definition.codec, { ...data, ...Object.fromEntries(members) })
     const missing = new Set(unopened.flatMap(({ _tag, key }) => (_tag === 'KeyMissing' ? [key] : [])))
-    return E.right({ type, data: clear, missing: [...missing] })
+    return E.right({ type, data: clear, missing: [...missing], isWhole: unopened.length === 0 })
   } catch (error) {
     return E.left({ _tag: 'EventMisfit', reason: `is not a valid ${type}: ${messageOf(error)}` })
   }

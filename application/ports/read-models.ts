@@ -5,7 +5,7 @@ import type { EngineSettings } from '../../domain/live/settings.ts'
 import type { GivenVocabulary } from '../../domain/live/vocabulary.ts'
 import type { Permission } from '../../domain/user/events.ts'
 import type { DocumentsUnavailable, Page, PageQuery } from './documents.ts'
-import type { LogCorrupted, StoredEvent, StoreUnavailable } from './event-store.ts'
+import type { LogCorrupted, StoreUnavailable } from './event-store.ts'
 import type { KeyringUnavailable } from './keyring.ts'
 
 export type LiveStatus = 'pending' | 'active' | 'finished' | 'error'
@@ -66,12 +66,6 @@ export interface LiveView extends LiveFacts {
   /** Words that speakers are likely to use. Absent when none were sent. */
   readonly vocabulary?: GivenVocabulary
 }
-
-/** Folds the events of a session into the owner's view. Rejects when the events contain no created session. */
-export type ViewOf = (events: ReadonlyArray<StoredEvent>) => TaskEither<KeyringUnavailable, LiveView>
-
-/** Folds the events of a session, without its secrets. Null when the events contain no created session. */
-export type FactsOf = (events: ReadonlyArray<StoredEvent>) => LiveFacts | null
 
 /** Reads a session of any user, without its secrets. */
 export type FactsOfLive = (liveId: number) => TaskEither<StoreUnavailable | LogCorrupted, Option<LiveFacts>>

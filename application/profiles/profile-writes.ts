@@ -8,7 +8,7 @@ import type { EngineSettings } from '../../domain/live/settings.ts'
 import { actorOf } from '../caller.ts'
 import type { Caller } from '../caller.ts'
 import type { BuffersNotOrdered, Unavailable } from '../errors.ts'
-import { createKnownStates, handleCommand } from '../log/handle-command.ts'
+import { handleCommand } from '../log/handle-command.ts'
 import type { WriteDeps } from '../log/handle-command.ts'
 import type { Projector } from '../ports/projector.ts'
 import { createTurns } from '../turns.ts'
@@ -17,9 +17,6 @@ export interface ProfileWriteDeps extends WriteDeps {
   readonly projector: Pick<Projector, 'whenProjected'>
 }
 
-/** Number of users whose profiles are kept in memory, because reading the growing history each time would be slow. */
-const MAX_KNOWN = 500
-
 /** Sends a command to the caller's profiles. Returns the profiles once the read models show the change. */
 export type SendToProfiles = (
   caller: Caller,
@@ -27,19 +24,15 @@ export type SendToProfiles = (
   commandId: string,
 ) => TaskEither<ProfilesRefusal | Unavailable, ProfilesState>
 
-/**
- * Creates the writer of profiles. All profiles of a user form one aggregate. Create only one writer in each process,
- * because the writer keeps recently changed profiles in memory.
- */
+/** Creates the writer of profiles. All profiles of a user form one aggregate. */
 export const sendToProfiles = (deps: ProfileWriteDeps): SendToProfiles => {
   const handle = handleCommand(deps)
   const inTurn = createTurns()
-  const knownStates = createKnownStates<ProfilesState>(MAX_KNOWN)
 
   return (caller, command, commandId) => {
     const stream = profilesStream(caller.userId)
     const origin = { commandId, correlationId: commandId, actor: actorOf(caller) }
-    const handled = handle({ stream, decider: profilesDecider, command, knownStates, ...origin })
+    const handled = handle({ stream, decider: profilesDecider, command, ...origin })
     return pipe(
       () => inTurn(stream, handled),
       TE.chainFirstTaskK(({ position }) => async () => {

@@ -10,7 +10,7 @@ import { apiTokenStream } from '../../domain/api-token/events.ts'
 import { actorOf } from '../caller.ts'
 import type { Caller } from '../caller.ts'
 import type { Unavailable } from '../errors.ts'
-import { createKnownStates, handleCommand } from '../log/handle-command.ts'
+import { handleCommand } from '../log/handle-command.ts'
 import type { WriteDeps } from '../log/handle-command.ts'
 import type { Projector } from '../ports/projector.ts'
 import type { ApiTokenView, IdsOfUser } from '../ports/read-models.ts'
@@ -39,8 +39,6 @@ export interface TokenWrites {
   readonly countOf: (userId: number) => Promise<number>
 }
 
-/** Number of tokens whose state is kept in memory, because reading the growing history each time would be slow. */
-const MAX_KNOWN = 500
 /** Maximum number of recently issued or revoked tokens that are kept because the read models may not show them yet. */
 const MAX_UNLISTED = 10_000
 
@@ -49,7 +47,6 @@ export const openTokenWrites = (deps: TokenWriteDeps): TokenWrites => {
   const { tokens, tokenIdsOf, projector } = deps
   const handle = handleCommand(deps)
   const inTurn = createTurns()
-  const knownStates = createKnownStates<ApiTokenState>(MAX_KNOWN)
   /** Tokens that this process issued or revoked, by id. The read models may not show them yet. */
   const unlisted = new Map<number, { readonly owner: number; readonly isIssued: boolean }>()
 
@@ -57,7 +54,7 @@ export const openTokenWrites = (deps: TokenWriteDeps): TokenWrites => {
     send: (caller, tokenId, command, commandId) => async () => {
       const stream = apiTokenStream(tokenId)
       const origin = { commandId, correlationId: commandId, actor: actorOf(caller) }
-      const request = { stream, decider: apiTokenDecider, command, knownStates, ...origin }
+      const request = { stream, decider: apiTokenDecider, command, ...origin }
       const handled = await inTurn(stream, handle(request))
       if (E.isLeft(handled)) return handled
       const { position, state } = handled.right

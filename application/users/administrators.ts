@@ -1,21 +1,22 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
+import * as TE from 'fp-ts/lib/TaskEither.js'
 import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
+import { pipe } from 'fp-ts/lib/function.js'
 import { administratorsDecider } from '../../domain/administrators/decider.ts'
 import type {
   Administrators as ListedAdministrators, AdministratorsCommand, NoAdministratorRemains,
 } from '../../domain/administrators/decider.ts'
 import { ADMINISTRATORS_STREAM } from '../../domain/administrators/events.ts'
 import type { AdministratorsEvent } from '../../domain/administrators/events.ts'
-import { adminStatusAfter, NOT_REGISTERED } from '../../domain/user/admin-status.ts'
-import type { AdminStatus } from '../../domain/user/admin-status.ts'
 import { isUser, userDecider } from '../../domain/user/decider.ts'
 import type { UserState } from '../../domain/user/decider.ts'
 import { userStream } from '../../domain/user/events.ts'
 import type { UserEvent } from '../../domain/user/events.ts'
 import type { Contended, Unavailable } from '../errors.ts'
-import { handleCommand, loadState } from '../log/handle-command.ts'
+import { handleCommand } from '../log/handle-command.ts'
 import type { WriteDeps } from '../log/handle-command.ts'
+import { loadState } from '../log/states/load-state.ts'
 import type { Origin } from '../log/origin.ts'
 import { unexpected } from '../log/unexpected.ts'
 import { createTurns } from '../turns.ts'
@@ -43,7 +44,9 @@ export interface Administrators {
 const MAX_ATTEMPTS = 5
 
 /** Facts from the user's own stream. */
-interface OwnStream extends AdminStatus {
+interface OwnStream {
+  /** Revision of the event that made the user an active administrator. Null while the user is not one. */
+  readonly since: number | null
   /** Revision of the newest event. −1 for an empty stream. */
   readonly revision: number
   readonly hasPassword: boolean
@@ -53,18 +56,14 @@ interface OwnStream extends AdminStatus {
 const ownStream =
   (deps: WriteDeps) =>
   (userId: number): TaskEither<Unavailable, OwnStream> =>
-  async () => {
-    const loaded = await loadState(deps)<UserState, UserEvent>(userStream(userId), userDecider)()
-    if (E.isLeft(loaded)) return loaded
-    const { state, events, stored } = loaded.right
-    const revisions = stored.map(({ revision }) => revision)
-    const administering = events.reduce(
-      (before, event, index) => adminStatusAfter(before, event, revisions[index] ?? index),
-      NOT_REGISTERED,
+    pipe(
+      loadState(deps)<UserState, UserEvent>(userStream(userId), userDecider),
+      TE.map(({ state, revision }) => ({
+        since: isUser(state) ? state.administersSince : null,
+        revision: revision ?? -1,
+        hasPassword: isUser(state) && hasPassword(state),
+      })),
     )
-    const canLogIn = isUser(state) && hasPassword(state)
-    return E.right({ ...administering, revision: revisions.at(-1) ?? -1, hasPassword: canLogIn })
-  }
 
 export const createAdministrators = (deps: WriteDeps): Administrators => {
   const readUser = ownStream(deps)

@@ -1,7 +1,10 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
+import * as t from 'io-ts'
+import { id, instant } from '../shared/codecs.ts'
 import type { Decider } from '../shared/decider.ts'
 import type { EventOf } from '../shared/event.ts'
+import { userKey } from '../user/events.ts'
 import { hasExpired } from './rules.ts'
 import type { ApiTokenEvent, ApiTokenIssued } from './events.ts'
 
@@ -73,9 +76,30 @@ const evolve = (state: ApiTokenState, event: ApiTokenEvent): ApiTokenState => {
   }
 }
 
+const apiTokenState: t.Type<ApiTokenState, unknown> = t.union([
+  t.strict({ status: t.keyof({ none: null, revoked: null }) }),
+  t.strict({
+    status: t.literal('issued'),
+    tokenId: id,
+    userId: id,
+    name: t.string,
+    prefix: t.string,
+    secretHash: t.string,
+    expiresAt: t.union([instant, t.null]),
+    isActive: t.boolean,
+    createdAt: instant,
+  }),
+])
+
 /** One API token. Its user can rename it, switch it off and on, and revoke it. */
 export const apiTokenDecider: Decider<ApiTokenState, ApiTokenCommand, ApiTokenEvent, ApiTokenRefusal> = {
   initialState: { status: 'none' },
   evolve,
   decide,
+  snapshots: {
+    version: 1,
+    codec: apiTokenState,
+    keyOf: (state) => (state.status === 'issued' ? userKey(state.userId) : null),
+    isKept: false,
+  },
 }

@@ -3,7 +3,7 @@ import type { Either } from 'fp-ts/lib/Either.js'
 import type { Decider } from '../shared/decider.ts'
 import type { LiveCommand, LiveRefusal } from './commands.ts'
 import type { FinishReason, LiveEvent } from './events.ts'
-import { evolve, exists } from './state.ts'
+import { evolve, exists, liveSnapshots } from './state.ts'
 import type { Live, LiveState } from './state.ts'
 import { isSameVocabulary } from './vocabulary.ts'
 
@@ -174,4 +174,5 @@ export const liveDecider: Decider<LiveState, LiveCommand, LiveEvent, LiveRefusal
   initialState: { status: 'none' },
   evolve,
   decide,
+  snapshots: liveSnapshots,
 }

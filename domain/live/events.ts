@@ -104,6 +104,14 @@ export const VocabularyChanged = definePersonalEvent(
 export const openedVocabulary = (text: string): GivenVocabulary =>
   E.getOrElse(() => NO_VOCABULARY)(sealedVocabulary.decode(text))
 
+const place = {
+  sampleOffset: boundedInteger(0, Number.MAX_SAFE_INTEGER),
+  nextSegment: boundedInteger(1, Number.MAX_SAFE_INTEGER),
+  mediaSequence: t.union([boundedInteger(-1, Number.MAX_SAFE_INTEGER), t.null]),
+}
+/** The place where a source process began. */
+export const sourcePoint = t.strict(place)
+
 /**
  * A source process, which pulls the audio URL, began at `sampleOffset` samples of the session's clock (16 kHz). For HLS
  * it reads the parts of the playlist after number `mediaSequence`. A second event follows once the number of the first
@@ -114,9 +122,7 @@ export const SourceStarted = defineEvent(
   t.strict({
     ...common,
     pid: t.union([boundedInteger(1, 2 ** 31), t.null]),
-    sampleOffset: boundedInteger(0, Number.MAX_SAFE_INTEGER),
-    nextSegment: boundedInteger(1, Number.MAX_SAFE_INTEGER),
-    mediaSequence: t.union([boundedInteger(-1, Number.MAX_SAFE_INTEGER), t.null]),
+    ...place,
   }),
 )
 

@@ -1,7 +1,11 @@
+import * as t from 'io-ts'
+import { term } from '../admission/events.ts'
+import { boundedInteger, instant } from '../shared/codecs.ts'
 import type { EventOf } from '../shared/event.ts'
-import { FIRST_TERM } from './events.ts'
-import type { LiveCreated, LiveEvent } from './events.ts'
-import { NO_VOCABULARY } from './vocabulary.ts'
+import type { SnapshotFormat } from '../shared/snapshot.ts'
+import { FIRST_TERM, LiveCreated, liveKey, sourcePoint } from './events.ts'
+import type { LiveEvent } from './events.ts'
+import { NO_VOCABULARY, sealedVocabulary } from './vocabulary.ts'
 import type { GivenVocabulary } from './vocabulary.ts'
 
 type LiveCreatedData = EventOf<typeof LiveCreated>['data']
@@ -15,6 +19,8 @@ export interface Live {
   readonly epoch: number
   /** Leadership term. Only the worker of this term may change the session. */
   readonly term: number
+  /** The worker of this term. */
+  readonly worker: string
   /** Epoch of the connected sender: its number among all senders of the session. Null while no sender is connected. */
   readonly sender: number | null
   /** When a sender last connected or left. Null before the first sender. */
@@ -23,6 +29,8 @@ export interface Live {
   readonly startedAt: string | null
   /** The newest list of words that speakers are likely to use. */
   readonly vocabulary: GivenVocabulary
+  /** Where the last process that pulled the audio began. Null before the first. */
+  readonly source: t.TypeOf<typeof sourcePoint> | null
   /** Process id of the last process that pulled the audio of an auto-started session. Kept after the session ended. */
   readonly autoStartPid: number | null
   /** When the status or the pid last changed. Null until then. */
@@ -49,13 +57,16 @@ const evolveLive = (live: Live, event: LiveEvent): Live => {
     case 'SenderDetached':
       return live.sender === event.data.epoch ? { ...live, sender: null, senderAt: event.data.at } : live
     case 'LiveTakenOver': {
-      const { term, at } = event.data
-      return { ...live, term, sender: null, senderAt: live.sender === null ? live.senderAt : at }
+      const { term: later, worker, at } = event.data
+      return { ...live, term: later, worker, sender: null, senderAt: live.sender === null ? live.senderAt : at }
     }
     case 'VocabularyChanged':
       return { ...live, vocabulary: event.data.vocabulary }
-    case 'SourceStarted':
-      return live.created.autoStart ? { ...live, autoStartPid: event.data.pid, updatedAt: event.data.at } : live
+    case 'SourceStarted': {
+      const { pid, at, sampleOffset, nextSegment, mediaSequence } = event.data
+      const started = { ...live, source: { sampleOffset, nextSegment, mediaSequence } }
+      return live.created.autoStart ? { ...started, autoStartPid: pid, updatedAt: at } : started
+    }
     case 'LiveStarted':
       return { ...live, status: 'active', startedAt: event.data.at, updatedAt: event.data.at }
     case 'LiveFinished':
@@ -69,9 +80,10 @@ const evolveLive = (live: Live, event: LiveEvent): Live => {
   }
 }
 
-const newLive = (created: LiveCreatedData): Live => ({
-  status: 'pending', created, epoch: 0, term: FIRST_TERM, sender: null, senderAt: null, startedAt: null,
-  vocabulary: created.vocabulary ?? NO_VOCABULARY, autoStartPid: null, updatedAt: null,
+/** Returns a session right after its creation. */
+export const newLive = (created: LiveCreatedData): Live => ({
+  status: 'pending', created, epoch: 0, term: FIRST_TERM, worker: created.worker, sender: null, senderAt: null,
+  startedAt: null, vocabulary: created.vocabulary ?? NO_VOCABULARY, source: null, autoStartPid: null, updatedAt: null,
 })
 
 /** Ignores events that the decider never returns, such as events before the create. */
@@ -91,4 +103,32 @@ export const evolve = (state: LiveState, event: LiveEvent): LiveState => {
     case 'deleted':
       return state
   }
+}
+
+const maybe = <A>(codec: t.Type<A, unknown>) => t.union([codec, t.null])
+
+const liveState: t.Type<LiveState, unknown> = t.union([
+  t.strict({ status: t.keyof({ none: null, aborted: null, deleted: null }) }),
+  t.strict({
+    status: t.keyof({ pending: null, active: null, finished: null, error: null }),
+    created: LiveCreated.codec,
+    epoch: boundedInteger(0, 1e9),
+    term,
+    worker: t.string,
+    sender: maybe(boundedInteger(1, 1e9)),
+    senderAt: maybe(instant),
+    startedAt: maybe(instant),
+    vocabulary: sealedVocabulary,
+    source: maybe(sourcePoint),
+    autoStartPid: maybe(boundedInteger(1, 2 ** 31)),
+    updatedAt: maybe(instant),
+  }),
+])
+
+/** All snapshots are kept, because the history shows every earlier state. */
+export const liveSnapshots: SnapshotFormat<LiveState> = {
+  version: 1,
+  codec: liveState,
+  keyOf: (state) => (exists(state) ? liveKey(state.created.liveId) : null),
+  isKept: true,
 }

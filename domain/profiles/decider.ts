@@ -1,11 +1,14 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
-import { buffersAreOrdered } from '../live/settings.ts'
+import * as t from 'io-ts'
+import { buffersAreOrdered, engineSettings } from '../live/settings.ts'
 import type { EngineSettings } from '../live/settings.ts'
-import { optionalVocabulary, isSameVocabulary, NO_VOCABULARY } from '../live/vocabulary.ts'
+import { optionalVocabulary, isSameVocabulary, NO_VOCABULARY, sealedVocabulary } from '../live/vocabulary.ts'
 import type { GivenVocabulary } from '../live/vocabulary.ts'
+import { id, instant } from '../shared/codecs.ts'
 import type { Decider } from '../shared/decider.ts'
 import type { EventOf } from '../shared/event.ts'
+import { userKey } from '../user/events.ts'
 import type { ProfileAdded, ProfileEvent } from './events.ts'
 
 type ProfileData = EventOf<typeof ProfileAdded>['data']
@@ -122,9 +125,22 @@ const evolve = (state: ProfilesState, event: ProfileEvent): ProfilesState => {
   }
 }
 
+const profilesState: t.Type<ProfilesState, unknown> = t.readonlyArray(
+  t.strict({
+    profileId: id, userId: id, name: t.string, settings: engineSettings, vocabulary: sealedVocabulary,
+    createdAt: instant, updatedAt: t.union([instant, t.null]),
+  }),
+)
+
 /** The rules for all profiles of one user. */
 export const profilesDecider: Decider<ProfilesState, ProfilesCommand, ProfileEvent, ProfilesRefusal> = {
   initialState: [],
   evolve,
   decide,
+  snapshots: {
+    version: 1,
+    codec: profilesState,
+    keyOf: ([profile]) => (profile === undefined ? null : userKey(profile.userId)),
+    isKept: false,
+  },
 }

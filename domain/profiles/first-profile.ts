@@ -12,5 +12,6 @@ export const FIRST_PROFILE_NAME = 'Default'
 export const firstProfileDecider: Decider<ProfilesState, EventOf<typeof ProfileAdded>['data'], ProfileEvent, never> = {
   initialState: profilesDecider.initialState,
   evolve: profilesDecider.evolve,
+  snapshots: profilesDecider.snapshots,
   decide: (data, profiles) => E.right(profiles.length === 0 ? [{ type: 'ProfileAdded', data }] : []),
 }

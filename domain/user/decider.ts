@@ -1,8 +1,11 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 import { pipe } from 'fp-ts/lib/function.js'
+import * as t from 'io-ts'
+import { boundedInteger, id, instant } from '../shared/codecs.ts'
 import type { Decider } from '../shared/decider.ts'
 import type { EventOf } from '../shared/event.ts'
+import { permission, userKey } from './events.ts'
 import type { Permission, UserEvent, UserRegistered } from './events.ts'
 
 type UserRegisteredData = EventOf<typeof UserRegistered>['data']
@@ -18,6 +21,10 @@ export interface User extends Omit<UserRegisteredData, 'at'> {
   readonly createdAt: string
   /** When a visible member last changed. Null until then. */
   readonly updatedAt: string | null
+  /** Revision of the user's newest event. */
+  readonly revision: number
+  /** Revision of the event that made the user an active administrator. Null while the user is not one. */
+  readonly administersSince: number | null
 }
 
 /** A deleted user can never be registered again. */
@@ -136,47 +143,49 @@ const decideRegistered = (command: Exclude<UserCommand, { readonly type: 'Regist
   }
 }
 
+/** True for an active user with the permission `admin`. */
+export const administers = (state: Pick<User, 'status' | 'permissions'> | UserState): boolean =>
+  state.status === 'active' && state.permissions.includes('admin')
+
+const withRevision = (
+  revision: number, since: number | null, user: Omit<User, 'revision' | 'administersSince'>,
+): User => ({ ...user, revision, administersSince: administers(user) ? (since ?? revision) : null })
+
 /** True for a user who was registered and not deleted. */
 export const isUser = (state: UserState): state is User => state.status === 'active' || state.status === 'disabled'
 
-const register = ({ at, ...data }: UserRegisteredData): User => ({
-  ...data,
-  status: 'active',
-  generation: 0,
-  createdAt: at,
-  updatedAt: null,
-})
+const register = ({ at, ...data }: UserRegisteredData): User =>
+  withRevision(0, null, { ...data, status: 'active', generation: 0, createdAt: at, updatedAt: null })
+
+const changed = (user: User, event: Exclude<UserEvent, { readonly type: 'UserDeleted' }>): User => {
+  const updatedAt = event.data.at
+  switch (event.type) {
+    case 'UserRegistered':
+      return user
+    case 'PasswordChanged':
+      return { ...user, passwordHash: event.data.passwordHash, generation: event.data.generation, updatedAt }
+    case 'PasswordRehashed':
+      return { ...user, passwordHash: event.data.passwordHash }
+    case 'LoginsEnded':
+      return { ...user, generation: event.data.generation }
+    case 'UserLimitsChanged':
+      return { ...user, maxSessions: event.data.maxSessions, maxTranslations: event.data.maxTranslations, updatedAt }
+    case 'UserPermissionsChanged':
+      return { ...user, permissions: event.data.permissions, updatedAt }
+    case 'UserDisabled':
+      return { ...user, status: 'disabled', updatedAt }
+    case 'UserEnabled':
+      return { ...user, status: 'active', updatedAt }
+  }
+}
 
 /** Ignores events that `decide` never returns, such as a second registration or any event after the deletion. */
 const evolve = (state: UserState, event: UserEvent): UserState => {
   if (state.status === 'none') return event.type === 'UserRegistered' ? register(event.data) : state
   if (state.status === 'deleted') return state
-  const updatedAt = event.data.at
-  switch (event.type) {
-    case 'UserRegistered':
-      return state
-    case 'PasswordChanged':
-      return { ...state, passwordHash: event.data.passwordHash, generation: event.data.generation, updatedAt }
-    case 'PasswordRehashed':
-      return { ...state, passwordHash: event.data.passwordHash }
-    case 'LoginsEnded':
-      return { ...state, generation: event.data.generation }
-    case 'UserLimitsChanged':
-      return { ...state, maxSessions: event.data.maxSessions, maxTranslations: event.data.maxTranslations, updatedAt }
-    case 'UserPermissionsChanged':
-      return { ...state, permissions: event.data.permissions, updatedAt }
-    case 'UserDisabled':
-      return { ...state, status: 'disabled', updatedAt }
-    case 'UserEnabled':
-      return { ...state, status: 'active', updatedAt }
-    case 'UserDeleted':
-      return { status: 'deleted' }
-  }
+  if (event.type === 'UserDeleted') return { status: 'deleted' }
+  return withRevision(state.revision + 1, state.administersSince, changed(state, event))
 }
-
-/** True for an active user with the permission `admin`. */
-export const administers = (state: UserState): boolean =>
-  state.status === 'active' && state.permissions.includes('admin')
 
 const leavesNoAdministrator = (command: UserCommand, user: User, events: ReadonlyArray<UserEvent>): boolean =>
   'nobodyElseAdministers' in command &&
@@ -199,9 +208,34 @@ const decide = (command: UserCommand, state: UserState): Decision => {
   )
 }
 
+const userState: t.Type<UserState, unknown> = t.union([
+  t.strict({ status: t.keyof({ none: null, deleted: null }) }),
+  t.strict({
+    status: t.keyof({ active: null, disabled: null }),
+    userId: id,
+    username: t.string,
+    usernameHash: t.string,
+    passwordHash: t.string,
+    permissions: t.readonlyArray(permission),
+    maxSessions: boundedInteger(0, 1e6),
+    maxTranslations: boundedInteger(0, 1e6),
+    generation: boundedInteger(0, 1e9),
+    createdAt: instant,
+    updatedAt: t.union([instant, t.null]),
+    revision: boundedInteger(0, Number.MAX_SAFE_INTEGER),
+    administersSince: t.union([boundedInteger(0, Number.MAX_SAFE_INTEGER), t.null]),
+  }),
+])
+
 /** The rules of one user account. A new password, a logout everywhere and enabling the user end all earlier logins. */
 export const userDecider: Decider<UserState, UserCommand, UserEvent, UserRefusal> = {
   initialState: { status: 'none' },
   evolve,
   decide,
+  snapshots: {
+    version: 1,
+    codec: userState,
+    keyOf: (state) => (isUser(state) ? userKey(state.userId) : null),
+    isKept: false,
+  },
 }

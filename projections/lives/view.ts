@@ -2,13 +2,12 @@ import * as TE from 'fp-ts/lib/TaskEither.js'
 import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
 import { pipe } from 'fp-ts/lib/function.js'
 import type { Keyring, KeyringUnavailable, SealedMember } from '../../application/ports/keyring.ts'
-import type { FactsOf, LiveFacts, LiveView, ViewOf } from '../../application/ports/read-models.ts'
+import type { LiveFacts, LiveView } from '../../application/ports/read-models.ts'
 import { LiveCreated, liveKey, liveStream, openedVocabulary, VocabularyChanged } from '../../domain/live/events.ts'
 import { textOrErased } from '../../domain/shared/erased.ts'
 import { ERASED } from '../../domain/shared/event.ts'
 import type { Envelope } from '../../domain/shared/event.ts'
 import type { LiveDocument } from './document.ts'
-import { foldLive } from './projection.ts'
 
 /** Lists the members one by one, so that internal members of the document, such as its position, stay hidden. */
 export const factsOf = (live: LiveDocument): LiveFacts => ({
@@ -78,19 +77,3 @@ export const openLive =
         return view
       }),
     )
-
-/** Folds the events of a session and leaves out the sealed members. */
-export const factsOfEvents: FactsOf = (events) => {
-  const live = foldLive(events)
-  return live && factsOf(live)
-}
-
-/** Answers to writes use the same fold as the lists, so an answer and the next read agree. */
-export const viewOf =
-  ({ keyring }: { readonly keyring: Pick<Keyring, 'open'> }): ViewOf =>
-  (events) =>
-  async () => {
-    const live = foldLive(events)
-    if (live === null) throw new Error('the events contain no created session')
-    return await openLive(keyring)(live)()
-  }

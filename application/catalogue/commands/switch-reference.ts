@@ -49,7 +49,7 @@ const switchOf =
       TE.Do,
       TE.chainEitherK(findRow),
       TE.chainW(handle),
-      TE.map(deps.switched.take),
+      TE.map(({ state, stored }) => deps.switched.take({ state, revision: stored.at(-1)?.revision ?? null })),
       TE.chainEitherKW(findRow),
     )
   }

@@ -6,7 +6,7 @@ import { liveIdOfCommand } from '../../../domain/admission/state.ts'
 import type { AdmissionState } from '../../../domain/admission/state.ts'
 import { KEY_LIFETIME_MS, idempotencyKeyDecider } from '../../../domain/idempotency/decider.ts'
 import { idempotencyStream } from '../../../domain/idempotency/events.ts'
-import { exists } from '../../../domain/live/state.ts'
+import { exists, newLive } from '../../../domain/live/state.ts'
 import { actorOf } from '../../caller.ts'
 import type { Caller } from '../../caller.ts'
 import type {
@@ -21,6 +21,7 @@ import { handleCommand } from '../../log/handle-command.ts'
 import { originOf } from '../../log/origin.ts'
 import { unexpected } from '../../log/unexpected.ts'
 import type { LiveView } from '../../ports/read-models.ts'
+import { viewOf } from '../queries/live-view.ts'
 import { loadLive } from '../load-live.ts'
 import { attemptCommandIds, createLive } from './create-live.ts'
 import type { CreateLiveDeps, RecordLive } from './create-live.ts'
@@ -96,9 +97,9 @@ export const createLiveOnce = (deps: CreateLiveDeps): CreateLiveOnce => {
     for (const liveId of liveIds.right) {
       const loaded = await loadLive(deps, liveId)()
       if (E.isLeft(loaded)) return loaded
-      const { state, stored } = loaded.right
+      const { state } = loaded.right
       if (state.status === 'deleted') return E.left({ _tag: 'LiveNotFound' })
-      if (exists(state)) return await deps.viewOf(stored.slice(0, 1))()
+      if (exists(state)) return E.right(viewOf(newLive(state.created)))
     }
     return E.right(null)
   }

@@ -5,7 +5,7 @@ import * as TE from 'fp-ts/lib/TaskEither.js'
 import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
 import { liveIdOfCommand, placementOf } from '../../../domain/admission/state.ts'
 import { liveDecider } from '../../../domain/live/decider.ts'
-import { exists } from '../../../domain/live/state.ts'
+import { exists, newLive } from '../../../domain/live/state.ts'
 import { listenerTokenStream, liveStream } from '../../../domain/live/events.ts'
 import { listenerTokenClaim } from '../../../domain/live/listener-token-claim.ts'
 import type { CandidatesFor } from '../../admission/candidates.ts'
@@ -20,9 +20,10 @@ import { unexpected } from '../../log/unexpected.ts'
 import type { Catalogue } from '../../ports/catalogue.ts'
 import type { Credentials } from '../../ports/credentials.ts'
 import type { Projector } from '../../ports/projector.ts'
-import type { HolderOfToken, LiveView, ViewOf } from '../../ports/read-models.ts'
+import type { HolderOfToken, LiveView } from '../../ports/read-models.ts'
 import { chooseModels } from '../choose-models.ts'
 import { checkListenerToken } from '../listener-token.ts'
+import { viewOf } from '../queries/live-view.ts'
 import { releaseLive } from '../release-live.ts'
 import type { LiveWriteDeps } from '../release-live.ts'
 import { liveCreatedData } from './requested-live.ts'
@@ -53,7 +54,6 @@ export interface CreateLiveDeps extends LiveWriteDeps, Pick<Projector, 'whenProj
   readonly holderOfToken: HolderOfToken
   /** Returns why the service may not pull audio from this URL, judged only by the URL. Null: it may. */
   readonly pullRefusal: (url: string) => AudioUrlForbidden | SourcesNotIsolated | null
-  readonly viewOf: ViewOf
 }
 
 /**
@@ -149,7 +149,7 @@ const createOnce = async (deps: CreateLiveDeps, create: Create): Promise<Either<
     // The owner has deleted this session, so the earlier answer cannot be repeated.
     if (!exists(created.right.state)) return E.left({ _tag: 'LiveNotFound' })
     if (created.right.position !== null) await deps.whenProjected(created.right.position)
-    return await deps.viewOf(created.right.stored)()
+    return E.right(viewOf(newLive(created.right.state.created)))
   }
   switch (created.left._tag) {
     case 'LiveOver':

@@ -14,6 +14,7 @@ import type { LiveView } from '../../ports/read-models.ts'
 import { requestEnd } from '../request-end.ts'
 import { FINISHED_BY_REQUEST } from '../finish-if-allowed.ts'
 import type { FinishDeps } from '../finish-if-allowed.ts'
+import { viewOf } from '../queries/live-view.ts'
 import { isOpen, isOwned, loadLive } from '../load-live.ts'
 
 /** Ends all open sessions of the caller with this audio URL. `page` limits only the answer: all sessions end. */
@@ -62,9 +63,7 @@ const viewsOf = async (
     if (E.isLeft(loaded)) return loaded
     // The session was deleted in the meantime.
     if (!isOwned(loaded.right.state, userId)) continue
-    const view = await deps.viewOf(loaded.right.stored)()
-    if (E.isLeft(view)) return view
-    views.push(view.right)
+    views.push(viewOf(loaded.right.state))
   }
   return E.right(views)
 }

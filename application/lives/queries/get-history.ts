@@ -3,13 +3,16 @@ import * as TE from 'fp-ts/lib/TaskEither.js'
 import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
 import { pipe } from 'fp-ts/lib/function.js'
 import { liveStream } from '../../../domain/live/events.ts'
+import { exists } from '../../../domain/live/state.ts'
+import type { Live } from '../../../domain/live/state.ts'
 import type { Caller } from '../../caller.ts'
 import { ROWS_AT_ONCE, yieldToOthers } from '../../concurrency.ts'
 import type { EntryNotFound, LiveNotFound, Unavailable } from '../../errors.ts'
 import type { Page, PageQuery } from '../../ports/documents.ts'
-import type { EventStore, StoredEvent } from '../../ports/event-store.ts'
-import type { Keyring } from '../../ports/keyring.ts'
-import type { LiveView, ViewOf } from '../../ports/read-models.ts'
+import type { LoadDeps } from '../../log/states/load-state.ts'
+import type { LiveView } from '../../ports/read-models.ts'
+import { viewOf } from './live-view.ts'
+import { loadLive } from '../load-live.ts'
 import { findOwnedLive } from '../owned-live.ts'
 import type { OwnedLive } from '../owned-live.ts'
 import { historyEntries, MASK, maskForOwner } from './history-entries.ts'
@@ -35,14 +38,9 @@ export type GetHistoryEntry = (
   entryId: number,
 ) => TaskEither<LiveNotFound | EntryNotFound | Unavailable, PastLive<LiveView>>
 
-export interface GetHistoryDeps {
-  readonly store: Pick<EventStore, 'read'>
-  readonly keyring: Pick<Keyring, 'open'>
-}
-
 /** Reads a page of the history. The caller has already checked the access. */
 export const readHistoryPage =
-  ({ store, keyring }: GetHistoryDeps, urlMask: UrlMask) =>
+  ({ store, keyring }: LoadDeps, urlMask: UrlMask) =>
   (
     liveId: number,
     { revision }: Pick<OwnedLive, 'revision'>,
@@ -63,27 +61,32 @@ export const readHistoryPage =
     return E.right({ items, total })
   }
 
-/** Reads an entry and all events up to it, from which the state is folded. */
+/** Reads an entry and the session after it. */
 export const readHistoryEntry =
-  ({ store, keyring }: GetHistoryDeps, urlMask: UrlMask) =>
+  (deps: LoadDeps, urlMask: UrlMask) =>
   (
     liveId: number,
-    { revision }: Pick<OwnedLive, 'revision'>,
+    { revision: last }: Pick<OwnedLive, 'revision'>,
     entryId: number,
-  ): TaskEither<EntryNotFound | Unavailable, PastLive<ReadonlyArray<StoredEvent>>> =>
+  ): TaskEither<EntryNotFound | LiveNotFound | Unavailable, PastLive<Live>> =>
   async () => {
-    const isInRange = Number.isSafeInteger(entryId) && entryId >= 1 && entryId <= revision + 1
+    const revision = entryId - 1
+    const isInRange = Number.isSafeInteger(entryId) && revision >= 0 && revision <= last
     if (!isInRange) return E.left({ _tag: 'EntryNotFound' })
-    const stored = await store.read(liveStream(liveId), { limit: entryId })()
+    const stored = await deps.store.read(liveStream(liveId), { from: revision, limit: 1 })()
     if (E.isLeft(stored)) return stored
-    const shown = await historyEntries(keyring)(stored.right.slice(entryId - 1), urlMask)()
+    const shown = await historyEntries(deps.keyring)(stored.right, urlMask)()
     if (E.isLeft(shown)) return shown
     const [entry] = shown.right
-    return entry === undefined ? E.left({ _tag: 'EntryNotFound' }) : E.right({ entry, state: stored.right })
+    if (entry === undefined) return E.left({ _tag: 'EntryNotFound' })
+    const loaded = await loadLive(deps, liveId, revision)()
+    if (E.isLeft(loaded)) return loaded
+    const { state } = loaded.right
+    return exists(state) ? E.right({ entry, state }) : E.left({ _tag: 'LiveNotFound' })
   }
 
 /** Reads the session's stream itself, not a read model. */
-export const getHistory = (deps: GetHistoryDeps): GetHistory => {
+export const getHistory = (deps: LoadDeps): GetHistory => {
   const find = findOwnedLive(deps.store)
   const readPage = readHistoryPage(deps, maskForOwner)
   return (caller, liveId, page) =>
@@ -93,15 +96,13 @@ export const getHistory = (deps: GetHistoryDeps): GetHistory => {
     )
 }
 
-/** Folds the events up to the entry in the same way as the read model. */
-export const getHistoryEntry = (deps: GetHistoryDeps & { readonly viewOf: ViewOf }): GetHistoryEntry => {
+export const getHistoryEntry = (deps: LoadDeps): GetHistoryEntry => {
   const find = findOwnedLive(deps.store)
   const readEntry = readHistoryEntry(deps, maskForOwner)
   return (caller, liveId, entryId) =>
     pipe(
       find(caller, liveId),
       TE.chainW((live) => readEntry(liveId, live, entryId)),
-      TE.bindW('view', ({ state: events }) => deps.viewOf(events)),
-      TE.map(({ entry, view }) => ({ entry, state: { ...view, senderToken: MASK, listenerToken: MASK } })),
+      TE.map(({ entry, state }) => ({ entry, state: { ...viewOf(state), senderToken: MASK, listenerToken: MASK } })),
     )
 }

@@ -8,9 +8,10 @@ import type { EntryNotFound, LiveNotFound, Unavailable } from '../../errors.ts'
 import type { WriteDeps } from '../../log/handle-command.ts'
 import { recordAdministration } from '../../log/record-administration.ts'
 import type { Page, PageQuery } from '../../ports/documents.ts'
-import type { FactsOf, FactsOfLive, LiveFacts } from '../../ports/read-models.ts'
+import type { FactsOfLive, LiveFacts } from '../../ports/read-models.ts'
 import { toAdminLive } from '../admin-live.ts'
 import type { AdminLive, AdminLiveDeps } from '../admin-live.ts'
+import { factsOf } from './live-view.ts'
 import { findLive } from '../owned-live.ts'
 import { readHistoryEntry, readHistoryPage } from './get-history.ts'
 import type { PastLive } from './get-history.ts'
@@ -35,7 +36,6 @@ export interface InspectLive {
 
 export interface InspectLiveDeps
   extends WriteDeps, AdminLiveDeps, Pick<IntegrityDeps, 'verifyStream' | 'retentionMax'> {
-  readonly factsOf: FactsOf
   readonly factsOfLive: FactsOfLive
 }
 
@@ -77,8 +77,7 @@ export const inspectLive = (deps: InspectLiveDeps): InspectLive => {
         find(anyOwner, liveId),
         TE.chainW((live) => readEntry(liveId, live, entryId)),
         TE.chainFirstW(() => record(caller, liveId, 'entry')),
-        TE.bindW('facts', ({ state: events }) => TE.fromNullable(notFound)(deps.factsOf(events))),
-        TE.bindW('live', ({ facts }) => forAdministrators(facts)),
+        TE.bindW('live', ({ state }) => forAdministrators(factsOf(state))),
         // Only the present lag is known, not the lag after an earlier event.
         TE.map(({ entry, live }) => ({ entry, state: { ...live, lag: null } })),
       ),

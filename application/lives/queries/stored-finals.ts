@@ -35,7 +35,7 @@ export interface FinalsInPages {
 /** Returns the stored finals from `point` on. Returns no finals for a deleted session, or a minute after the end. */
 export type StoredFinals = (liveId: number, point: ResumePoint) => TaskEither<Unavailable, FinalsInPages>
 
-type StoredFinalsDeps = Pick<WriteDeps, 'store' | 'keyring' | 'environment' | 'timers'>
+type StoredFinalsDeps = Pick<WriteDeps, 'store' | 'keyring' | 'environment' | 'timers' | 'states'>
 
 type AfterPoint = Extract<ResumePoint, { readonly kind: 'after' }>
 
@@ -146,7 +146,7 @@ export const storedFinals = (deps: StoredFinalsDeps): StoredFinals => {
     shared(`${live.created.liveId} ${page}`, () => readPage(live, page))
 
   return (liveId, point) => async () => {
-    const loaded = await loadLive({ store, keyring }, liveId)()
+    const loaded = await loadLive(deps, liveId)()
     if (E.isLeft(loaded)) return loaded
     const { state } = loaded.right
     if (!exists(state) || !isReadable(state)) return E.right({ wanted: () => false, next: async () => E.right(null) })

@@ -2,8 +2,7 @@ import * as E from 'fp-ts/lib/Either.js'
 import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
 import { exists } from '../../../domain/live/state.ts'
 import type { Live, LiveState } from '../../../domain/live/state.ts'
-import { FIRST_TERM, SourceStarted } from '../../../domain/live/events.ts'
-import type { LiveEvent } from '../../../domain/live/events.ts'
+import { FIRST_TERM } from '../../../domain/live/events.ts'
 import { eventReader } from '../../../domain/read-event.ts'
 import { SegmentFinalised, segmentsStream } from '../../../domain/transcript/events.ts'
 import type { LiveOver, Superseded, Unavailable } from '../../errors.ts'
@@ -28,17 +27,10 @@ export interface TakenLive {
 
 const finalOf = eventReader([SegmentFinalised])
 
-const lastStart = (events: ReadonlyArray<LiveEvent>) =>
-  events.findLast((event) => event.type === SourceStarted.type)?.data
-
-const lastWorkerOf = (events: ReadonlyArray<LiveEvent>): string | undefined =>
-  events.findLast((event) => event.type === 'LiveTakenOver' || event.type === 'LiveCreated')?.data.worker
-
 /**
  * Returns the point where the earlier workers stopped. `segments`: the newest events of the transcript, newest first.
  */
-const resumePointOf = (events: ReadonlyArray<LiveEvent>, segments: ReadonlyArray<StoredEvent>): SourcePoint => {
-  const before = lastStart(events)
+const resumePointOf = ({ source: before }: Live, segments: ReadonlyArray<StoredEvent>): SourcePoint => {
   const final = segments.map(finalOf).find((segment) => segment?.data.kind === 'transcription')?.data
   const { end = 0, segment = 0, mediaSequence = null } = final ?? {}
   return {
@@ -60,7 +52,7 @@ const segmentsBefore = (
     ? deps.store.read(segmentsStream(liveId), { direction: 'backwards', limit: LOOK_BACK_EVENTS })
     : fenceSegments(deps)({ liveId, worker: deps.worker.name, term })
 
-const hasOlderTerm = (state: LiveState, term: number): boolean => exists(state) && isOpen(state) && state.term < term
+const hasOlderTerm = (state: LiveState, term: number): state is Live => exists(state) && isOpen(state) && state.term < term
 
 /**
  * Makes this worker the owner of the session in this term. First the event LiveTakenOver makes the session refuse
@@ -74,7 +66,7 @@ export const takeOver =
     const worker = deps.worker.name
     let loaded = await loadLive(deps, liveId)()
     if (E.isRight(loaded) && hasOlderTerm(loaded.right.state, term)) {
-      const from = lastWorkerOf(loaded.right.events)
+      const from = loaded.right.state.worker
       const taken = await changeLive(deps)(liveId, { type: 'TakeOverLive', worker, term, at: deps.environment.now() })()
       if (E.isLeft(taken)) return taken
       // After a restart a process continues its own sessions.
@@ -83,11 +75,11 @@ export const takeOver =
       loaded = await loadLive(deps, liveId)()
     }
     if (E.isLeft(loaded)) return loaded
-    const { state, events } = loaded.right
+    const { state } = loaded.right
     if (state.status === 'none') return E.left({ _tag: 'LiveUnknown' })
     if (!exists(state) || !isOpen(state)) return E.left({ _tag: 'LiveOver' })
     if (state.term > term) return E.left({ _tag: 'Superseded' })
     const segments = await segmentsBefore(deps, liveId, term)()
     if (E.isLeft(segments)) return segments
-    return E.right({ state, point: resumePointOf(events, segments.right) })
+    return E.right({ state, point: resumePointOf(state, segments.right) })
   }

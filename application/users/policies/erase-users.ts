@@ -5,9 +5,10 @@ import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
 import { pipe } from 'fp-ts/lib/function.js'
 import { apiTokenDecider } from '../../../domain/api-token/decider.ts'
 import { apiTokenStream } from '../../../domain/api-token/events.ts'
+import { profilesStream } from '../../../domain/profiles/events.ts'
 import { eventReader } from '../../../domain/read-event.ts'
 import { orThrow } from '../../../domain/shared/or-throw.ts'
-import { UserDeleted, userKey, usernameStream } from '../../../domain/user/events.ts'
+import { UserDeleted, userKey, usernameStream, userStream } from '../../../domain/user/events.ts'
 import { usernameClaimDecider } from '../../../domain/user/username-claim.ts'
 import { traverseConcurrently } from '../../concurrency.ts'
 import { isUnreadable } from '../../errors.ts'
@@ -21,6 +22,7 @@ import type { Origin } from '../../log/origin.ts'
 import { unexpected } from '../../log/unexpected.ts'
 import { startLogDuty } from '../../log/log-duty.ts'
 import type { LogDutyDeps, RunningDuty } from '../../log/log-duty.ts'
+import { deleteSnapshots } from '../../log/states/stream-snapshots.ts'
 import type { Position } from '../../ports/event-store.ts'
 import type { IdsOfUser } from '../../ports/read-models.ts'
 import { pause } from '../../waiting.ts'
@@ -121,7 +123,13 @@ export const eraseUser =
       ...lives.right.map((liveId) => () => removeOrErase(deps, liveId, origin)),
     ]
     // Damaged data does not stop the other steps. If a token stays, it does not authenticate anybody without its user.
-    const done = await traverseConcurrently(STEPS_AT_ONCE, steps, async (step) => {
+    const snapshots = [
+      userStream(userId), profilesStream(userId), ...tokens.right.map(apiTokenStream),
+    ].map((stream) => async () => {
+      deps.states?.known.forget(stream)
+      return E.map(() => null)(await deleteSnapshots(deps.store, stream)())
+    })
+    const done = await traverseConcurrently(STEPS_AT_ONCE, [...steps, ...snapshots], async (step) => {
       const outcome = await step()
       return E.isLeft(outcome) && isUnreadable(outcome.left) ? E.right(null) : outcome
     })

@@ -11,15 +11,14 @@ import { usernameClaimDecider } from '../../../domain/user/username-claim.ts'
 import type { Unavailable } from '../../errors.ts'
 import { followLog } from '../../log/follow-log.ts'
 import type { FollowDeps, Follower } from '../../log/follow-log.ts'
-import { loadReadable } from '../../log/handle-command.ts'
+import { loadReadable } from '../../log/states/load-state.ts'
+import type { LoadDeps } from '../../log/states/load-state.ts'
 import { createStreamCache } from '../../log/stream-cache.ts'
 import type { EventStore } from '../../ports/event-store.ts'
-import type { Keyring } from '../../ports/keyring.ts'
 import { hasPassword } from '../known-user.ts'
 
-export interface UserDirectoryDeps extends FollowDeps {
+export interface UserDirectoryDeps extends FollowDeps, Pick<LoadDeps, 'keyring' | 'states'> {
   readonly store: EventStore
-  readonly keyring: Keyring
 }
 
 /** Finds a user. None: no such user is registered. Left: this cannot be determined at the moment. */

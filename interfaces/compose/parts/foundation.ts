@@ -1,4 +1,6 @@
 import { lastRestore } from '../../../application/log/last-restore.ts'
+import { createKnownStates } from '../../../application/log/states/known-states.ts'
+import { createStreamSnapshots } from '../../../application/log/states/stream-snapshots.ts'
 import { watchLog } from '../../../application/log/watched-log.ts'
 import { createEnvironment } from '../../../infrastructure/node/environment.ts'
 import { createLogger } from '../../../infrastructure/node/logger.ts'
@@ -43,8 +45,11 @@ export const openFoundation = (settings: Settings, onReplaced: (reason: string) 
     const restored = await runStartStep('read when the log was restored', lastRestore({ store }))
     const epoch = restored?.epoch ?? null
     const credentials = createCredentials({ masterKey: stores.masterKey, jwtTtlSeconds, epoch, environment })
+    const snapshots = createStreamSnapshots({ store, keyring, environment, logger })
+    opened({ stop: snapshots.idle })
+    const states = { known: createKnownStates(), snapshots }
     return {
       settings, logger, environment, timers, self, stores, leases, log, store, documents, dutyDocuments, keyring,
-      credentials, version: VERSION, isolating,
+      credentials, version: VERSION, isolating, states,
     }
   })

@@ -8,7 +8,6 @@ import type { Keyring } from '../../../application/ports/keyring.ts'
 import { findListedToken, findUnlistedLive, holderOfToken } from '../../../projections/live-tokens/queries.ts'
 import type { UnlistedLiveDeps } from '../../../projections/live-tokens/queries.ts'
 import { factsOfLive, getLive, listLives, liveIdsOf, pageOfAllLives } from '../../../projections/lives/queries.ts'
-import { factsOfEvents, viewOf } from '../../../projections/lives/view.ts'
 
 interface LiveReadsDeps extends UnlistedLiveDeps {
   readonly store: Pick<EventStore, 'read' | 'subscribe'>
@@ -28,8 +27,6 @@ export const liveReads = (deps: LiveReadsDeps) => {
     liveIdsOf: liveIdsOf(deps),
     holderOfToken: holderOfToken(deps),
     resolveToken: shareLookups(resolveToken({ ...deps, ...lookups }), deps.environment),
-    viewOf: viewOf(deps),
-    factsOf: factsOfEvents,
     factsOfLive: factsOfLive(deps),
   }
 }

@@ -40,7 +40,7 @@ export const startReadSide = (foundation: Foundation) =>
     const projector = startProjector({ ...following, documents: all, projections: allProjections, code, leases })
     const isBehind = catchingUpAfterStart(allProjections, projector)
     const documents = onceCurrent(all, isBehind)
-    const directory = startUserDirectory({ ...following, from, keyring })
+    const directory = startUserDirectory({ ...following, from, keyring, states: foundation.states })
     const findTokenId = tokenIdByPrefix({ documents: all, isBehind })
     const tokens = startTokenDirectory({ ...following, from, tokenIdByPrefix: findTokenId })
     const logins = startLoginDirectory({ ...following, from })

@@ -15,8 +15,8 @@ export type WriteSide = Awaited<ReturnType<typeof openWriteSide>>
 /** Opens the write side: admission of sessions, and the models, languages and pairs that are switched off. */
 export const openWriteSide = (foundation: Foundation, engines: Engines) =>
   assemble(async (opened) => {
-    const { settings, self, store, keyring, environment, timers, logger } = foundation
-    const write = { store, keyring, environment, timers }
+    const { settings, self, store, keyring, environment, timers, states, logger } = foundation
+    const write = { store, keyring, environment, timers, states }
     const stopping = new AbortController()
     const following = { ...write, logger, signal: stopping.signal }
     const opening = openSwitchedCatalogue(following, engines.catalogue)

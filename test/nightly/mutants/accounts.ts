@@ -138,15 +138,15 @@ export const accountMutants: ReadonlyArray<Mutant> = [
     rows: ['while the read models are current'], test: TOKEN_LIMIT,
   },
   {
-    file: 'application/log/handle-command.ts',
-    before: 'if (!loaded.events.some(hasErasedMember)) knownStates?.keep(stream, known)',
+    file: 'application/log/states/load-state.ts',
+    before: '  states.known.keep(stream, kept)\n',
     after: '',
     rows: ['a change reads only the events since the last change'],
     test: APPLICATION_PROFILES,
   },
   {
     file: 'application/log/handle-command.ts',
-    before: '      knownStates?.forget(stream)\n',
+    before: '        deps.states?.known.forget(stream)\n',
     after: '',
     rows: ['the cached history is dropped when the log has fewer events'], test: APPLICATION_PROFILES,
   },

@@ -72,7 +72,7 @@ export const startTokenWorld = async (t: ExecutionContext, stores: Stores = {}) 
   const stop = new AbortController()
   t.teardown(() => { stop.abort() })
   const { credentials, documents, projector, logger, directory: users } = world
-  const write = { store, keyring, environment, timers }
+  const write = { store, keyring, environment, timers, states: world.write.states }
   const following = { store, from: right(await store.head()()), logger, environment, timers, signal: stop.signal }
   const findByPrefix = tokenIdByPrefix({ documents, isBehind: () => false })
   const directory = startTokenDirectory({ ...following, tokenIdByPrefix: findByPrefix })

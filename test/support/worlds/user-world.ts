@@ -33,6 +33,7 @@ import { createMemoryKeyring } from '../doubles/memory/keyring.ts'
 import { createRecordingLogger } from '../doubles/loggers.ts'
 import { createTestCredentials } from '../doubles/credentials.ts'
 import { createTestEnvironment } from '../doubles/environment.ts'
+import { createStreamStates } from './stream-states.ts'
 
 export const ada: NewUser = { username: 'Ada', password: 'first of all programs', permissions: [], ...DEFAULT_QUOTAS }
 
@@ -58,13 +59,14 @@ export const startUserWorld = async (t: ExecutionContext, stores: UserStores = {
     store, documents, projections: allProjections, leases, code: 'test', logger, environment, timers, signal,
   })
   const from = right(await store.head()())
-  const directory = startUserDirectory({ store, keyring, from, logger, environment, timers, signal })
+  const states = createStreamStates({ store, keyring, environment, timers })
+  const directory = startUserDirectory({ states, store, keyring, from, logger, environment, timers, signal })
   const logins = startLoginDirectory({ store, from, logger, environment, timers, signal })
   const throttle = createLoginThrottle({ store, keyring, environment, timers, credentials, logger, enabled: false })
   const rehash = createRehash({ store, keyring, environment, timers, credentials, logger })
   t.teardown(() => { stop.abort() })
   await projector.caughtUp()
-  const write = { store, keyring, environment, timers }
+  const write = { store, keyring, environment, timers, states }
   const administrators = createAdministrators(write)
   const changing = { ...write, credentials, administrators, directory, projector }
   return {

@@ -34,7 +34,6 @@ import type { Candidate } from '../../../domain/admission/placement.ts'
 import { DEFAULT_ENGINE_SETTINGS } from '../../../domain/live/settings.ts'
 import { allProjections } from '../../../projections/all-projections.ts'
 import { holderOfToken } from '../../../projections/live-tokens/queries.ts'
-import { viewOf } from '../../../projections/lives/view.ts'
 import { immediateTimers } from '../doubles/immediate-timers.ts'
 import { createMemoryDocuments } from '../doubles/memory/documents.ts'
 import { createMemoryEventStore } from '../doubles/memory/event-store.ts'
@@ -43,6 +42,7 @@ import { right } from '../tools/right.ts'
 import { projectEvents } from '../read-models/specify-projection.ts'
 import { createTestCredentials } from '../doubles/credentials.ts'
 import { createTestEnvironment } from '../doubles/environment.ts'
+import { createStreamStates } from './stream-states.ts'
 import { silentLogger } from '../doubles/loggers.ts'
 import { modelOf } from '../../../projections/projection.ts'
 import { testTokenLookup } from './token-lookup.ts'
@@ -140,6 +140,7 @@ export const writeSideOf = (options: WriteSideOptions, admission: AdmissionActor
     LiveLifecycleDeps &
     FinishLivesByAudioUrlDeps &
     Pick<ReconcileLivesDeps, 'creatorStateOf' | 'takeoverGrace'> = {
+    states: createStreamStates(options),
     ...options,
     admission,
     catalogue,
@@ -149,7 +150,6 @@ export const writeSideOf = (options: WriteSideOptions, admission: AdmissionActor
     whenProjected: options.whenProjected ?? (() => Promise.resolve()),
     candidates: options.candidates ?? (() => CANDIDATES),
     pullRefusal: () => null,
-    viewOf: viewOf(options),
     worker: { name: WORKER, incarnation: null },
     logger: silentLogger,
     endByWorker: options.endByWorker ?? (() => null),

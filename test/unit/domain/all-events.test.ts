@@ -114,6 +114,7 @@ test('names, URLs, tokens, passwords and text are personal everywhere [D59]', (t
     'text',
     'words',
     'vocabulary',
+    'sealed',
   ]
   for (const type of new Set(golden.map((shape) => shape.type))) {
     const members = new Set(golden.flatMap((shape) => (shape.type === type ? Object.keys(shape.plain) : [])))

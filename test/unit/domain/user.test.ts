@@ -1,7 +1,7 @@
 import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
 import { fold } from '../../../domain/shared/decider.ts'
-import { userDecider } from '../../../domain/user/decider.ts'
+import { isUser, userDecider } from '../../../domain/user/decider.ts'
 import type { UserChanges } from '../../../domain/user/decider.ts'
 import type { UserEvent } from '../../../domain/user/events.ts'
 import { specify } from '../../support/tools/specify.ts'
@@ -149,13 +149,17 @@ test('the state holds the user with all changes', (t) => {
     generation: 0,
     createdAt,
     updatedAt: null,
+    revision: 0,
+    administersSince: null,
   })
   t.deepEqual(fold(userDecider, [registered, passwordChanged('second', 1), disabled(at)]), {
     ...facts, passwordHash: 'second', status: 'disabled', generation: 1, createdAt, updatedAt: at,
+    revision: 2, administersSince: null,
   })
   const rehashed: UserEvent = { type: 'PasswordRehashed', data: { userId: 3, passwordHash: 'stronger hash', at } }
   t.deepEqual(fold(userDecider, [registered, rehashed]), {
     ...facts, passwordHash: 'stronger hash', status: 'active', generation: 0, createdAt, updatedAt: null,
+    revision: 1, administersSince: null,
   })
   const limits: UserEvent = {
     type: 'UserLimitsChanged',
@@ -171,7 +175,24 @@ test('the state holds the user with all changes', (t) => {
     generation: 0,
     createdAt,
     updatedAt: at,
+    revision: 2,
+    administersSince: null,
   })
+})
+
+test('the state knows the event that made the user an active administrator', (t) => {
+  const permitted = (...permissions: ReadonlyArray<'admin' | 'user_retention'>): UserEvent =>
+    ({ type: 'UserPermissionsChanged', data: { userId: 3, permissions, at } })
+  const enabled: UserEvent = { type: 'UserEnabled', data: { userId: 3, at } }
+  const since = (...events: ReadonlyArray<UserEvent>) => {
+    const state = fold(userDecider, [registered, ...events])
+    return isUser(state) ? state.administersSince : undefined
+  }
+  t.is(since(permitted('admin')), 1)
+  t.is(since(permitted('admin'), permitted('admin', 'user_retention'), passwordChanged('second', 1)), 1)
+  t.is(since(permitted('admin'), disabled(at)), null)
+  t.is(since(permitted('admin'), disabled(at), passwordChanged('second', 1), enabled), 4)
+  t.is(since(permitted('admin'), permitted()), null)
 })
 
 test('the only administrator cannot be demoted, disabled or deleted; any other user can', (t) => {

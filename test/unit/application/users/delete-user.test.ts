@@ -88,7 +88,7 @@ test('an administrator who cannot log in or cannot be read does not count as a r
     damaged.includes(stream)
       ? async () => E.left({ _tag: 'LogCorrupted', reason: 'a flipped bit' })
       : store.read(stream, options)
-  const damagedDeps = { ...deps, store: { ...store, read }, keyring: { ...deps.keyring, open } }
+  const damagedDeps = { ...deps, states: undefined, store: { ...store, read }, keyring: { ...deps.keyring, open } }
   const { removeThen } = createAdministrators(damagedDeps)
   const leavesNobody = () => removeThen(1, originOf(deps, 'test'), (nobodyElse) => TE.right(nobodyElse))()
   t.deepEqual(await leavesNobody(), E.right(false), 'the readable administrator is found after two unreadable ones')

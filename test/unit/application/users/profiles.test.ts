@@ -10,6 +10,7 @@ import { createMemoryEventStore } from '../../../support/doubles/memory/event-st
 import { right } from '../../../support/tools/right.ts'
 import { dataOf } from '../../../support/events/stored-data.ts'
 import { callerOf, profileCommands, startTokenWorld } from '../../../support/worlds/token-world.ts'
+import { createStreamStates } from '../../../support/worlds/stream-states.ts'
 import { ada } from '../../../support/worlds/user-world.ts'
 
 const everything = { skip: 0, limit: 100 }
@@ -154,6 +155,7 @@ test('the cached history is dropped when the log has fewer events', async (t) =>
     keyring,
     environment,
     timers: systemTimers,
+    states: createStreamStates({ store, keyring, environment, timers: systemTimers }),
     projector: { whenProjected: () => Promise.resolve() },
   })
   const { id } = right(await profiles.createProfile(caller, lecture)())

@@ -26,6 +26,7 @@ const unavailable = { _tag: 'StoreUnavailable', reason: 'simulated' } as const
 const user: User = {
   userId: 3, username: 'Ada', usernameHash: 'h', passwordHash: 'p', permissions: [], maxSessions: 1, maxTranslations: 1,
   status: 'active', generation: 0, createdAt: after(0), updatedAt: null,
+  revision: 0, administersSince: null,
 }
 
 /** Starts a directory after token 1 was issued. The test controls the progress of the read model. */

@@ -1,0 +1,216 @@
+import * as E from 'fp-ts/lib/Either.js'
+import type { Either } from 'fp-ts/lib/Either.js'
+import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
+import { fold } from '../../../domain/shared/decider.ts'
+import type { Decider } from '../../../domain/shared/decider.ts'
+import type { SnapshotFormat } from '../../../domain/shared/snapshot.ts'
+import { yieldToOthers } from '../../concurrency.ts'
+import { isUnreadable } from '../../errors.ts'
+import type { EventStore, Revision, StoredEvent, StoreUnavailable } from '../../ports/event-store.ts'
+import type { Keyring, KeyringUnavailable } from '../../ports/keyring.ts'
+import { openEach, openReadable, refusalOf } from '../event-serialization.ts'
+import type { Unreadable } from '../event-serialization.ts'
+import { readUndamaged } from '../read-undamaged.ts'
+import { roughSize } from './known-states.ts'
+import type { Known, KnownStates, Recorded } from './known-states.ts'
+import type { StreamSnapshots } from './stream-snapshots.ts'
+
+/** What a process knows about streams without reading them from their beginning. */
+export interface StreamStates {
+  readonly known: KnownStates
+  readonly snapshots: StreamSnapshots
+}
+
+export interface LoadDeps {
+  readonly store: Pick<EventStore, 'read'>
+  readonly keyring: Pick<Keyring, 'open'>
+  /** Absent in programs that run once: they read every stream from its beginning. */
+  readonly states?: StreamStates | undefined
+}
+
+interface Plain {
+  readonly type: string
+  readonly data: unknown
+}
+
+type Folded<State, Event> = Pick<Decider<State, never, Event, unknown>, 'initialState' | 'evolve' | 'snapshots'>
+
+type LoadFailure = StoreUnavailable | Unreadable | KeyringUnavailable
+
+interface LoadOptions<State, Event> {
+  /** An earlier result, from which the load continues. */
+  readonly base?: Known<State, Event> | undefined
+  /** All events of this command are among `recent`. */
+  readonly commandId?: string
+  /** The last event to fold. Default: the newest. */
+  readonly until?: Revision
+}
+
+/** Streams are read in pages, so other work runs meanwhile and memory stays small. Longer ones may have snapshots. */
+const FIRST_PAGE_EVENTS = 16
+const PAGE_EVENTS = 100
+const RECENT_EVENTS = 4
+/** A snapshot is due after this many events, or when they are this many times as large as the state. */
+const DUE = { events: 500, size: 64 * 1024, times: 4 }
+const NOTHING = { events: 0, size: 0 }
+
+const nothingOf = <State, Event>({ initialState: state }: Folded<State, Event>): Known<State, Event> =>
+  ({ state, revision: null, recent: [], unsaved: NOTHING, isWhole: true })
+
+/** Returns what is known after further events. */
+export const advanced = <State, Event>(
+  decider: Folded<State, Event>,
+  known: Known<State, Event>,
+  records: ReadonlyArray<Recorded<Event>>,
+  commandId?: string,
+): Known<State, Event> => {
+  const all = [...known.recent, ...records]
+  return {
+    ...known,
+    state: fold(decider, records.map(({ event }) => event), known.state),
+    revision: records.at(-1)?.stored.revision ?? known.revision,
+    recent: all.filter(({ stored }, index) =>
+      index >= all.length - RECENT_EVENTS || stored.metadata.causationId === commandId),
+    unsaved: {
+      events: known.unsaved.events + records.length,
+      size: records.reduce((size, { stored }) => size + roughSize(stored.data), known.unsaved.size),
+    },
+  }
+}
+
+const isDue = <State, Event>({ state, revision, unsaved }: Known<State, Event>): boolean => {
+  if (revision === null || revision < FIRST_PAGE_EVENTS) return false
+  if (unsaved.events >= DUE.events) return true
+  return unsaved.size >= DUE.size && unsaved.size >= DUE.times * roughSize(state)
+}
+
+/** Keeps a state in memory, and in a snapshot when one is due. */
+export const keepState = <State, Event>(
+  { states }: LoadDeps, stream: string, format: SnapshotFormat<State> | undefined, known: Known<State, Event>,
+): Known<State, Event> => {
+  const { state, revision, isWhole } = known
+  if (states === undefined || format === undefined || revision === null) return known
+  // A missing key may be restored. So a state is kept only if nothing in it, or nothing that led to it, was erased.
+  if (!isWhole && format.keyOf(state) !== null) return known
+  const newest = known.recent.at(-1)
+  const isSaved = newest !== undefined && isDue(known)
+  if (isSaved) states.snapshots.save(stream, format, { state, revision, eventId: newest.stored.id })
+  const kept = isSaved ? { ...known, unsaved: NOTHING } : known
+  states.known.keep(stream, kept)
+  return kept
+}
+
+/** Decrypts a page. Fails at the first unusable event, because that event could change a decision. */
+const openPage = async <Event>(
+  { keyring }: LoadDeps, stored: ReadonlyArray<StoredEvent>,
+): Promise<Either<KeyringUnavailable | Unreadable, Pick<Known<never, Event>, 'recent' | 'isWhole'>>> => {
+  const opened = await openEach(keyring)(stored)()
+  if (E.isLeft(opened)) return opened
+  const recent: Array<Recorded<Event>> = []
+  let isWhole = true
+  for (const [index, event] of stored.entries()) {
+    const each = opened.right[index]
+    if (each === undefined) throw new Error('an event was not opened')
+    if (E.isLeft(each)) return E.left(refusalOf(event, each.left))
+    const { type, data } = each.right
+    // Safe: the codecs of the stream's own events have decoded them.
+    recent.push({ event: { type, data } as Event, stored: event })
+    isWhole &&= each.right.isWhole
+  }
+  return E.right({ recent, isWhole })
+}
+
+/** Returns the newest snapshot up to an event, with the event that it ends with. Null: no snapshot can be used. */
+const fromSnapshot = async <State, Event>(
+  deps: LoadDeps, stream: string, format: SnapshotFormat<State>, until: Revision,
+): Promise<Either<LoadFailure, Known<State, Event> | null>> => {
+  const saved = (await deps.states?.snapshots.find(stream, format, until)()) ?? E.right(null)
+  if (E.isLeft(saved) || saved.right === null) return E.map(() => null)(saved)
+  const { state, revision, eventId } = saved.right
+  const last = await deps.store.read(stream, { from: revision, limit: 1 })()
+  if (E.isLeft(last)) return last
+  // An older copy of the log may continue in another way than the log that the snapshot is of.
+  if (last.right[0]?.id !== eventId) return E.right(null)
+  const opened = await openPage<Event>(deps, last.right)
+  return E.isLeft(opened) ? opened : E.right({ ...opened.right, state, revision, unsaved: NOTHING })
+}
+
+/** What is known after a page. */
+interface Page<State, Event> {
+  readonly known: Known<State, Event>
+  /** No page follows. */
+  readonly isEnd: boolean
+}
+
+/** Reads and folds the next page. */
+const readPage = async <State, Event>(
+  deps: LoadDeps, stream: string, decider: Folded<State, Event>, known: Known<State, Event>,
+  { limit, until = Infinity, commandId }: LoadOptions<State, Event> & { readonly limit: number },
+): Promise<Either<LoadFailure, Page<State, Event>>> => {
+  const from = (known.revision ?? -1) + 1
+  const page = await deps.store.read(stream, { from, limit: Math.min(limit, until - from + 1) })()
+  if (E.isLeft(page)) return page
+  const opened = await openPage<Event>(deps, page.right)
+  if (E.isLeft(opened)) return opened
+  const { recent, isWhole } = opened.right
+  const next = { ...advanced(decider, known, recent, commandId), isWhole: known.isWhole && isWhole }
+  return E.right({ known: next, isEnd: recent.length < limit || next.revision === until })
+}
+
+/** Reads and folds the first page after what is remembered. Of a longer stream, returns the newest snapshot instead. */
+const readFirst = async <State, Event>(
+  deps: LoadDeps, stream: string, decider: Folded<State, Event>, options: LoadOptions<State, Event>,
+): Promise<Either<LoadFailure, Page<State, Event>>> => {
+  const { base, until = Infinity } = options
+  const format = decider.snapshots
+  const remembered = base ?? (format && deps.states?.known.get<State, Event>(stream))
+  const isEarlier = remembered !== undefined && (remembered.revision ?? Infinity) <= until
+  const begin = isEarlier ? remembered : nothingOf(decider)
+  const page = await readPage(deps, stream, decider, begin, { ...options, limit: FIRST_PAGE_EVENTS })
+  if (E.isLeft(page) || page.right.isEnd || begin.revision !== null || format === undefined) return page
+  const saved = await fromSnapshot<State, Event>(deps, stream, format, until)
+  if (E.isLeft(saved)) return saved
+  return saved.right === null ? page : E.right({ known: saved.right, isEnd: false })
+}
+
+/**
+ * Reads and folds a stream. It begins with the state in memory or in a snapshot, so it reads only later events. A
+ * missing stream gives the initial state.
+ */
+export const loadState =
+  (deps: LoadDeps) =>
+  <State, Event extends Plain>(
+    stream: string,
+    decider: Folded<State, Event>,
+    options: LoadOptions<State, Event> = {},
+  ): TaskEither<LoadFailure, Known<State, Event>> =>
+  async () => {
+    let page = await readFirst(deps, stream, decider, options)
+    while (E.isRight(page) && !page.right.isEnd) {
+      await yieldToOthers()
+      page = await readPage(deps, stream, decider, page.right.known, { ...options, limit: PAGE_EVENTS })
+    }
+    if (E.isLeft(page)) return page
+    const { known } = page.right
+    return E.right(options.until === undefined ? keepState(deps, stream, decider.snapshots, known) : known)
+  }
+
+/** Reads and folds the usable events of a stream and skips the others. Do not use it for decisions. */
+export const loadReadable =
+  (deps: LoadDeps) =>
+  <State, Event extends Plain>(
+    stream: string,
+    decider: Folded<State, Event>,
+  ): TaskEither<StoreUnavailable | KeyringUnavailable, Pick<Known<State, Event>, 'state' | 'revision'>> =>
+  async () => {
+    const loaded = await loadState(deps)<State, Event>(stream, decider)()
+    if (E.isRight(loaded)) return loaded
+    if (!isUnreadable(loaded.left)) return E.left(loaded.left as StoreUnavailable | KeyringUnavailable)
+    const read = await readUndamaged(deps.store, stream)()
+    if (E.isLeft(read)) return read
+    const { events } = read.right
+    const opened = await openReadable(deps.keyring)(events)()
+    if (E.isLeft(opened)) return opened
+    const state = fold(decider, opened.right as ReadonlyArray<unknown> as ReadonlyArray<Event>)
+    return E.right({ state, revision: events.at(-1)?.revision ?? null })
+  }

@@ -1,0 +1,161 @@
+import * as E from 'fp-ts/lib/Either.js'
+import type { Either } from 'fp-ts/lib/Either.js'
+import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
+import { eventReader } from '../../../domain/read-event.ts'
+import { ERASED } from '../../../domain/shared/event.ts'
+import { parseJson } from '../../../domain/shared/parse-json.ts'
+import { partsOf, snapshotStream, StateSnapshotTaken } from '../../../domain/shared/snapshot.ts'
+import type { SnapshotFormat } from '../../../domain/shared/snapshot.ts'
+import type { Environment, Logger } from '../../ports/environment.ts'
+import type { EventStore, ExpectedRevision, Revision, StoredEvent, StoreUnavailable } from '../../ports/event-store.ts'
+import type { Keyring, KeyringUnavailable } from '../../ports/keyring.ts'
+import { openEach, sealEvents } from '../event-serialization.ts'
+import { ownOrigin } from '../origin.ts'
+
+/** A state from a snapshot. Use it only if the stream has the event `eventId` at `revision`. */
+export interface Saved<State> {
+  readonly state: State
+  readonly revision: Revision
+  readonly eventId: string
+}
+
+/** The snapshots of long streams. They only save time: without one, a stream is read from its beginning. */
+export interface StreamSnapshots {
+  /** Returns the newest snapshot up to a revision. Null: there is none, or it cannot be used. */
+  readonly find: <State>(
+    stream: string, format: SnapshotFormat<State>, upTo: Revision,
+  ) => TaskEither<StoreUnavailable | KeyringUnavailable, Saved<State> | null>
+  /** Begins to write a snapshot, unless one of this stream is being written. A failure is logged, not retried. */
+  readonly save: <State>(stream: string, format: SnapshotFormat<State>, saved: Saved<State>) => void
+  /** Resolves when no snapshot is being written. */
+  readonly idle: () => Promise<void>
+}
+
+type Part = StateSnapshotTaken['data']
+type Read<A> = Promise<Either<StoreUnavailable, A>>
+
+const partOf = (event: StoredEvent): Omit<Part, 'sealed'> | undefined => eventReader([StateSnapshotTaken])(event)?.data
+
+/** Deletes the snapshots of a stream whose key is erased. May be repeated. */
+export const deleteSnapshots = (
+  store: Pick<EventStore, 'read' | 'deleteStream'>,
+  stream: string,
+): TaskEither<StoreUnavailable, void> => async () => {
+  const name = snapshotStream(stream)
+  const newest = await store.read(name, { direction: 'backwards', limit: 1 })()
+  if (E.isLeft(newest) && newest.left._tag === 'StoreUnavailable') return E.left(newest.left)
+  // Most streams are short. Deleting what does not exist would create something in EventStoreDB.
+  return E.isRight(newest) && newest.right.length === 0 ? E.right(undefined) : await store.deleteStream(name)()
+}
+
+interface SnapshotDeps {
+  readonly store: Pick<EventStore, 'append' | 'read' | 'setMetadata'>
+  readonly keyring: Pick<Keyring, 'open' | 'seal'>
+  readonly environment: Pick<Environment, 'newId' | 'now' | 'instance'>
+  readonly logger: Pick<Logger, 'warn' | 'error'>
+}
+
+export const createStreamSnapshots = ({ store, keyring, environment, logger }: SnapshotDeps): StreamSnapshots => {
+  const writing = new Map<string, Promise<void>>()
+
+  /** Reads events of a snapshot stream. Damaged events are left out, since no snapshot is needed. */
+  const read = async (name: string, options: Parameters<EventStore['read']>[1]): Read<ReadonlyArray<StoredEvent>> => {
+    const events = await store.read(name, options)()
+    return E.isLeft(events) && events.left._tag === 'LogCorrupted' ? E.right([]) : (events as Awaited<Read<never>>)
+  }
+
+  /** Returns the revision of the last event of the newest complete snapshot up to a revision, or −1. */
+  const lastPartUpTo = async (name: string, upTo: Revision): Read<Revision> => {
+    const newest = await read(name, { direction: 'backwards', limit: 1 })
+    if (E.isLeft(newest)) return newest
+    const [event] = newest.right
+    const part = event && partOf(event)
+    if (event === undefined || part === undefined) return E.right(-1)
+    const isComplete = part.part === part.parts - 1
+    if (part.revision <= upTo) return E.right(isComplete ? event.revision : event.revision - part.part - 1)
+    let [low, high] = [-1, event.revision]
+    while (high - low > 1) {
+      const middle = Math.floor((low + high) / 2)
+      const found = await read(name, { from: middle, limit: 1 })
+      if (E.isLeft(found)) return found
+      const [there] = found.right
+      if (((there && partOf(there)?.revision) ?? Infinity) <= upTo) low = middle
+      else high = middle
+    }
+    return E.right(low)
+  }
+
+  /** Returns the events of the snapshot that ends at `last`. Empty: it is not complete. */
+  const readParts = async (name: string, last: Revision): Read<ReadonlyArray<StoredEvent>> => {
+    if (last < 0) return E.right([])
+    const end = await read(name, { from: last, limit: 1 })
+    if (E.isLeft(end)) return end
+    const of = end.right[0] && partOf(end.right[0])
+    if (of === undefined || of.part !== of.parts - 1) return E.right([])
+    if (of.parts === 1) return end
+    const all = await read(name, { from: last - of.part, limit: of.parts })
+    const isPart = (event: StoredEvent, index: number): boolean => {
+      const part = partOf(event)
+      return part?.part === index && part.parts === of.parts && part.eventId === of.eventId
+    }
+    return E.map((events: ReadonlyArray<StoredEvent>) =>
+      events.length === of.parts && events.every(isPart) ? events : [])(all)
+  }
+
+  const find: StreamSnapshots['find'] = (stream, format, upTo) => async () => {
+    const name = snapshotStream(stream)
+    const last = await lastPartUpTo(name, upTo)
+    if (E.isLeft(last)) return last
+    const stored = await readParts(name, last.right)
+    if (E.isLeft(stored)) return stored
+    const opened = await openEach(keyring)(stored.right)()
+    if (E.isLeft(opened)) return opened
+    const parts = opened.right.flatMap((event) => (E.isRight(event) ? [event.right.data as Part] : []))
+    const texts = parts.map(({ sealed, plain }) => sealed ?? plain ?? ERASED)
+    const [first] = parts
+    if (first === undefined || parts.length < first.parts || texts.includes(ERASED)) return E.right(null)
+    if (first.stream !== stream || first.version !== format.version) return E.right(null)
+    const state = format.codec.decode(parseJson(texts.join('')))
+    return E.right(E.isLeft(state) ? null : { ...first, state: state.right })
+  }
+
+  const write = async <State>(
+    stream: string, { codec, version, keyOf, isKept }: SnapshotFormat<State>, saved: Saved<State>,
+  ): Promise<void> => {
+    const name = snapshotStream(stream)
+    const { state, revision, eventId } = saved
+    const key = keyOf(state)
+    const texts = partsOf(JSON.stringify(codec.encode(state)))
+    const common = { stream, revision, eventId, version, parts: texts.length, key, at: environment.now() }
+    const { commandId: causationId, ...origin } = ownOrigin({ environment })
+    const metadata = { ...origin, causationId, recordedAt: common.at }
+    // Several processes may write snapshots of a stream. Only the parts of one snapshot must follow each other.
+    let expected: ExpectedRevision = 'any'
+    for (const [part, text] of texts.entries()) {
+      const data = { ...common, part, sealed: key === null ? null : text, plain: key === null ? text : null }
+      const sealed = await sealEvents(keyring, name)([{ type: StateSnapshotTaken.type, data }])()
+      // The key was erased: the state must not be stored again.
+      if (E.isLeft(sealed)) return
+      const events = sealed.right.map((event) => ({ ...event, id: environment.newId(), metadata }))
+      const appended = await store.append(name, expected, events)()
+      if (E.isLeft(appended)) return logger.warn({ stream, reason: appended.left._tag }, 'a snapshot was not stored')
+      expected = appended.right.revision
+    }
+    // Two snapshots, so that one is complete while the next one is written.
+    if (!isKept) await store.setMetadata(name, { maxCount: 2 * texts.length })()
+  }
+
+  return {
+    find,
+    save: (stream, format, saved) => {
+      if (writing.has(stream)) return
+      const written = write(stream, format, saved)
+        .catch((error: unknown) => logger.error({ stream, err: error }, 'a snapshot was not stored'))
+        .finally(() => writing.delete(stream))
+      writing.set(stream, written)
+    },
+    idle: async () => {
+      await Promise.all(writing.values())
+    },
+  }
+}

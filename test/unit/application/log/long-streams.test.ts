@@ -1,0 +1,206 @@
+import test from 'ava'
+import type { ExecutionContext } from 'ava'
+import * as E from 'fp-ts/lib/Either.js'
+import { loadLive } from '../../../../application/lives/load-live.ts'
+import { getHistoryEntry } from '../../../../application/lives/queries/get-history.ts'
+import { deleteSnapshots } from '../../../../application/log/states/stream-snapshots.ts'
+import { handleCommand } from '../../../../application/log/handle-command.ts'
+import type { WriteDeps } from '../../../../application/log/handle-command.ts'
+import { loadState } from '../../../../application/log/states/load-state.ts'
+import { DEFAULT_ENGINE_SETTINGS } from '../../../../domain/live/settings.ts'
+import { MAX_PROFILES, profilesDecider } from '../../../../domain/profiles/decider.ts'
+import type { ProfilesCommand } from '../../../../domain/profiles/decider.ts'
+import { StateSnapshotTaken } from '../../../../domain/shared/snapshot.ts'
+import { createTestEnvironment } from '../../../support/doubles/environment.ts'
+import { immediateTimers } from '../../../support/doubles/immediate-timers.ts'
+import { createMemoryEventStore } from '../../../support/doubles/memory/event-store.ts'
+import { createMemoryKeyring } from '../../../support/doubles/memory/keyring.ts'
+import { countReads } from '../../../support/stores/counting-store.ts'
+import { right } from '../../../support/tools/right.ts'
+import { createStreamStates } from '../../../support/worlds/stream-states.ts'
+import { callerOf, createWriteSide, requestOf } from '../../../support/worlds/write-side.ts'
+import { createFailingStore } from '../failing-store.ts'
+
+const STREAM = 'profiles-7'
+const HOTWORDS = Array.from({ length: 30 }, (_, index) => `hotword ${index} `.repeat(8))
+
+/** One process with profiles of user 7. `restart` returns another one on the same stores. */
+const startProfiles = (stores = { store: createMemoryEventStore(), keyring: createMemoryKeyring() }) => {
+  const environment = createTestEnvironment()
+  const { store, during } = countReads(stores.store)
+  const base = { ...stores, store, environment, timers: immediateTimers }
+  const deps: WriteDeps & { readonly states: NonNullable<WriteDeps['states']> } =
+    { ...base, states: createStreamStates(base) }
+  const send = async (command: ProfilesCommand, commandId = environment.newId()) => {
+    const origin = { commandId, correlationId: commandId, actor: 'user:7' }
+    const handled = await handleCommand(deps)({ stream: STREAM, decider: profilesDecider, command, ...origin })()
+    await deps.states.snapshots.idle()
+    return handled
+  }
+  const change = (count: number, name = `change ${count}`) => {
+    const vocabulary = { prompt: `prompt ${count}`, hotwords: HOTWORDS }
+    return send({ type: 'ChangeProfile', profileId: 1, name, settings: {}, vocabulary, at: environment.now() })
+  }
+  const add = (profileId: number) => {
+    const settings = DEFAULT_ENGINE_SETTINGS
+    return send({ type: 'AddProfile', profileId, userId: 7, name: 'first', settings, at: environment.now() })
+  }
+  const load = async (from: Pick<WriteDeps, 'store' | 'keyring' | 'states'> = deps) =>
+    right(await loadState(from)(STREAM, profilesDecider)()).state
+  return {
+    ...stores, deps, send, add, change, load,
+    reads: (task: () => Promise<unknown>) => during(task),
+    loadWhole: () => load(stores),
+    restart: () => startProfiles(stores),
+  }
+}
+
+const afterChanges = async (count: number) => {
+  const world = startProfiles()
+  right(await world.add(1))
+  for (let each = 1; each <= count; each++) right(await world.change(each))
+  return world
+}
+
+const snapshots = (world: ReturnType<typeof startProfiles>) =>
+  world.store.allEvents().filter(({ type }) => type === StateSnapshotTaken.type)
+
+test('a command reads no earlier event, however long its stream is', async (t) => {
+  const world = await afterChanges(600)
+  t.is(await world.reads(() => world.change(601)), 0)
+  t.deepEqual(await world.load(), await world.loadWhole())
+})
+
+test('right after a restart, a command reads a snapshot and few events', async (t) => {
+  const world = await afterChanges(600)
+  const restarted = world.restart()
+  const read = await restarted.reads(() => restarted.change(601))
+  t.true(read < 40, `${read} events were read`)
+  t.deepEqual(await restarted.load(), await world.loadWhole())
+  t.is(right(await world.store.read(`snapshot-${STREAM}`)()).length, 2, 'only the newest snapshots are kept')
+})
+
+test('a state without a snapshot is saved when it is read, and read in pages', async (t) => {
+  const world = await afterChanges(300)
+  right(await deleteSnapshots(world.store, STREAM)())
+  const first = world.restart()
+  t.true(await first.reads(() => first.load()) > 300)
+  await first.deps.states.snapshots.idle()
+  const second = world.restart()
+  t.true(await second.reads(() => second.load()) < 40)
+})
+
+test('a large state is saved in parts, each smaller than an append may be', async (t) => {
+  const world = startProfiles()
+  for (let id = 1; id <= MAX_PROFILES; id++) right(await world.add(id))
+  const { environment } = world.deps
+  for (let id = 1; id <= MAX_PROFILES; id++) {
+    const vocabulary = { hotwords: HOTWORDS.map((word) => `${word}𝄞${id}`) }
+    right(await world.send({ type: 'ChangeProfile', profileId: id, settings: {}, vocabulary, at: environment.now() }))
+  }
+  for (let each = 1; each <= 400; each++) right(await world.change(each))
+  const largest = Math.max(...snapshots(world).map(({ data }) => Buffer.byteLength(JSON.stringify(data))))
+  t.true(largest > 200_000 && largest < 1024 * 1024, `${largest} bytes`)
+  const restarted = world.restart()
+  t.true(await restarted.reads(() => restarted.load()) < 500)
+  t.deepEqual(await restarted.load(), await world.loadWhole())
+})
+
+/** Changes the newest snapshot, and shows that it is then not used. */
+const ignores = async (
+  t: ExecutionContext,
+  spoil: (snapshot: StateSnapshotTaken['data']) => object,
+): Promise<void> => {
+  const world = await afterChanges(100)
+  const read: WriteDeps['store']['read'] = (stream, options) => async () => {
+    const found = await world.store.read(stream, options)()
+    return !stream.startsWith('snapshot-') || E.isLeft(found) ? found : E.right(found.right.map((event) =>
+      ({ ...event, data: { ...(event.data as object), ...spoil(event.data as StateSnapshotTaken['data']) } })))
+  }
+  const restarted = startProfiles({ ...world, store: { ...world.store, read } })
+  t.true(await restarted.reads(() => restarted.load()) > 100)
+  t.deepEqual(await restarted.load(), await world.loadWhole())
+}
+
+test('a snapshot of another version of the state is not used', (t) => ignores(t, ({ version }) =>
+  ({ version: version + 1 })))
+test('a snapshot of another stream is not used', (t) => ignores(t, () => ({ stream: 'profiles-8' })))
+test('a snapshot of an event that the log does not have is not used', (t) => ignores(t, () => ({ eventId: 'other' })))
+test('a snapshot after the end of the log is not used', (t) => ignores(t, ({ revision }) =>
+  ({ revision: revision + 1000 })))
+test('a snapshot with a missing part is not used', (t) => ignores(t, ({ part }) => ({ part: part + 1, parts: 2 })))
+test('a snapshot in an unknown shape is not used', (t) => ignores(t, () => ({ sealed: null, plain: '{"a":1}' })))
+test('a damaged snapshot is not used', (t) => ignores(t, () => ({ revision: 'no number' })))
+
+test('a snapshot is unreadable once the key of its state is erased', async (t) => {
+  const world = await afterChanges(100)
+  t.true(snapshots(world).length > 0)
+  for (const { data } of snapshots(world)) t.notRegex(JSON.stringify(data), /hotword|prompt|change/)
+  right(await world.keyring.erase(['user-7'])())
+  const restarted = world.restart()
+  t.like(await restarted.load(), [{ name: '[erased]' }])
+  const before = snapshots(world).length
+  t.is(restarted.deps.states.known.get(STREAM), undefined, 'the key may be restored')
+  await restarted.deps.states.snapshots.idle()
+  t.is(snapshots(world).length, before, 'no snapshot of an erased state')
+})
+
+test('a command whose append is answered late is not repeated, although others follow', async (t) => {
+  const world = startProfiles()
+  right(await world.add(1))
+  const { store } = createFailingStore(world.deps.store, { [STREAM]: ['lost-answer', 'lost-answer', 'lost-answer'] })
+  const deps = { ...world.deps, store }
+  const command = { type: 'AddProfile', profileId: 2, userId: 7, name: 'b', settings: DEFAULT_ENGINE_SETTINGS } as const
+  const at = deps.environment.now()
+  const origin = { commandId: 'command-1', correlationId: 'c', actor: 'user:7' }
+  const append = () => handleCommand(deps)({
+    stream: STREAM, decider: profilesDecider, command: { ...command, at }, ...origin,
+  })()
+  const handled = right(await append())
+  t.is(handled.events.length, 1)
+  right(await world.change(1))
+  t.deepEqual(right(await append()).stored, handled.stored, 'a repeat finds the events of the first')
+  t.is(right(await world.store.read(STREAM)()).length, 3)
+})
+
+const owner = callerOf(1)
+
+const longSession = async (changes: number) => {
+  const memory = createMemoryEventStore()
+  const { store, during } = countReads(memory)
+  const side = await createWriteSide({ store })
+  right(await side.createLive(owner, requestOf())())
+  right(await side.lifecycle.startLive(1)())
+  const { states } = side.deps
+  for (let each = 1; each <= changes; each++) {
+    const vocabulary = { prompt: `prompt ${each}`, hotwords: HOTWORDS }
+    right(await side.lifecycle.changeVocabulary(1, { vocabulary, term: 1 })())
+    await states?.snapshots.idle()
+  }
+  return { side, memory, during }
+}
+
+test('every command and every entry of the history of a long session reads few events', async (t) => {
+  const { side, during } = await longSession(600)
+  const restarted = { ...side.deps, states: createStreamStates(side.deps) }
+  for (const entry of [1, 2, 17, 123, 456, 601]) {
+    const entryOf = getHistoryEntry({ ...restarted, states: createStreamStates(side.deps) })
+    let prompt: string | undefined
+    const read = await during(async () => {
+      prompt = right(await entryOf(owner, 1, entry)()).state.vocabulary?.prompt
+    })
+    t.is(prompt, entry <= 2 ? undefined : `prompt ${entry - 2}`)
+    t.true(read < 80, `${read} events were read for entry ${entry}`)
+  }
+  t.true(await during(async () => right(await loadLive(restarted, 1)())) < 60)
+  t.is(await during(async () => right(await side.lifecycle.startLive(1)())), 0)
+})
+
+test('the deletion of a session deletes its snapshots', async (t) => {
+  const { side, memory } = await longSession(100)
+  t.true(right(await memory.read('snapshot-live-1')()).length > 0)
+  right(await side.deleteLive(owner, 1)())
+  t.deepEqual(right(await memory.read('snapshot-live-1')()), [])
+  const restarted = { ...side.deps, states: createStreamStates(side.deps) }
+  t.like(right(await loadLive(restarted, 1)()).state, { status: 'deleted' })
+})
