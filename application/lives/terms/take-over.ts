@@ -52,7 +52,8 @@ const segmentsBefore = (
     ? deps.store.read(segmentsStream(liveId), { direction: 'backwards', limit: LOOK_BACK_EVENTS })
     : fenceSegments(deps)({ liveId, worker: deps.worker.name, term })
 
-const hasOlderTerm = (state: LiveState, term: number): state is Live => exists(state) && isOpen(state) && state.term < term
+const hasOlderTerm = (state: LiveState, term: number): state is Live =>
+  exists(state) && isOpen(state) && state.term < term
 
 /**
  * Makes this worker the owner of the session in this term. First the event LiveTakenOver makes the session refuse

@@ -18,8 +18,8 @@ export const termMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'domain/live/state.ts',
-    before: 'return { ...live, term, sender: null,',
-    after: 'return { ...live, sender: null,',
+    before: 'return { ...live, term: event.data.term, worker,',
+    after: 'return { ...live, worker,',
     rows: [ONE_WRITER], test: WORKERS,
   },
   {
