@@ -89,7 +89,7 @@ const openOurs = () => {
   const sessions = openSessions()
   attachSocketServer({
     server, prefixes: [''], sessions, placeSender: placeLocally(sessions), bus, logger: QUIET, environment, timers,
-    draining: () => false,
+    draining: () => false, isServedElsewhere: () => false,
     settings: {
       origins: '*',
       strict: false,

@@ -9,7 +9,7 @@ export type LiveFrame =
       readonly session_id: number
       readonly state: string
     }
-  | { readonly type: 'error'; readonly code: string; readonly detail: string }
+  | { readonly type: 'error'; readonly code: string; readonly detail: string; readonly retry_after?: number }
   | { readonly type: 'pong' }
   | { readonly type?: undefined; readonly status: 'ASR process started' | 'started' | 'finished' }
 
@@ -64,7 +64,7 @@ const RECONNECT_CODES: ReadonlySet<number> = new Set([1001, 1005, 1006, 1012, 10
 
 /**
  * Opens a WebSocket of a session. After a broken connection it reconnects in 1 to 30 s, after a restart of the service
- * in 5 to 30 s. It pings every 20 s, and ends when the session ends.
+ * in 5 to 30 s, or earlier if the service says so. It pings every 20 s, and ends when the session ends.
  */
 export const openLiveSocket = (options: LiveSocketOptions): LiveSocket => {
   const { url, token, cursor = () => null, replay = 0, isReady, onFrame, onState, wait = (ms) => ms } = options
@@ -73,7 +73,7 @@ export const openLiveSocket = (options: LiveSocketOptions): LiveSocket => {
   let isOver = false
   let failures = 0
   let refusals = 0
-  let lastError: { readonly code: string; readonly detail: string } | null = null
+  let lastError: Extract<LiveFrame, { readonly type: 'error' }> | null = null
   let isFinished = false
 
   const finish = (end: SocketEnd): void => {
@@ -85,7 +85,9 @@ export const openLiveSocket = (options: LiveSocketOptions): LiveSocket => {
   const reconnectLater = (): void => {
     const isRestart = lastError?.code === 'server_restart'
     const maxMs = Math.min(MAX_WAIT_MS, FIRST_WAIT_MS * 2 ** failures)
-    const restartMs = MIN_RESTART_WAIT_MS + Math.random() * RESTART_WAIT_SPREAD_MS
+    const { retry_after: seconds } = lastError ?? {}
+    const randomMs = MIN_RESTART_WAIT_MS + Math.random() * RESTART_WAIT_SPREAD_MS
+    const restartMs = seconds === undefined ? randomMs : 1000 * seconds
     const ms = wait(isRestart ? restartMs : maxMs * (0.5 + Math.random() / 2))
     failures += 1
     lastError = null

@@ -35,6 +35,8 @@ interface FrontOptions extends Omit<HttpAppOptions, 'settings'> {
   readonly timers: Timers
   /** True while the service stops: new sockets are refused. */
   readonly draining: () => boolean
+  /** True while another process accepts sockets. */
+  readonly isServedElsewhere: () => boolean
 }
 
 export interface Front {
@@ -50,7 +52,7 @@ export const urlOf = ({ address, family, port }: AddressInfo): string =>
 
 /** Serves HTTP and WebSocket on one port. Rejects if the port cannot be bound. */
 export const openFront = async (options: FrontOptions): Promise<Front> => {
-  const { settings, sessions, placeSender, bus, logger, environment, timers, draining, inRequest } = options
+  const { settings, sessions, placeSender, bus, logger, environment, timers, inRequest } = options
   const handle = createHttpApp({ ...options, limits: createRequestLimits(environment, settings.rateLimit) }).callback()
   let isClosing = false
   const max = maxSockets()
@@ -83,7 +85,8 @@ export const openFront = async (options: FrontOptions): Promise<Front> => {
     logger,
     environment,
     timers,
-    draining,
+    draining: options.draining,
+    isServedElsewhere: options.isServedElsewhere,
     ...(inRequest && { inRequest }),
   })
   await new Promise<void>((resolve, reject) => {

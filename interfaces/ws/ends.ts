@@ -1,7 +1,7 @@
 import type { FailureCode, FinishReason } from '../../domain/live/events.ts'
 import type { SocketRole } from '../../application/ports/read-models.ts'
 import type { EndCause } from '../../application/pipeline/signals.ts'
-import { errorFrame, FINISHED } from './frames.ts'
+import { errorFrame, FINISHED, movedOnFrame } from './frames.ts'
 import type { ErrorCode } from './frames.ts'
 
 /** The end of a connection: the last frame, the close code and the close reason. */
@@ -38,6 +38,20 @@ export const errorEnding = (code: ClosingCode, detail?: string): Ending => ({
   close: CLOSE_CODES[code],
   reason: code,
 })
+
+/** Sockets that come back in a second. More would be a rush of handshakes at the other processes. */
+const RETURNS_A_SECOND = 800
+
+/**
+ * Returns the endings of `count` sockets of a process that stops while another process serves. They come back at once,
+ * spread over a second, or longer when there are many.
+ */
+export const movedOnEndings = (count: number): ReadonlyArray<Ending> => {
+  const spread = Math.max(1, count / RETURNS_A_SECOND)
+  return Array.from({ length: count }, (_, index) => ({
+    ...errorEnding('server_restart'), frame: movedOnFrame(Math.round((100 * spread * index) / count) / 100),
+  }))
+}
 
 const finished: Ending = { frame: FINISHED, close: 1000, reason: '' }
 

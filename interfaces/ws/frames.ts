@@ -56,6 +56,13 @@ export const connectionFrame = (role: SocketRole, liveId: number, state: LiveSta
 export const errorFrame = (code: ErrorCode, detail: string = DETAILS[code]): string =>
   JSON.stringify({ type: 'error', code, detail })
 
+/** Returns the error frame of a process that stops while another one serves. `seconds`: when to connect again. */
+export const movedOnFrame = (seconds: number): string =>
+  JSON.stringify({
+    type: 'error', code: 'server_restart', detail: `The server stops: connect again in ${seconds} seconds`,
+    retry_after: seconds,
+  })
+
 const roundToMs = (seconds: number): number => Math.round(seconds * 1000) / 1000
 
 /** Returns a text frame. If `strict` (COMPAT_STRICT), it has only the five members of the interface 0.6.2. */

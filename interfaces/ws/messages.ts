@@ -79,10 +79,12 @@ export const SERVICE_MESSAGES = {
     summary: 'The session has ended. The connection then closes with 1000.',
   },
   error: {
-    codec: t.strict({ type: t.literal('error'), code: keysOf(ERROR_CODES), detail: t.string }),
+    codec: object(
+      { type: t.literal('error'), code: keysOf(ERROR_CODES), detail: t.string }, { retry_after: seconds }, 'ErrorFrame',
+    ),
     summary:
       `An error. The codes ${Object.keys(failureCode.keys).join(', ')} end the session and close the connection `
-        + 'with 1011.',
+        + 'with 1011. With `retry_after`, another process serves already: connect again after this number of seconds.',
   },
   pong: { codec: t.strict({ type: t.literal('pong') }), summary: 'The response to a `ping`.' },
 } as const satisfies Readonly<Record<string, Message>>

@@ -18,7 +18,7 @@ import { correlationIdOf, inNoRequest, requestIdOf } from '../http/request-id.ts
 import type { InRequest } from '../http/request-id.ts'
 import { findTarget } from '../http/socket-path.ts'
 import type { SocketTarget } from '../http/socket-path.ts'
-import { errorEnding } from './ends.ts'
+import { errorEnding, movedOnEndings } from './ends.ts'
 import * as handshake from './handshakes/handshake.ts'
 import type { HandshakeRefusal } from './handshakes/handshake.ts'
 import { createHandshakeLimits } from './handshakes/handshake-limits.ts'
@@ -65,6 +65,8 @@ export interface SocketServerOptions {
   readonly inRequest?: InRequest
   /** True while the service stops: new sockets are refused. */
   readonly draining: () => boolean
+  /** True while another process accepts sockets. */
+  readonly isServedElsewhere: () => boolean
 }
 
 export interface SocketServer {
@@ -227,7 +229,9 @@ export const attachSocketServer = (options: SocketServerOptions): SocketServer =
     close: async (limitMs) => {
       isClosed = true
       const waiting = new AbortController()
-      const closing = [...sockets].map(async (socket) => socket.end(errorEnding('server_restart')))
+      const comesBack = options.isServedElsewhere() && !settings.strict
+      const endings = comesBack ? movedOnEndings(sockets.size) : []
+      const closing = [...sockets].map((socket, index) => socket.end(endings[index] ?? errorEnding('server_restart')))
       void Promise.all(closing).then(() => waiting.abort())
       await pause(timers, limitMs, waiting.signal)
       for (const socket of sockets) socket.cut()

@@ -37,8 +37,9 @@ export const ERROR_ADVICE: Readonly<Record<ErrorCode, string>> = {
   session_idle: 'Create a new session. Send silence while nobody speaks, or raise IDLE_TIMEOUT.',
   token_revoked: 'Ask the owner of the session for a new link.',
   slow_consumer: 'Read faster. Connect again with `after`.',
-  server_restart: 'Wait a random time of 5 to 30 seconds. Listeners then connect again with `after`; senders create a '
-    + 'new session.',
+  server_restart: 'With `retry_after`, wait for this number of seconds and connect again: listeners with `after`, '
+    + 'senders with the same token. Otherwise wait a random time of 5 to 30 seconds. Listeners then connect again with '
+    + '`after`; senders create a new session.',
   engine_failed: 'Create a new session. Ask the operator to check the log.',
   model_load_failed: 'Ask the operator to run `stenolog models verify`.',
   source_failed: 'Try the URL with `stenolog doctor --source URL`.',

@@ -39,7 +39,11 @@ export const openServiceFront = (parts: Parts) =>
         await Promise.all(closing.map((close) => close()))
       },
     })
-    const front = await openFront({ ...http, ...running.access, environment, timers, draining })
+    const { members } = stores
+    const isServedElsewhere = (): boolean =>
+      members.all().some(({ incarnation, roles, state }) =>
+        incarnation !== members.self.incarnation && roles.includes('api') && state === 'up')
+    const front = await openFront({ ...http, ...running.access, environment, timers, draining, isServedElsewhere })
     sockets = front.listeners
     closing.push(front.close)
     const control = { ...http, mayObserve: createObserverCheck(null), projector: readSide.projector }

@@ -2,7 +2,7 @@ import test from 'ava'
 import type { ExecutionContext } from 'ava'
 import type { EndCause } from '../../../application/pipeline/signals.ts'
 import type { FinishReason } from '../../../domain/live/events.ts'
-import { endingFor } from '../../../interfaces/ws/ends.ts'
+import { endingFor, movedOnEndings } from '../../../interfaces/ws/ends.ts'
 import { startSockets } from '../../support/worlds/socket-world.ts'
 
 /** The final frame (its text, or the code of an error frame), close code and reason. Null: the socket is closed. */
@@ -124,4 +124,21 @@ test('a stopping server closes all sockets with server_restart and 1012 and leav
   }
   t.is(live.status, 'pending')
   t.deepEqual(sockets.counts(), { sender: 0, listener: 0 })
+})
+
+for (const strict of [false, true])
+  test(`a stop while another server runs brings clients back within a second, COMPAT_STRICT: ${strict}`, async (t) => {
+    const { lifecycle, configured, listener, sockets } =
+      await startSockets(t, {}, { strict }, { isServedElsewhere: true })
+    const live = lifecycle.add()
+    const clients = [await configured(live), await listener(live), await listener(live), await listener(live)]
+    await sockets.close(1000)
+    for (const socket of clients) t.deepEqual(await socket.closed, { code: 1012, reason: 'server_restart' })
+    const waits = clients.map(({ frames }) => frames.at(-1)?.['retry_after'])
+    t.deepEqual(waits, strict ? clients.map(() => undefined) : [0, 0.25, 0.5, 0.75])
+  })
+
+test('many clients of a stopping server come back over a longer time', (t) => {
+  const waits = movedOnEndings(4000).map(({ frame }) => (JSON.parse(frame) as { retry_after: number }).retry_after)
+  t.deepEqual([waits[0], waits[800], waits.at(-1)], [0, 1, 5])
 })

@@ -139,5 +139,5 @@ export const storedNumbers = async (client: Client, { id }: LiveJson): Promise<R
 export const upTo = (count: number): ReadonlyArray<number> => Array.from({ length: count }, (_, i) => i + 1)
 
 /** Returns the longest time between two texts, in milliseconds. The later text must have arrived after `moment`. */
-export const longestSilence = ({ times }: NumberedListener, moment: number): number =>
+export const longestSilence = ({ times }: Pick<NumberedListener, 'times'>, moment: number): number =>
   Math.max(...times().map((time, i, all) => (time > moment ? time - (all[i - 1] ?? time) : 0)))

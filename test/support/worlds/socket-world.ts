@@ -46,6 +46,8 @@ interface SessionOptions extends Partial<Pick<LiveLifecycle, 'recordSegment' | '
   /** Finals that a session keeps in memory. */
   readonly keptFinals?: number
   readonly reconnectGrace?: number
+  /** Another process accepts sockets. */
+  readonly isServedElsewhere?: boolean
 }
 
 /**
@@ -56,7 +58,7 @@ export const startSockets = async (
   t: ExecutionContext,
   script: PipelineScript = {},
   settings: Partial<SocketSettings> = {},
-  { keptFinals, reconnectGrace = 0, ...replaced }: SessionOptions = {},
+  { keptFinals, reconnectGrace = 0, isServedElsewhere = false, ...replaced }: SessionOptions = {},
 ): Promise<SocketFixture> => {
   const timers = createManualTimers()
   const logger = createRecordingLogger()
@@ -90,6 +92,7 @@ export const startSockets = async (
     environment,
     timers,
     draining: () => draining,
+    isServedElsewhere: () => isServedElsewhere,
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
