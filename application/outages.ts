@@ -6,7 +6,7 @@ type Fields = Readonly<Record<string, unknown>>
 export interface Outage {
   /**
    * Call it at every failure. Logs a new cause at once. Repeats it as a reminder after 1, 2, 4 … minutes, at most 60.
-   * A cause should not contain values that change with every failure.
+   * A cause should not contain values that change with every failure, except time limits.
    */
   readonly failed: (reason: string, about?: Fields) => void
   /** Call it at every success. Logs the end of a logged outage and how long it lasted, in seconds. */
@@ -23,6 +23,9 @@ const LAST_REMINDER_MS = 60 * 60_000
 /** Further causes share one line and its reminders, so causes that always differ do not flood the log. */
 const MAX_CAUSES = 20
 const FURTHER_CAUSES = ''
+
+/** Causes that differ only in a time limit are the same: limits adapt to the server. */
+const causeOf = (reason: string): string => reason.replaceAll(/\d+ m?s\b/g, '')
 
 /**
  * Logs an outage: the message `failing` once a cause, with reminders at growing intervals, and `over` at its end. A
@@ -43,7 +46,8 @@ export const createOutage = (
       const now = monotonic()
       outage ??= { since: now, failures: 0, isLogged: false }
       outage.failures += 1
-      const cause = lines.has(reason) || lines.size < MAX_CAUSES ? reason : FURTHER_CAUSES
+      const known = causeOf(reason)
+      const cause = lines.has(known) || lines.size < MAX_CAUSES ? known : FURTHER_CAUSES
       const last = lines.get(cause)
       if (last !== undefined && now < last.at + last.silentFor) return
       const silentFor = last === undefined ? FIRST_REMINDER_MS : Math.min(2 * last.silentFor, LAST_REMINDER_MS)

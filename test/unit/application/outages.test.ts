@@ -58,6 +58,12 @@ test('a store that fails and works in turn is not logged at every failure', (t) 
   t.is(flapFor(100), 2, 'a later outage is logged again')
 })
 
+test('a cause with another time limit is the same cause', (t) => {
+  const { outage, lines } = watchedOutage()
+  for (const limit of ['800 ms', '200 ms', '3 s']) outage.failed(`no answer in ${limit}`)
+  t.like(lines(), [{ reason: 'no answer in 800 ms' }])
+})
+
 test('causes that always differ do not flood the log', (t) => {
   const { outage, lines } = watchedOutage()
   for (let failures = 0; failures < 500; failures += 1) outage.failed(`connection ${failures} was refused`)
