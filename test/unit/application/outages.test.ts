@@ -61,7 +61,7 @@ test('a store that fails and works in turn is not logged at every failure', (t) 
 test('a cause with another time limit is the same cause', (t) => {
   const { outage, lines } = watchedOutage()
   for (const limit of ['800 ms', '200 ms', '3 s']) outage.failed(`no answer in ${limit}`)
-  t.like(lines(), [{ reason: 'no answer in 800 ms' }])
+  t.deepEqual(lines(), [{ reason: 'no answer in 800 ms', message: 'store fails' }])
 })
 
 test('causes that always differ do not flood the log', (t) => {
