@@ -1,7 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 import type { Decider } from '../shared/decider.ts'
-import type { LiveCommand, LiveRefusal } from './commands.ts'
+import type { LiveCommand, LiveRefusal, TimeLimits } from './commands.ts'
 import type { FinishReason, LiveEvent } from './events.ts'
 import { evolve, exists, liveSnapshots } from './state.ts'
 import type { Live, LiveState } from './state.ts'
@@ -48,24 +48,39 @@ const abort = ({ liveId, userId, reason, at }: CommandOf<'AbortLive'>, state: Li
   }
 }
 
-const hasPassed = (since: string, limit: number, at: string): boolean =>
-  limit > 0 && Date.parse(at) - Date.parse(since) >= limit
-
-/** Returns the time limit that a session has reached, or null. */
-const expiry = (live: Live, { pendingTimeout, maxDuration, at }: CommandOf<'ExpireLive'>): FinishReason | null => {
-  const since = live.senderAt ?? live.created.at
-  if (live.status === 'active') return hasPassed(live.startedAt ?? since, maxDuration, at) ? 'max_duration' : null
-  if (live.sender !== null) return hasPassed(since, maxDuration, at) ? 'max_duration' : null
-  return live.autoStartPid === null && hasPassed(since, pendingTimeout, at) ? 'pending_timeout' : null
+/** The members of a session that decide when it reaches a time limit. */
+type LimitedLive = Pick<Live, 'status' | 'sender' | 'senderAt' | 'startedAt' | 'autoStartPid'> & {
+  readonly created: Pick<Live['created'], 'at'>
 }
+
+interface NextLimit {
+  readonly reason: FinishReason
+  /** Milliseconds since 1970. */
+  readonly at: number
+}
+
+const limitFrom = (since: string, limit: number, reason: FinishReason): NextLimit | null =>
+  limit > 0 ? { reason, at: Date.parse(since) + limit } : null
+
+/** Returns the time limit that an open session reaches next if nothing happens. Null: it reaches none. */
+export const nextLimit = (live: LimitedLive, { pendingTimeout, maxDuration }: TimeLimits): NextLimit | null => {
+  const since = live.senderAt ?? live.created.at
+  if (live.status === 'active') return limitFrom(live.startedAt ?? since, maxDuration, 'max_duration')
+  if (live.sender !== null) return limitFrom(since, maxDuration, 'max_duration')
+  return live.autoStartPid === null ? limitFrom(since, pendingTimeout, 'pending_timeout') : null
+}
+
+/** Returns the same for a session to which nothing has happened since its creation. */
+export const firstLimit = (createdAt: string, limits: TimeLimits): NextLimit | null =>
+  limitFrom(createdAt, limits.pendingTimeout, 'pending_timeout')
 
 const expire = (command: CommandOf<'ExpireLive'>, state: LiveState): Decision => {
   if (state.status === 'none') return refuse('LiveUnknown')
   if (state.status !== 'pending' && state.status !== 'active') return nothingToDo
   const { liveId, userId } = state.created
-  const reason = expiry(state, command)
-  if (reason === null) return nothingToDo
-  return E.right([{ type: 'LiveFinished', data: { liveId, userId, at: command.at, reason } }])
+  const next = nextLimit(state, command)
+  if (next === null || Date.parse(command.at) < next.at) return nothingToDo
+  return E.right([{ type: 'LiveFinished', data: { liveId, userId, at: command.at, reason: next.reason } }])
 }
 
 const isSuperseded = ({ term }: LaterCommand, live: Live): boolean => term !== null && term < live.term

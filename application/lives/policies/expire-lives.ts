@@ -1,6 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
-import { liveDecider } from '../../../domain/live/decider.ts'
+import { firstLimit, liveDecider, nextLimit } from '../../../domain/live/decider.ts'
 import type { Live } from '../../../domain/live/state.ts'
 import type { TimeLimits } from '../../../domain/live/commands.ts'
 import { liveStream } from '../../../domain/live/events.ts'
@@ -20,7 +20,10 @@ const TOO_LONG = { status: 'finished', reason: 'max_duration' } as const
 
 /** Ends sessions that have reached a time limit. */
 export interface Expiry {
-  readonly isDue: (live: Live) => boolean
+  /** When the session reaches its next time limit, in milliseconds since 1970. Infinity: it reaches none. */
+  readonly dueAt: (live: Live) => number
+  /** The same for a session to which nothing has happened since its creation. */
+  readonly dueAfterCreation: (createdAt: string) => number
   /** Ends the session after its last audio is transcribed. A pending session ends only if it is still due. */
   readonly end: (liveId: number, live: Live) => Promise<Either<Unavailable, void>>
 }
@@ -39,10 +42,8 @@ export const expireLives = (deps: ExpireLivesDeps): Expiry => {
   } as const)
 
   return {
-    isDue: (live) => {
-      const due = liveDecider.decide(commandNow(), live)
-      return E.isRight(due) && due.right.length > 0
-    },
+    dueAt: (live) => nextLimit(live, deps.limits)?.at ?? Infinity,
+    dueAfterCreation: (createdAt) => firstLimit(createdAt, deps.limits)?.at ?? Infinity,
 
     end: async (liveId, live) => {
       const origin = originOf(deps, 'service')

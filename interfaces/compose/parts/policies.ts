@@ -4,9 +4,8 @@ import type { User } from '../../../domain/user/decider.ts'
 import type { EndByWorker } from '../../../application/lives/end-by-worker.ts'
 import { creatorStateAmong } from '../../../application/lives/policies/creator-state.ts'
 import { expireLives, expiryCheckMs } from '../../../application/lives/policies/expire-lives.ts'
-import {
-  createReconciler, RECONCILER_LEASE, reconcileLives,
-} from '../../../application/lives/policies/reconcile-lives.ts'
+import { RECONCILER_LEASE, reconcileLives } from '../../../application/lives/policies/reconcile-lives.ts'
+import { createReconciler } from '../../../application/lives/policies/reconciler.ts'
 import type { HeldLease } from '../../../application/ports/peers/leases.ts'
 import { isActive } from '../../../application/users/known-user.ts'
 import { whileLeaseHeld } from '../../../application/while-lease-held.ts'

@@ -49,14 +49,14 @@ export const damagedDataMutants: ReadonlyArray<Mutant> = [
     test: 'test/api/http/health.test.ts',
   },
   {
-    file: 'application/lives/policies/reconcile-lives.ts',
+    file: 'application/lives/policies/reconciler.ts',
     before: '!isUnreadable(outcome.left)) ??',
     after: 'outcome.left !== undefined) ??',
     rows: ['an unreadable session is skipped at start and in later rounds, and the others do not wait for it'],
     test: UNREADABLE_SESSIONS,
   },
   {
-    file: 'application/lives/policies/reconcile-lives.ts',
+    file: 'application/lives/policies/reconciler.ts',
     before: 'E.isLeft(outcome) && !isUnreadable(outcome.left)',
     after: 'E.isLeft(outcome) && isUnreadable(outcome.left)',
     rows: ['an unreadable session does not hide an unavailable store for another session'], test: UNREADABLE_SESSIONS,

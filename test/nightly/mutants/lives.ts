@@ -190,8 +190,8 @@ export const liveMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'application/lives/policies/reconcile-lives.ts',
-    before: '|| ending.has(liveId)) return',
-    after: ') return',
+    before: 'if (ending.has(liveId)) return',
+    after: '',
     rows: ['a limited number of expiring sessions finishes in parallel'], test: TIME_LIMITS,
   },
   {

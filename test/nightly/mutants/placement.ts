@@ -111,14 +111,14 @@ export const placementMutants: ReadonlyArray<Mutant> = [
     rows: ['a taken-over session loads its model immediately, waits for its sender and continues'], test: GRACE,
   },
   {
-    file: 'application/lives/policies/reconcile-lives.ts',
+    file: 'application/lives/policies/reconciler.ts',
     before: 'watches.waiting.keepOnly((liveId) => workers.get(liveId) === null)',
     after: 'watches.waiting.keepOnly((liveId) => workers.has(liveId))',
     rows: ['a session without a worker waits for the takeover grace'],
     test: RECONCILER,
   },
   {
-    file: 'application/lives/policies/reconcile-lives.ts',
+    file: 'application/lives/policies/reconciler.ts',
     before: 'const SLOW_ORPHAN_AFTER_MS = 60_000',
     after: 'const SLOW_ORPHAN_AFTER_MS = 10_000',
     rows: ['an orphan of a gone process is fenced at once'], test: RECONCILER,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import * as E from 'fp-ts/lib/Either.js'
-import { createReconciler } from '../../../application/lives/policies/reconcile-lives.ts'
+import { createReconciler } from '../../../application/lives/policies/reconciler.ts'
 import { loadLive } from '../../../application/lives/load-live.ts'
 import type { EventStore, Position, StoredEvent } from '../../../application/ports/event-store.ts'
 import type { Keyring } from '../../../application/ports/keyring.ts'

@@ -1,6 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js'
 import { v7 } from 'uuid'
-import { createReconciler } from '../../../application/lives/policies/reconcile-lives.ts'
+import { createReconciler } from '../../../application/lives/policies/reconciler.ts'
 import type { AdmissionCommand } from '../../../domain/admission/decider.ts'
 import { createMemoryKeyring } from '../../support/doubles/memory/keyring.ts'
 import { AUDIO } from '../../support/worlds/session-world.ts'
