@@ -25,7 +25,7 @@ const MAX_CAUSES = 20
 const FURTHER_CAUSES = ''
 
 /** Causes that differ only in a time limit are the same: limits adapt to the server. */
-const causeOf = (reason: string): string => reason.replaceAll(/\d+ m?s\b/g, '')
+const causeOf = (reason: string): string => reason.replaceAll(/\d{1,9} m?s\b/g, '')
 
 /**
  * Logs an outage: the message `failing` once a cause, with reminders at growing intervals, and `over` at its end. A
