@@ -52,7 +52,8 @@ export const SETTINGS_TABLE = {
   ),
   EVENTSTORE_URL: optional(
     '–', eventStoreUrl,
-    'event log on EventStoreDB or KurrentDB: esdb://user:password@host:2113 or kurrentdb://…; unset: embedded store',
+    'event log on EventStoreDB: esdb://user:password@host:2113, or on KurrentDB (not tested): kurrentdb://…; unset: '
+      + 'embedded store',
     { secret: true },
   ),
   MONGO_URL: optional(
@@ -124,7 +125,7 @@ export const SETTINGS_TABLE = {
   INTERNAL_HOST: optional(
     'HOST', text,
     'address of the internal port, which other processes of the service connect to; used only with both EVENTSTORE_URL '
-      + 'and MONGO_URL',
+      + 'and MONGO_URL. On several machines, set it to an address that the others reach',
   ),
   INTERNAL_PORT: withDefault('0', integer(0, 65535), 'internal port; 0 picks a free port'),
   INTERNAL_URL: optional(
