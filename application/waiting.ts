@@ -1,6 +1,6 @@
 import type { Timers } from './ports/timers.ts'
 
-/** Resolves after `ms` milliseconds, or when `signal` aborts. */
+/** Resolves after `ms` milliseconds, or when `signal` aborts. Infinity: only when it aborts. */
 export const pause = async (timers: Timers, ms: number, signal?: AbortSignal): Promise<void> =>
   new Promise((resolve) => {
     if (signal?.aborted === true) return resolve()
@@ -8,10 +8,11 @@ export const pause = async (timers: Timers, ms: number, signal?: AbortSignal): P
       cancel()
       resolve()
     }
-    const cancel = timers.after(ms, () => {
+    const elapsed = (): void => {
       signal?.removeEventListener('abort', stop)
       resolve()
-    })
+    }
+    const cancel = ms === Infinity ? () => undefined : timers.after(ms, elapsed)
     signal?.addEventListener('abort', stop, { once: true })
   })
 

@@ -70,7 +70,7 @@ const seed = async (directory: string, count: number): Promise<void> => {
     }
     const stream = liveStream(liveId)
     return sealed.map(({ type, data }, revision) =>
-      ({ id: `${liveId}-${revision}`, type, data, metadata, stream, revision }))
+      ({ id: `${liveId}-${revision}`, type, data, metadata, stream, revision, storedAt: 0 }))
   }
   for (let first = 1; first <= count; first += STEP) {
     const ids = Array.from({ length: Math.min(STEP, count - first + 1) }, (_, n) => first + n)

@@ -144,7 +144,9 @@ export const handleCommand =
       if (E.isRight(appended)) {
         const { revision, position } = appended.right
         const first = revision - events.length + 1
-        const stored = events.map((event, index) => ({ ...event, stream, position, revision: first + index }))
+        const storedAt = deps.store.now()
+        const stored = events.map((event, index) =>
+          ({ ...event, stream, position, revision: first + index, storedAt }))
         const records = RA.zipWith(decided.right, stored, (event, written) => ({ event, stored: written }))
         const { state } = keepState(deps, stream, decider.snapshots, advanced(decider, known, records))
         return E.right({ state, events: decided.right, stored, position })

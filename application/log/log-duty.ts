@@ -1,18 +1,22 @@
 import { orThrow } from '../../domain/shared/or-throw.ts'
 import { messageOf } from '../../domain/shared/message-of.ts'
+import { createAges } from '../ages.ts'
+import type { AgeOf } from '../ages.ts'
+import { createSlots } from '../concurrency.ts'
 import { isUnreadable } from '../errors.ts'
-import { whyUnreadable } from './event-serialization.ts'
+import { createOutage } from '../outages.ts'
 import type { Checkpoint, Documents } from '../ports/documents.ts'
 import type { HeldLease, Leases } from '../ports/peers/leases.ts'
 import type { Environment, Logger } from '../ports/environment.ts'
-import type { EventStore, StoredEvent } from '../ports/event-store.ts'
-import { createOutage } from '../outages.ts'
-import type { Outage } from '../outages.ts'
-import { pause, retryDelay } from '../waiting.ts'
+import type { EventStore, StoredEvent, SubscriptionMessage } from '../ports/event-store.ts'
 import type { Timers } from '../ports/timers.ts'
+import { createWakeUp, pause, retryDelay } from '../waiting.ts'
+import { createDutyQueue } from './duty-queue.ts'
+import type { DutyQueue, Waiting } from './duty-queue.ts'
+import { whyUnreadable } from './event-serialization.ts'
 
 export interface LogDutyDeps {
-  readonly store: Pick<EventStore, 'subscribe'>
+  readonly store: Pick<EventStore, 'subscribe' | 'now'>
   readonly documents: Pick<Documents, 'checkpoint' | 'commit'>
   readonly environment: Pick<Environment, 'random' | 'monotonic'>
   readonly logger: Logger
@@ -30,10 +34,12 @@ export interface LogDuty {
   readonly name: string
   /** Name prefixes of the streams to read. */
   readonly prefixes: ReadonlyArray<string>
-  /** Returns whether the event needs work. */
-  readonly concerns: (event: StoredEvent) => boolean
-  /** Does the work. It may be called again for the same event. When it throws, the duty retries from this event. */
-  readonly perform: (event: StoredEvent, signal: AbortSignal) => Promise<void>
+  /** Returns whether the event needs work. When it throws, the duty asks again. */
+  readonly concerns: (event: StoredEvent) => boolean | Promise<boolean>
+  /** The work begins when the event is this many milliseconds old. Events do not wait for each other. Default: 0. */
+  readonly afterMs?: number
+  /** Does the work. It may be called again for the same event. When it throws, the duty tries again. */
+  readonly perform: (event: StoredEvent) => Promise<void>
   /** Log message while attempts fail. */
   readonly failure: string
 }
@@ -43,6 +49,8 @@ export interface RunningDuty {
 }
 
 const RETRY = { first: 500, longest: 30_000 }
+/** Events that may wait at the same time. Further events are read when the first ones are done. */
+const MAX_WAITING = 10_000
 
 const isCausedByUnreadableData = (error: unknown): boolean => {
   const cause = error instanceof Error ? error.cause : undefined
@@ -54,110 +62,147 @@ const checkpointOwner = ({ name }: LogDuty) => ({ projection: name, collection: 
 /** The checkpoint of events without work is written after this many events or milliseconds. */
 const SAVED_EVERY = { events: 500, ms: 5000 }
 
-/** Progress of this process with a duty. */
-interface Reached {
-  /** Fencing token of the lease. The documents refuse a checkpoint with a token lower than the last one. */
-  readonly token: number
-  /** Null until it is read. */
-  checkpoint: Checkpoint | null
-  /** Number of events after the last written checkpoint. */
-  unsaved: number
-  /** When the checkpoint was last written (monotonic time). */
-  savedAt: number
-  /** True once an event was skipped. Then the stored checkpoint may not move. */
-  isIncomplete: boolean
-  readonly outage: Outage
-}
-
-/**
- * Does the work for one event. Returns whether the work is done. An event whose data cannot be read is skipped, because
- * a retry does not help and would block all later events.
- */
-const performIfReadable = async (
-  { logger }: LogDutyDeps,
-  duty: LogDuty,
-  event: StoredEvent,
-  signal: AbortSignal,
-): Promise<boolean> => {
-  try {
-    await duty.perform(event, signal)
-    return true
-  } catch (error) {
-    if (!isCausedByUnreadableData(error)) throw error
-    const { stream, revision } = event
-    logger.error({ err: error, stream, revision }, `${duty.failure}: skipped, because its data cannot be read`)
-    return false
-  }
-}
-
-/** Records progress, and writes the checkpoint if `atOnce` or if a write is due. */
-const save = async (
-  { documents, environment }: LogDutyDeps,
-  duty: LogDuty,
-  reached: Reached,
-  checkpoint: Checkpoint,
-  atOnce: boolean,
-): Promise<void> => {
-  reached.unsaved += 1
-  const isDue = reached.unsaved >= SAVED_EVERY.events || environment.monotonic() - reached.savedAt >= SAVED_EVERY.ms
-  if (!reached.isIncomplete && (atOnce || isDue)) {
-    orThrow(await documents.commit(checkpointOwner(duty), [], checkpoint, reached.token)())
-    reached.unsaved = 0
-    reached.savedAt = environment.monotonic()
-  }
-  reached.checkpoint = checkpoint
-  reached.outage.ended()
-}
-
-const follow = async (deps: LogDutyDeps, duty: LogDuty, reached: Reached, signal: AbortSignal): Promise<void> => {
-  reached.checkpoint ??= orThrow(await deps.documents.checkpoint(checkpointOwner(duty))())
-  let { last } = reached.checkpoint
-  for await (const message of deps.store.subscribe(reached.checkpoint.position, duty.prefixes, signal)) {
-    // The unreadable event may need work, which is not done.
-    if (message.kind === 'damaged' || (message.kind === 'event' && whyUnreadable(message.event) !== null))
-      reached.isIncomplete = true
-    if (message.kind !== 'event') {
-      await save(deps, duty, reached, { position: message.position, last }, false)
-      continue
-    }
-    const isConcerned = duty.concerns(message.event)
-    if (isConcerned && !(await performIfReadable(deps, duty, message.event, signal))) reached.isIncomplete = true
-    if (signal.aborted) return
-    const { position, stream, revision, id } = message.event
-    last = { stream, revision, id }
-    await save(deps, duty, reached, { position, last }, isConcerned)
+/** Returns functions that write the checkpoint of a duty. */
+const createSaving = ({ documents, environment }: LogDutyDeps, duty: LogDuty, { token }: HeldLease) => {
+  const inTurn = createSlots(1)
+  let [unsaved, savedAt] = [0, environment.monotonic()]
+  let saved: Checkpoint | null = null
+  /** The documents refuse the checkpoint when a later holder of the lease has written one. */
+  const save = (queue: DutyQueue): Promise<void> =>
+    inTurn(async () => {
+      const done = queue.done()
+      if (done !== saved) orThrow(await documents.commit(checkpointOwner(duty), [], done, token)())
+      saved = done
+      unsaved = 0
+      savedAt = environment.monotonic()
+    })
+  return {
+    save,
+    saveIfDue: async (queue: DutyQueue): Promise<void> => {
+      unsaved += 1
+      if (unsaved >= SAVED_EVERY.events || environment.monotonic() - savedAt >= SAVED_EVERY.ms) await save(queue)
+    },
   }
 }
 
 /** Runs a duty from its checkpoint until the lease is lost or released. */
-const runDuty = async (deps: LogDutyDeps, duty: LogDuty, { token, signal }: HeldLease): Promise<void> => {
-  const reached: Reached = {
-    token, checkpoint: null, unsaved: 0, savedAt: deps.environment.monotonic(), isIncomplete: false,
-    outage: createOutage(deps, duty.failure, `the duty ${duty.name} works again`),
-  }
-  let attempt = 0
-  while (!signal.aborted) {
-    const before = reached.checkpoint?.position
+const runDuty = async (deps: LogDutyDeps, duty: LogDuty, ageOf: AgeOf, held: HeldLease): Promise<void> => {
+  const { environment: { monotonic, random }, documents, logger, store, timers } = deps
+  const { signal } = held
+  const { save, saveIfDue } = createSaving(deps, duty, held)
+  const [workAdded, workDone] = [createWakeUp(timers), createWakeUp(timers)]
+  for (const { wake } of [workAdded, workDone]) signal.addEventListener('abort', wake, { once: true })
+  const outageOf = () => createOutage(deps, duty.failure, `the duty ${duty.name} works again`)
+  const [reading, working] = [outageOf(), outageOf()]
+  const backOff = (attempt: number): Promise<void> => pause(timers, retryDelay(RETRY, attempt, random()), signal)
+
+  /** Returns undefined for an event whose data cannot be read. A retry does not help, so the event is skipped. */
+  const ifReadable = async <A>(event: StoredEvent, work: () => A): Promise<Awaited<A> | undefined> => {
     try {
-      await follow(deps, duty, reached, signal)
+      return await work()
     } catch (error) {
-      reached.outage.failed(messageOf(error), { err: error })
+      if (!isCausedByUnreadableData(error)) throw error
+      const { stream, revision } = event
+      logger.error({ err: error, stream, revision }, `${duty.failure}: skipped, because its data cannot be read`)
+      return undefined
     }
-    if (reached.checkpoint?.position !== before) attempt = 0
-    // Pauses also after a subscription that ended without an error, so repeated ends cause no busy loop.
-    await pause(deps.timers, retryDelay(RETRY, attempt++, deps.environment.random()), signal)
   }
+
+  const receive = async (queue: DutyQueue, message: SubscriptionMessage): Promise<void> => {
+    if (message.kind !== 'event') {
+      if (message.kind === 'damaged') queue.skip()
+      queue.add({ position: message.position, last: queue.read().last })
+    } else {
+      const { event } = message
+      const { position, stream, revision, id, storedAt } = event
+      const due = monotonic() + Math.max(0, (duty.afterMs ?? 0) - ageOf(position, storedAt))
+      const isConcerned = await ifReadable(event, () => duty.concerns(event))
+      // An event that this version cannot read may need work, which is not done.
+      if (isConcerned === undefined || whyUnreadable(event) !== null) queue.skip()
+      const waiting = isConcerned === true ? { event, due } : undefined
+      queue.add({ position, last: { stream, revision, id } }, waiting)
+      if (waiting !== undefined && queue.next() === waiting) workAdded.wake()
+    }
+    await saveIfDue(queue)
+    while (queue.size() >= MAX_WAITING && !signal.aborted) await workDone.wait(Infinity)
+  }
+
+  const follow = async (queue: DutyQueue): Promise<void> => {
+    let attempt = 0
+    while (!signal.aborted) {
+      try {
+        for await (const message of store.subscribe(queue.read().position, duty.prefixes, signal)) {
+          await receive(queue, message)
+          reading.ended()
+          attempt = 0
+        }
+      } catch (error) {
+        reading.failed(messageOf(error), { err: error })
+      }
+      // Pauses also after a subscription that ended without an error, so repeated ends cause no busy loop.
+      await backOff(attempt++)
+    }
+  }
+
+  const perform = async (queue: DutyQueue, waiting: Waiting): Promise<void> => {
+    const isDone = await ifReadable(waiting.event, async () => {
+      await duty.perform(waiting.event)
+      return true
+    })
+    if (isDone === true) queue.complete(waiting)
+    else queue.skip(waiting)
+    workDone.wake()
+    await save(queue)
+  }
+
+  const work = async (queue: DutyQueue): Promise<void> => {
+    let attempt = 0
+    while (!signal.aborted) {
+      const next = queue.next()
+      const waitMs = next === null ? Infinity : next.due - monotonic()
+      const isWoken = waitMs > 0 && (await workAdded.wait(waitMs))
+      if (next === null || isWoken) continue
+      try {
+        await perform(queue, next)
+        attempt = 0
+        working.ended()
+      } catch (error) {
+        working.failed(messageOf(error), { err: error })
+        // The other events that are due come first.
+        queue.postpone(next, monotonic())
+        await backOff(attempt++)
+      }
+    }
+  }
+
+  const readCheckpoint = async (): Promise<Checkpoint | null> => {
+    for (let attempt = 0; !signal.aborted; attempt++) {
+      try {
+        return orThrow(await documents.checkpoint(checkpointOwner(duty))())
+      } catch (error) {
+        reading.failed(messageOf(error), { err: error })
+        await backOff(attempt)
+      }
+    }
+    return null
+  }
+
+  const checkpoint = await readCheckpoint()
+  if (checkpoint === null) return
+  const queue = createDutyQueue(checkpoint)
+  await Promise.all([follow(queue), work(queue)])
 }
 
 /** Name of the lease with which only one process at a time runs a duty. */
 export const dutyLease = (name: string): string => `duty:${name}`
 
 /**
- * Runs a duty: it does its work for each event in the order of the log until it is stopped. After a restart, or in
- * another process, it continues from the checkpoint.
+ * Runs a duty until it is stopped: it does its work for each event of the log. After a restart, or in another process,
+ * it continues from the checkpoint.
  */
 export const startLogDuty = (deps: LogDutyDeps, duty: LogDuty): RunningDuty => {
-  const work = (held: HeldLease): Promise<void> => runDuty(deps, duty, held)
+  const ageOf = createAges(deps)
+  const work = (held: HeldLease): Promise<void> => runDuty(deps, duty, ageOf, held)
   if (deps.leases !== undefined) return deps.leases.hold(dutyLease(duty.name), work)
   const controller = new AbortController()
   const running = work({ token: 0, signal: controller.signal })

@@ -45,6 +45,8 @@ export interface StoredEvent extends Omit<NewEvent, 'data'> {
   readonly stream: string
   readonly revision: Revision
   readonly position: Position
+  /** When the store wrote the event: milliseconds since 1970 by the clock of the store. Use it for ages. */
+  readonly storedAt: number
 }
 
 /** The store is unreachable or did not answer in time. The outcome of an append is unknown. */
@@ -144,5 +146,7 @@ export interface EventStore {
   readonly setMetadata: (stream: string, metadata: StreamMetadata) => TaskEither<StoreUnavailable, void>
   /** Soft delete: reads return no events, but the stream keeps its revisions. */
   readonly deleteStream: (stream: string) => TaskEither<StoreUnavailable, void>
+  /** The present time by the clock that stamps `storedAt`. The clock of this machine may be set without changing it. */
+  readonly now: () => number
   readonly close: () => Promise<void>
 }

@@ -9,7 +9,7 @@ import { channelsOver, loadCertificates } from './nodes/channel.ts'
 import { parseConnection, type Connection } from './connection.ts'
 import { resolveWithin } from './nodes/addresses.ts'
 import { createDiscovery } from './nodes/discovery.ts'
-import { createQueryNode } from './nodes/gossip.ts'
+import { createAskTime, createQueryNode, type AskTime } from './nodes/gossip.ts'
 import { reasonOf } from './failures.ts'
 import { followLeader, type Leader } from './leader.ts'
 import { checkAndWriteMark } from './mark/log-format.ts'
@@ -17,6 +17,7 @@ import { MARKED_STREAM, watchOwner } from './mark/log-owner.ts'
 import type { Ownership } from './mark/log-owner.ts'
 import { createCallTimeouts, LIMITS, type Limits, type CallTimeouts } from './call-timeouts.ts'
 import { createReads } from './reads.ts'
+import { followServerClock } from './server-clock.ts'
 import { createStreamLimits } from './stream-limits.ts'
 import { onServer, withStreamPrefix } from './stream-prefix.ts'
 import { createSubscriptions } from './subscriptions.ts'
@@ -49,18 +50,25 @@ interface Connecting {
   readonly logger: Logger | undefined
 }
 
-const connect = async (connection: Connection, { limits, timeouts, logger }: Connecting): Promise<Leader> => {
+interface Servers {
+  readonly leader: Leader
+  readonly askTime: AskTime
+}
+
+const connect = async (connection: Connection, { limits, timeouts, logger }: Connecting): Promise<Servers> => {
   try {
     const certificates = await loadCertificates(connection)
     const { hosts, discovers, credentials } = connection
+    const asking = [certificates, credentials, limits.usual] as const
     const discovery = createDiscovery({
       hosts, discovers, timers: systemTimers,
-      query: createQueryNode(certificates, credentials, limits.usual), resolve: resolveWithin(limits.usual),
+      query: createQueryNode(...asking), resolve: resolveWithin(limits.usual),
     })
     const open = channelsOver(connection, certificates)
     // A new leader gets the usual timeouts, even if the previous leader was silent.
     const onFound = timeouts.answered
-    return followLeader({ discovery, open, timers: systemTimers, limit: limits.usual, onFound, logger })
+    const leader = followLeader({ discovery, open, timers: systemTimers, limit: limits.usual, onFound, logger })
+    return { leader, askTime: createAskTime(...asking) }
   } catch (error) {
     throw new Error(`cannot connect to the event store: ${reasonOf(error)}`, { cause: error })
   }
@@ -80,7 +88,7 @@ export const openEventStoreDb = async (options: Options): Promise<EventStoreDb> 
   if (E.isLeft(connection)) throw new Error(`the event store's URL ${connection.left}`)
   const { credentials } = connection.right
   const timeouts = createCallTimeouts(limits)
-  const leader = await connect(connection.right, { limits, timeouts, logger })
+  const { leader, askTime } = await connect(connection.right, { limits, timeouts, logger })
   const calls = createCalls({ leader, credentials, timeouts })
   const reads = createReads(calls)
 
@@ -104,6 +112,9 @@ export const openEventStoreDb = async (options: Options): Promise<EventStoreDb> 
 
   const closing = new AbortController()
   const watching = ownership === null ? null : watchOwner({ calls, marked, ownership, revision }, closing.signal)
+  const clock = await followServerClock(
+    { leader, askTime, timers: systemTimers, monotonic: () => performance.now() }, closing.signal,
+  )
   const subscribe = createSubscriptions({ connected: leader, timeouts, head: reads.head })
   const parts = { calls, reads, logger }
   const store: EventStore = {
@@ -116,9 +127,10 @@ export const openEventStoreDb = async (options: Options): Promise<EventStoreDb> 
       await leader.untilKnown(signal)
       yield* subscribe(from, prefixes, signal)
     },
+    now: clock.now,
     close: async () => {
       closing.abort()
-      await watching
+      await Promise.all([watching, clock.stopped])
       leader.close()
     },
   }

@@ -23,6 +23,8 @@ export interface Leader extends Connected {
   readonly failed: (client: EventStoreDBClient, error: unknown) => void
   /** Resolves when there is a leader or when the signal aborts. */
   readonly untilKnown: (signal: AbortSignal) => Promise<void>
+  /** Returns the address of the leader. Null while there is none. */
+  readonly address: () => Address | null
   /** Returns the number of changes to another node, or to another epoch (election) of the same node. */
   readonly changes: () => number
   readonly close: () => void
@@ -202,6 +204,7 @@ export const followLeader = ({ discovery, open, timers, limit, onFound, logger }
       signal.addEventListener('abort', () => aborted.resolve(), { once: true })
       if (!signal.aborted) await Promise.race([found.promise, aborted.promise])
     },
+    address: () => leadership?.address ?? null,
     changes: () => changes,
     close: () => {
       closing.abort()

@@ -10,7 +10,7 @@ const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
 /** Converts an event of the client. Left: the event does not have the form in which this service writes events. */
 export const toStoredEvent = (recorded: RecordedEvent | undefined): E.Either<LogCorrupted, StoredEvent> => {
   if (recorded === undefined) return E.left(corrupted('a record without an event'))
-  const { id, type, data, metadata, streamId, revision, position } = recorded
+  const { id, type, data, metadata, streamId, revision, position, created } = recorded
   const reason = `revision ${revision} of ${streamId} is not an event of this service`
   if (position === undefined) return E.left(corrupted(reason))
   // The client returns text or bytes for data that it cannot parse.
@@ -21,5 +21,6 @@ export const toStoredEvent = (recorded: RecordedEvent | undefined): E.Either<Log
     // Only appends of this service write these streams, so the metadata has our form.
     metadata: metadata as unknown as EventMetadata,
     stream: streamId, revision: Number(revision), position: toPosition(position),
+    storedAt: created.getTime(),
   })
 }

@@ -49,9 +49,13 @@ export const eventStoreContract = (
       type: 'Größe',
       data: { text: 'Ünïcödé 🎙 \u2028 \ud800', list: [1, null, { a: true }], big: 1e300 },
     }
+    const before = store.now()
     const appended = await right(store.append('live-1', 'no-stream', [event]))
     const [stored] = await right(store.read('live-1'))
-    t.deepEqual(stored, { ...event, stream: 'live-1', revision: 0, position: appended.position })
+    const storedAt = stored?.storedAt ?? NaN
+    t.deepEqual(stored, { ...event, stream: 'live-1', revision: 0, position: appended.position, storedAt })
+    // The clock of a server is known to a second.
+    t.true(before - 1000 <= storedAt && storedAt <= store.now() + 1000, `${before} ${storedAt} ${store.now()}`)
     const head = await right(store.head())
     t.true(isShared ? head >= appended.position : head === appended.position)
   })

@@ -12,15 +12,12 @@ import type { Unavailable } from '../../errors.ts'
 import { whyUnreadable } from '../../log/event-serialization.ts'
 import { startLogDuty } from '../../log/log-duty.ts'
 import type { LogDutyDeps, RunningDuty } from '../../log/log-duty.ts'
-import type { Environment } from '../../ports/environment.ts'
 import type { EventStore } from '../../ports/event-store.ts'
 import type { Keyring } from '../../ports/keyring.ts'
-import { pause } from '../../waiting.ts'
 
 export interface ForgetTextDeps extends LogDutyDeps {
-  readonly store: Pick<EventStore, 'subscribe' | 'read' | 'deleteStream'>
+  readonly store: Pick<EventStore, 'subscribe' | 'now' | 'read' | 'deleteStream'>
   readonly keyring: Pick<Keyring, 'erase'>
-  readonly environment: Pick<Environment, 'now' | 'random' | 'monotonic'>
   /** Milliseconds for which a session with retention keeps its text after its end. 0: without limit. */
   readonly retentionMax: number
 }
@@ -64,23 +61,22 @@ const isRetained = async (deps: ForgetTextDeps, liveId: number): Promise<Either<
   return why === null ? E.right(created?.data.retention === true) : E.left(why)
 }
 
-/** Handles the ends one after another. They arrive in the order of time, so waiting for one never delays the next. */
 const startPolicy = (deps: ForgetTextDeps, { name, retained, afterMs }: Policy): RunningDuty =>
   startLogDuty(deps, {
     name,
     prefixes: ['live-'],
-    concerns: (event) => endOf(event) !== undefined,
-    perform: async (event, signal) => {
+    afterMs,
+    concerns: async (event) => {
       const end = endOf(event)
-      if (end === undefined) return
-      const { liveId, at } = end.data
-      const hasRetention = await isRetained(deps, liveId)
+      if (end === undefined) return false
+      const hasRetention = await isRetained(deps, end.data.liveId)
       // With damaged data the retention is unknown. Then the text stays until RETENTION_MAX, because erasure is final.
       const isUnknown = E.isLeft(hasRetention) && isUnreadable(hasRetention.left)
-      if (!(isUnknown && retained) && orThrow(hasRetention) !== retained) return
-      const due = Date.parse(at) + afterMs
-      await pause(deps.timers, Math.min(afterMs, Math.max(0, due - Date.parse(deps.environment.now()))), signal)
-      if (!signal.aborted) orThrow(await erase(deps, liveId)())
+      return (isUnknown && retained) || orThrow(hasRetention) === retained
+    },
+    perform: async (event) => {
+      const end = endOf(event)
+      if (end !== undefined) orThrow(await erase(deps, end.data.liveId)())
     },
     failure: 'the text of ended sessions could not be erased; trying again',
   })

@@ -17,7 +17,6 @@ import { nextId } from '../../log/next-id.ts'
 import { ownOrigin } from '../../log/origin.ts'
 import type { Origin } from '../../log/origin.ts'
 import type { Position, StoredEvent } from '../../ports/event-store.ts'
-import { pause } from '../../waiting.ts'
 import type { Administrators } from '../administrators.ts'
 
 /** Adds the first profile. Returns the position of its event, or null when the user already has a profile. */
@@ -72,10 +71,7 @@ export const completeUsers = (deps: CompleteUsersDeps): RunningDuty =>
     name: 'complete-users',
     prefixes: ['user-'],
     concerns: (event) => changeOf(event) !== undefined,
-    perform: async (event, signal) => {
-      const due = Date.parse(event.metadata.recordedAt) + DELAY_MS
-      await pause(deps.timers, Math.min(DELAY_MS, Math.max(0, due - Date.parse(deps.environment.now()))), signal)
-      if (!signal.aborted) await complete(deps, event)
-    },
+    afterMs: DELAY_MS,
+    perform: (event) => complete(deps, event),
     failure: 'registered users could not be completed; trying again',
   })

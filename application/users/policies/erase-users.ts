@@ -25,7 +25,6 @@ import type { LogDutyDeps, RunningDuty } from '../../log/log-duty.ts'
 import { deleteSnapshots } from '../../log/states/stream-snapshots.ts'
 import type { Position } from '../../ports/event-store.ts'
 import type { IdsOfUser } from '../../ports/read-models.ts'
-import { pause } from '../../waiting.ts'
 
 export interface EraseUserDeps extends LiveWriteDeps {
   readonly liveIdsOf: IdsOfUser
@@ -155,13 +154,11 @@ export const eraseUsers = (deps: EraseUsersDeps): RunningDuty =>
     name: 'erase-users',
     prefixes: ['user-'],
     concerns: (event) => deletedOf(event) !== undefined,
-    perform: async (event, signal) => {
+    afterMs: DELAY_MS,
+    perform: async (event) => {
       const deleted = deletedOf(event)
       if (deleted === undefined) return
-      const { userId, usernameHash, at } = deleted.data
-      const due = Date.parse(at) + DELAY_MS
-      await pause(deps.timers, Math.min(DELAY_MS, Math.max(0, due - Date.parse(deps.environment.now()))), signal)
-      if (signal.aborted) return
+      const { userId, usernameHash } = deleted.data
       if (!deps.listsAreCurrent()) throw new Error('the read models lag behind the log')
       orThrow(await eraseUser(deps)({ userId, usernameHash }, ownOrigin(deps))())
     },

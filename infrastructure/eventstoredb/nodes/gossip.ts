@@ -80,15 +80,20 @@ const problemOf = (error: RequestError, isSecure: boolean): string => {
   return mayHaveTls ? `${problem}; if the node has TLS, remove tls=false` : problem
 }
 
+/** Sends a request to a node and reads the answer. Left: why this failed, for operators. Never rejects. */
+type AskNode = <A>(
+  address: Address, read: (response: IncomingMessage) => Promise<Either<string, A>> | Either<string, A>,
+) => Promise<Either<string, A>>
+
 /**
- * Creates a function that queries a node over HTTP, because the gRPC answer does not contain the epoch. The server may
- * want an account, which is sent only over TLS: a false node that another node named has no trusted certificate.
+ * Creates a function that sends a node the request for its gossip over HTTP. The server may want an account, which is
+ * sent only over TLS: a false node that another node named has no trusted certificate.
  */
-export const createQueryNode = (
+const createAskNode = (
   certificates: Certificates,
   { username, password }: Connection['credentials'],
   limitMs: number,
-): QueryNode => async ({ host, port, alias }) => {
+): AskNode => async ({ host, port, alias }, read) => {
   const target = { host, port, path: '/gossip', headers: { accept: 'application/json' }, agent: false }
   const names = alias === undefined ? [host] : [host, alias]
   /** A node that was found by its IP address may have a certificate for the DNS name. */
@@ -106,12 +111,35 @@ export const createQueryNode = (
     const response = await new Promise<IncomingMessage>((resolve, reject) => {
       request.on('response', resolve).on('error', reject).end()
     })
-    if (response.statusCode !== 200) return E.left(`HTTP ${response.statusCode}`)
-    return E.right(readGossip(await bodyOf(response)))
+    return await read(response)
   } catch (error) {
     return E.left(problemOf(error as RequestError, certificates !== null))
   } finally {
     timeout.stop()
     request.destroy()
+  }
+}
+
+type Asking = Parameters<typeof createAskNode>
+
+/** Creates a function that queries a node over HTTP, because the gRPC answer does not contain the epoch. */
+export const createQueryNode = (...asking: Asking): QueryNode => {
+  const ask = createAskNode(...asking)
+  return (address) =>
+    ask(address, async (response) => {
+      if (response.statusCode !== 200) return E.left(`HTTP ${response.statusCode}`)
+      return E.right(readGossip(await bodyOf(response)))
+    })
+}
+
+/** Asks a node for its time: milliseconds since 1970, in whole seconds. Null: no answer. Never rejects. */
+export type AskTime = (address: Address) => Promise<number | null>
+
+/** Creates a function that reads the time off the header `date`, which every answer has, also a refusal. */
+export const createAskTime = (...asking: Asking): AskTime => {
+  const ask = createAskNode(...asking)
+  return async (address) => {
+    const time = await ask(address, ({ headers }) => E.right(Date.parse(headers.date ?? '')))
+    return E.isLeft(time) || Number.isNaN(time.right) ? null : time.right
   }
 }

@@ -50,7 +50,7 @@ export const createBacklogReader = (file: string): BacklogReader => {
   }
 
   return {
-    read: async (after, upTo, prefixes) => {
+    read: async (...window) => {
       if (closed) return null
       clearTimeout(idle)
       running ??= start()
@@ -59,7 +59,7 @@ export const createBacklogReader = (file: string): BacklogReader => {
       const id = nextId++
       const read = await new Promise<EventWindow | null>((resolve) => {
         waiting.set(id, resolve)
-        running?.postMessage([id, after, upTo, prefixes] satisfies BacklogRequest)
+        running?.postMessage([id, ...window] satisfies BacklogRequest)
       })
       clearTimeout(idle)
       if (waiting.size === 0) running?.unref()

@@ -6,9 +6,9 @@ import { createWindowReader } from './event-window.ts'
 const { file } = workerData as { readonly file: string }
 const read = createWindowReader(openForReading(file))
 
-parentPort?.on('message', ([id, after, upTo, prefixes]: BacklogRequest) => {
+parentPort?.on('message', ([id, ...window]: BacklogRequest) => {
   try {
-    parentPort?.postMessage([id, read(after, upTo, prefixes)] satisfies BacklogAnswer)
+    parentPort?.postMessage([id, read(...window)] satisfies BacklogAnswer)
   } catch {
     // The caller then reads for itself and gets the error.
     parentPort?.postMessage([id, null] satisfies BacklogAnswer)

@@ -6,13 +6,16 @@ import { GENESIS, rowHash } from './event-row.ts'
 import { eventsOf, isAppend } from './event-log-job.ts'
 import type { EncodedEvent, EventLogAnswer, EventLogJob, FlatAppend } from './event-log-job.ts'
 import { startRetention } from './event-retention.ts'
+import { startSharedClock } from '../log-clock.ts'
+import type { SharedClock } from '../log-clock.ts'
 import { serveGroupCommit } from '../group-commit.ts'
 import { SET_DIGEST, newStreamDigest, prepareEventLog } from './stream-digest.ts'
 
-const { file } = workerData as { readonly file: string }
+const { file, clock } = workerData as { readonly file: string; readonly clock: SharedClock }
 const database = openForWriting(file, { synchronous: 'FULL' })
 prepareEventLog(database)
-const retention = startRetention(database)
+const now = startSharedClock(clock, database)
+const retention = startRetention(database, now)
 
 const findStream = database.prepare(`
   SELECT sid, last, base, max_count IS NOT NULL OR max_age_ms IS NOT NULL AS isLimited FROM streams WHERE name = ?
@@ -89,7 +92,7 @@ const write = (name: string, stream: StreamRow, from: Revision, events: Readonly
   newest ??= (lastRow.get() as LastRow | undefined) ?? { pos: 0, at: 0, hash: GENESIS }
   let { pos, hash: prev } = newest
   const { sid } = stream
-  const at = Math.max(Date.now(), newest.at)
+  const at = Math.max(now(), newest.at)
   for (const [index, [id, type, data, metadata, digests]] of events.entries()) {
     pos += 1
     const rev = from + index

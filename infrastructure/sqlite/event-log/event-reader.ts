@@ -13,6 +13,7 @@ import {
 import { createBacklogReader } from './backlog-reader.ts'
 import { openForReading } from '../database.ts'
 import { EVENT_COLUMNS, eventOf, toPosition, verified, type EventRow } from './event-row.ts'
+import { createLogClock } from '../log-clock.ts'
 import { readFailure } from '../read-failure.ts'
 import { createSubscriptions } from './subscriptions.ts'
 
@@ -39,8 +40,9 @@ const streamReader = (database: DatabaseSync) => {
     low: Revision,
     high: Revision,
     limit: number,
+    now: number,
   ): ReadonlyArray<StreamRow> =>
-    statements[direction].all({ stream, low, high, limit, now: Date.now() }) as unknown as ReadonlyArray<StreamRow>
+    statements[direction].all({ stream, low, high, limit, now }) as unknown as ReadonlyArray<StreamRow>
 }
 
 /** Converts rows into events. Left: the first row that is damaged or does not follow the previous row. */
@@ -58,22 +60,26 @@ const decode = (rows: ReadonlyArray<StreamRow>, step: 1 | -1): E.Either<LogCorru
   return E.right(events)
 }
 
-type EventReader = Pick<EventStore, 'read' | 'subscribe' | 'head' | 'close'>
+type EventReader = Pick<EventStore, 'read' | 'subscribe' | 'head' | 'now' | 'close'>
 
 interface EventReaderOptions {
   readonly file: string
   /** Functions that the writer calls after each commit. Without a writer, subscriptions do not see later events. */
   readonly wakers?: Set<() => void>
+  /** The clock of the writer. Without a writer, the reader has its own. */
+  readonly now?: () => number
 }
 
 /** Opens the event log for reading, also next to the process that writes it. */
-export const openSqliteEventReader = ({ file, wakers = new Set() }: EventReaderOptions): EventReader => {
+export const openSqliteEventReader = (options: EventReaderOptions): EventReader => {
+  const { file, wakers = new Set() } = options
   const database = openForReading(file)
+  const { now = createLogClock(database) } = options
   const readRows = streamReader(database)
   const selectHead = database.prepare('SELECT max(pos) AS pos FROM events')
   const headNumber = (): number => (selectHead.get() as { readonly pos: number | null }).pos ?? 0
   const head = (): Position => (headNumber() === 0 ? BEGINNING : toPosition(headNumber()))
-  const subscriptions = createSubscriptions({ database, wakers, headNumber, backlog: createBacklogReader(file) })
+  const subscriptions = createSubscriptions({ database, wakers, headNumber, now, backlog: createBacklogReader(file) })
 
   const read: EventStore['read'] = (stream, { from, direction = 'forwards', limit = END } = {}) => async () => {
     const events: StoredEvent[] = []
@@ -83,7 +89,7 @@ export const openSqliteEventReader = ({ file, wakers = new Set() }: EventReaderO
       while (events.length < limit) {
         const wanted = Math.min(READ_BATCH, limit - events.length)
         const [low, high] = step === 1 ? [next, END] : [0, next]
-        const rows = readRows(direction, stream, low, high, wanted)
+        const rows = readRows(direction, stream, low, high, wanted, now())
         const decoded = decode(rows, step)
         if (E.isLeft(decoded)) return decoded
         events.push(...decoded.right)
@@ -102,6 +108,7 @@ export const openSqliteEventReader = ({ file, wakers = new Set() }: EventReaderO
   return {
     read,
     subscribe: subscriptions.subscribe,
+    now,
     head: () => async () => {
       try {
         return E.right(head())

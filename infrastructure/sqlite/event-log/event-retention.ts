@@ -20,6 +20,7 @@ interface StaleRow {
  */
 export const startRetention = (
   database: DatabaseSync,
+  now: () => number,
 ): { readonly schedule: () => void; readonly stop: () => void } => {
   const overdue = database.prepare(`
     SELECT sid, max_age_ms AS maxAgeMs FROM streams
@@ -41,10 +42,10 @@ export const startRetention = (
   const updateDigest = database.prepare(`${SET_DIGEST} WHERE sid = ?`)
 
   /** Returns whether more streams may be overdue. */
-  const expire = (now: number): boolean => {
-    const streams = overdue.all(now) as unknown as ReadonlyArray<{ readonly sid: number; readonly maxAgeMs: number }>
+  const expire = (at: number): boolean => {
+    const streams = overdue.all(at) as unknown as ReadonlyArray<{ readonly sid: number; readonly maxAgeMs: number }>
     for (const { sid, maxAgeMs } of streams) {
-      const kept = firstSince.get({ sid, since: now - maxAgeMs }) as
+      const kept = firstSince.get({ sid, since: at - maxAgeMs }) as
         { readonly rev: number; readonly at: number } | undefined
       expireTo.run({ sid, rev: kept?.rev ?? null, at: kept?.at ?? null })
       updateDigest.run(sid)
@@ -75,7 +76,7 @@ export const startRetention = (
   const step = (): void => {
     timer = undefined
     try {
-      if (transaction(database, () => [expire(Date.now()), purge()].includes(true))) schedule()
+      if (transaction(database, () => [expire(now()), purge()].includes(true))) schedule()
     } catch (error) {
       // For example, the disk is full. The next commit or the next interval tries again.
       if (!isSqliteError(error)) throw error

@@ -110,16 +110,16 @@ export const fromPosition = (position: Position): number => {
 
 /** An intact row. A tuple with unparsed JSON is cheaper to pass to another thread than an object. */
 export type VerifiedRow = readonly [
-  pos: number, stream: string, revision: number, type: string, id: string, data: string, metadata: string,
+  pos: number, stream: string, revision: number, type: string, id: string, at: number, data: string, metadata: string,
 ]
 
 /** Returns the row; undefined for a damaged or purged row. */
 export const verified = (row: EventRow): VerifiedRow | undefined =>
   row.data === null || row.metadata === null || !isIntact(row)
     ? undefined
-    : [row.pos, row.stream, row.rev, row.type, row.id, row.data, row.metadata]
+    : [row.pos, row.stream, row.rev, row.type, row.id, row.at, row.data, row.metadata]
 
-export const eventOf = ([pos, stream, revision, type, id, data, metadata]: VerifiedRow): StoredEvent => ({
+export const eventOf = ([pos, stream, revision, type, id, storedAt, data, metadata]: VerifiedRow): StoredEvent => ({
   id,
   type,
   data: JSON.parse(data) as Readonly<Record<string, unknown>>,
@@ -127,4 +127,5 @@ export const eventOf = ([pos, stream, revision, type, id, data, metadata]: Verif
   stream,
   revision,
   position: toPosition(pos),
+  storedAt,
 })

@@ -6,6 +6,7 @@ import { requireWellFormed } from '../../stores/append-outcome.ts'
 import type { EncodedEvent, EventLogAnswer, EventLogJob, FlatAppend } from './event-log-job.ts'
 import { openSqliteEventReader } from './event-reader.ts'
 import { contentDigests, toPosition } from './event-row.ts'
+import { newSharedClock, timeOf } from '../log-clock.ts'
 import { openWriter } from '../writer.ts'
 
 const encoded = ({ id, type, data, metadata }: NewEvent): EncodedEvent => {
@@ -28,8 +29,9 @@ export const openSqliteEventStore = async ({ file, logger }: EventStoreOptions):
     for (const wake of wakers) wake()
   }
   const worker = new URL('./event-log-worker.ts', import.meta.url)
-  const writer = await openWriter<EventLogJob, EventLogAnswer>(worker, { file }, wakeAll)
-  const { close: closeReader, ...reader } = openSqliteEventReader({ file, wakers })
+  const clock = newSharedClock()
+  const writer = await openWriter<EventLogJob, EventLogAnswer>(worker, { file, clock }, wakeAll)
+  const { close: closeReader, ...reader } = openSqliteEventReader({ file, wakers, now: () => timeOf(clock) })
 
   const outage = logger && createOutage(
     { logger, environment: { monotonic: () => performance.now() } },

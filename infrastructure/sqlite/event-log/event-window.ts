@@ -27,8 +27,11 @@ const windowOf = (rows: ReadonlyArray<EventRow>, upTo: number): EventWindow => {
   return { rows: intact, reached, damaged: null }
 }
 
-/** Reads and verifies events of streams with one of the prefixes, after row `after` (exclusive) up to row `upTo`. */
-export type ReadWindow = (after: number, upTo: number, prefixes: ReadonlyArray<string>) => EventWindow
+/**
+ * Reads and verifies events of streams with one of the prefixes, after row `after` (exclusive) up to row `upTo`. Events
+ * that are too old for their stream at the time `now` are left out.
+ */
+export type ReadWindow = (after: number, upTo: number, prefixes: ReadonlyArray<string>, now: number) => EventWindow
 
 /** Creates a reader of windows, which throws the errors of SQLite. */
 export const createWindowReader = (database: DatabaseSync): ReadWindow => {
@@ -46,11 +49,11 @@ export const createWindowReader = (database: DatabaseSync): ReadWindow => {
     statements.set(count, statement)
     return statement
   }
-  return (after, head, prefixes) => {
+  return (after, head, prefixes, now) => {
     const upTo = Math.min(head, after + MAX_EXAMINED)
     const filters = prefixes.includes('') ? [] : prefixes
     const parameters = Object.fromEntries(filters.map((prefix, n) => [`prefix${n}`, prefix]))
-    const rows = prepared(filters.length).all({ after, upTo, now: Date.now(), ...parameters })
+    const rows = prepared(filters.length).all({ after, upTo, now, ...parameters })
     return windowOf(rows as unknown as ReadonlyArray<EventRow>, upTo)
   }
 }

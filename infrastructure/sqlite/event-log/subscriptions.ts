@@ -33,13 +33,15 @@ interface Log {
   readonly wakers: Set<() => void>
   /** Returns the number of the newest row. */
   readonly headNumber: () => number
+  /** The clock of the log. */
+  readonly now: () => number
   /** Closed with the subscriptions. */
   readonly backlog: BacklogReader
 }
 
 /** Creates subscriptions to the log. They read only when the consumer pulls. */
 export const createSubscriptions = (
-  { database, wakers, headNumber, backlog }: Log,
+  { database, wakers, headNumber, now, backlog }: Log,
 ): Pick<EventStore, 'subscribe' | 'close'> => {
   let closed = false
   const readWindow = createWindowReader(database)
@@ -80,9 +82,9 @@ export const createSubscriptions = (
   /** Filters the shared newest rows. If one of them is damaged, each subscription reads its own rows. */
   const newestWindow = (after: number, head: number, prefixes: ReadonlyArray<string>): EventWindow => {
     const { windows } = newestNow()
-    const all = windows.get(`${after} ${head}`) ?? guarded(() => readWindow(after, head, ['']))
+    const all = windows.get(`${after} ${head}`) ?? guarded(() => readWindow(after, head, [''], now()))
     windows.set(`${after} ${head}`, all)
-    if (all.damaged !== null) return guarded(() => readWindow(after, head, prefixes))
+    if (all.damaged !== null) return guarded(() => readWindow(after, head, prefixes, now()))
     return { ...all, rows: all.rows.filter(([, stream]) => prefixes.some((prefix) => stream.startsWith(prefix))) }
   }
 
@@ -90,11 +92,11 @@ export const createSubscriptions = (
   const createNextWindow = (prefixes: ReadonlyArray<string>) => {
     let ahead: { readonly after: number; readonly window: Promise<EventWindow | null> } | null = null
     const readAhead = (after: number, head: number): void => {
-      ahead = head - after > BACKLOG_ROWS ? { after, window: backlog.read(after, head, prefixes) } : null
+      ahead = head - after > BACKLOG_ROWS ? { after, window: backlog.read(after, head, prefixes, now()) } : null
     }
     const readHere = (after: number, head: number): EventWindow =>
       head - after > NEWEST_ROWS
-        ? guarded(() => readWindow(after, head, prefixes))
+        ? guarded(() => readWindow(after, head, prefixes, now()))
         : newestWindow(after, head, prefixes)
     return async (after: number, head: number): Promise<EventWindow> => {
       if (ahead?.after !== after) readAhead(after, head)

@@ -53,6 +53,7 @@ const stored = (count: number): ReadonlyArray<StoredEvent> =>
     stream: 'a',
     revision,
     position: toPosition(position(BigInt(revision))),
+    storedAt: 0,
   }))
 
 test('an append with "any" is not sent again when its events are among the last of the stream', async (t) => {

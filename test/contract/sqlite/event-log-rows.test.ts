@@ -46,7 +46,8 @@ test('the times of rows never decrease, even when the clock goes back', async (t
   query(file, `UPDATE events SET at = ${ahead} WHERE pos = 2 RETURNING pos`)
   const again = await open()
   await right(again.append('a', 1, [newEvent(2)]))
-  t.is(query(file, 'SELECT at FROM events WHERE pos = 3')[0]?.['at'], ahead)
+  const at = Number(query(file, 'SELECT at FROM events WHERE pos = 3')[0]?.['at'])
+  t.true(ahead <= at && at < ahead + 60_000, `the clock of the log goes on from there: ${at - ahead} ms`)
 })
 
 test('the oldest event decides when a stream with $maxAge is purged', async (t) => {

@@ -35,14 +35,14 @@ export const formerSurvivorMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'application/log/log-duty.ts',
-    before: 'retryDelay(RETRY, attempt++, deps',
-    after: 'retryDelay(RETRY, 0, deps',
+    before: 'retryDelay(RETRY, attempt, random())',
+    after: 'retryDelay(RETRY, 0, random())',
     rows: ['a failing duty is retried with growing pauses of at most half a minute'], test: LOG_DUTY,
   },
   {
     file: 'application/log/log-duty.ts',
-    before: 'if (reached.checkpoint?.position !== before) attempt = 0',
-    after: 'void before',
+    before: 'await perform(queue, next)\n        attempt = 0',
+    after: 'await perform(queue, next)',
     rows: ['a duty that makes progress resets its pause and does nothing twice'], test: LOG_DUTY,
   },
   {
@@ -67,7 +67,7 @@ export const formerSurvivorMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'application/log/log-duty.ts',
-    before: 'reached.unsaved >= SAVED_EVERY.events || ',
+    before: 'unsaved >= SAVED_EVERY.events || ',
     after: '',
     rows: ['irrelevant events advance the checkpoint every 500 events or 5 s'], test: LOG_DUTY,
   },

@@ -65,7 +65,7 @@ export const sqliteMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'infrastructure/sqlite/event-log/event-log-worker.ts',
-    before: 'const at = Math.max(Date.now(), newest.at)',
+    before: 'const at = Math.max(now(), newest.at)',
     after: 'const at = Date.now()',
     rows: ['the times of rows never decrease, even when the clock goes back'], test: EVENT_LOG_ROWS,
   },

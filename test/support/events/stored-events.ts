@@ -43,6 +43,7 @@ export const storedEvents = (events: ReadonlyArray<PlainEvent>): ReadonlyArray<S
     stream: streamOf(event),
     revision: index,
     position: String(index + 1).padStart(20, '0') as Position,
+    storedAt: Date.parse(after(index)),
   }))
 
 /** A log that contains these events and never grows. */

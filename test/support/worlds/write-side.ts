@@ -205,13 +205,14 @@ interface SideOptions extends Partial<WriteSideOptions> {
   readonly capacity?: number
   /** False: no worker joins. */
   readonly joins?: false
+  readonly storeNow?: () => number
 }
 
 /** One process around stores in memory; `project` brings the read models up to date. */
 export const createWriteSide = async (options: SideOptions = {}) => {
-  const memory = createMemoryEventStore()
   const documents = createMemoryDocuments()
   const environment = options.environment ?? createTestEnvironment()
+  const memory = createMemoryEventStore(options.storeNow ?? (() => Date.parse(environment.now())))
   right(await documents.ensure(allProjections.map(({ collection }) => collection))())
   const deps = {
     store: memory as EventStore,

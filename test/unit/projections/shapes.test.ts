@@ -29,6 +29,7 @@ const golden: ReadonlyArray<StoredEvent> = readdirSync(EVENTS)
       stream: 'any',
       revision: index,
       position: String(index) as Position,
+      storedAt: 0,
     }
   })
 

@@ -9,14 +9,8 @@ import type {
   SubscriptionMessage,
 } from '../../../../application/ports/event-store.ts'
 
-interface Row {
-  readonly event: StoredEvent
-  /** Time of the append, in milliseconds since 1970. */
-  readonly at: number
-}
-
 interface Stream {
-  readonly rows: Row[]
+  readonly rows: StoredEvent[]
   /** Revision of the first visible event. */
   first: Revision
   /** First revision after the last deletion. */
@@ -59,18 +53,20 @@ const lastOfRetry = (
   ids: ReadonlyArray<string>,
 ): Revision | undefined => {
   const start = possibleStarts(stream, expected, ids.length).find(
-    (from) => from >= 0 && ids.every((id, index) => stream.rows[from + index]?.event.id === id),
+    (from) => from >= 0 && ids.every((id, index) => stream.rows[from + index]?.id === id),
   )
   return start === undefined ? undefined : start + ids.length - 1
 }
 
 /**
  * An event store in memory. It fulfils the contract of the port, but keeps nothing. Each answer takes one turn of the
- * microtask queue. `allEvents` returns the whole log, including truncated events.
+ * microtask queue. `allEvents` returns the whole log, including truncated events. `now`: the clock of the store.
  */
-export const createMemoryEventStore = (): EventStore & { readonly allEvents: () => ReadonlyArray<StoredEvent> } => {
+export const createMemoryEventStore = (
+  now: () => number = Date.now,
+): EventStore & { readonly allEvents: () => ReadonlyArray<StoredEvent> } => {
   const streams = new Map<string, Stream>()
-  const log: Row[] = []
+  const log: StoredEvent[] = []
   const wakers = new Set<() => void>()
 
   const streamOf = (name: string): Stream => {
@@ -82,18 +78,18 @@ export const createMemoryEventStore = (): EventStore & { readonly allEvents: () 
     const { maxCount } = stream.metadata
     if (maxCount !== undefined) stream.first = Math.max(stream.first, stream.rows.length - maxCount)
   }
-  const isVisible = ({ event, at }: Row): boolean => {
-    const { first, metadata: { maxAgeSeconds = Infinity } } = streamOf(event.stream)
-    return event.revision >= first && at >= Date.now() - maxAgeSeconds * 1000
+  const isVisible = ({ stream, revision, storedAt }: StoredEvent): boolean => {
+    const { first, metadata: { maxAgeSeconds = Infinity } } = streamOf(stream)
+    return revision >= first && storedAt >= now() - maxAgeSeconds * 1000
   }
-  const head = (): Position => log.at(-1)?.event.position ?? BEGINNING
+  const head = (): Position => log.at(-1)?.position ?? BEGINNING
 
   const append: EventStore['append'] = (name, expected, events) => async () => {
     const ids = events.map(({ id }) => id)
     checkIds(ids)
     const stream = streamOf(name)
     const answer = (revision: Revision) =>
-      TE.right({ revision, position: stream.rows[revision]?.event.position ?? BEGINNING })()
+      TE.right({ revision, position: stream.rows[revision]?.position ?? BEGINNING })()
 
     const stored = lastOfRetry(stream, expected, ids)
     if (stored !== undefined) return answer(stored)
@@ -102,14 +98,12 @@ export const createMemoryEventStore = (): EventStore & { readonly allEvents: () 
       const actual = last < 0 ? ('no-stream' as const) : last
       return TE.left({ _tag: 'WrongRevision' as const, stream: name, actual })()
     }
-    const rows = events.map((event, index): Row => ({
-      event: {
-        ...(JSON.parse(JSON.stringify(event)) as typeof event),
-        stream: name,
-        revision: last + 1 + index,
-        position: positionOf(log.length + 1 + index),
-      },
-      at: Date.now(),
+    const rows = events.map((event, index): StoredEvent => ({
+      ...(JSON.parse(JSON.stringify(event)) as typeof event),
+      stream: name,
+      revision: last + 1 + index,
+      position: positionOf(log.length + 1 + index),
+      storedAt: now(),
     }))
     stream.rows.push(...rows)
     log.push(...rows)
@@ -119,7 +113,7 @@ export const createMemoryEventStore = (): EventStore & { readonly allEvents: () 
   }
 
   const read: EventStore['read'] = (name, { from, direction = 'forwards', limit = Infinity } = {}) => async () => {
-    const visible = (streams.get(name)?.rows ?? []).filter(isVisible).map(({ event }) => event)
+    const visible = (streams.get(name)?.rows ?? []).filter(isVisible)
     const wanted =
       direction === 'forwards'
         ? visible.filter(({ revision }) => revision >= (from ?? 0))
@@ -152,9 +146,9 @@ export const createMemoryEventStore = (): EventStore & { readonly allEvents: () 
       for (let row = log[next]; row !== undefined; row = log[next]) {
         next += 1
         if (signal.aborted) return
-        if (!prefixes.some((prefix) => row?.event.stream.startsWith(prefix)) || !isVisible(row)) continue
-        position = row.event.position
-        yield { kind: 'event', event: row.event }
+        if (!prefixes.some((prefix) => row?.stream.startsWith(prefix)) || !isVisible(row)) continue
+        position = row.position
+        yield { kind: 'event', event: row }
       }
       if (signal.aborted) return
       yield { kind: 'caught-up', position }
@@ -181,7 +175,8 @@ export const createMemoryEventStore = (): EventStore & { readonly allEvents: () 
       if (stream !== undefined) stream.first = stream.base = stream.rows.length
       return TE.right(undefined)()
     },
+    now,
     close: () => Promise.resolve(),
-    allEvents: () => log.map(({ event }) => event),
+    allEvents: () => log,
   }
 }

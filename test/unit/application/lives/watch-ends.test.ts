@@ -6,6 +6,7 @@ const at = '2026-11-21T09:30:00.123456+00:00'
 
 const eventAt = (n: number, type: string, data: Readonly<Record<string, unknown>>): StoredEvent => ({
   id: String(n), type, data, stream: `live-${n}`, revision: n, position: String(n).padStart(4, '0') as Position,
+  storedAt: 0,
   metadata: { correlationId: 'c', causationId: 'c', actor: 'service', recordedAt: at },
 })
 const dataOf = (liveId: number) => ({ liveId, userId: 1, at })

@@ -32,7 +32,7 @@ const claiming = (store: EventStore, environment = createTestEnvironment()) => {
 }
 
 const withFates = (...fates: ReadonlyArray<Fate>) => {
-  const memory = createMemoryEventStore()
+  const memory = createMemoryEventStore(() => 0)
   const failing = createFailingStore(memory, { [STREAM]: fates })
   return { memory, claim: claiming(failing.store), appends: () => failing.appendsTo(STREAM) }
 }
