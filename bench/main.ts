@@ -13,6 +13,7 @@ import { durableAppends } from './durable-append.ts'
 import type { Benchmark, Figure, SkippedFigure } from './harness.ts'
 import { machine, measure } from './harness.ts'
 import { listCosts } from './list-cost.ts'
+import { firstBuilds } from './first-build.ts'
 import { gpuSessions } from './gpu/gpu-sessions.ts'
 import { lives } from './lives.ts'
 import { peers } from './peer.ts'
@@ -29,7 +30,7 @@ import { speechSizing } from './speech/sizing.ts'
 import { starts } from './start.ts'
 
 const BENCHMARKS: ReadonlyArray<Benchmark> = [
-  ...durableAppends, ...listCosts, ...rebuilds, ...starts, ...pipelines, ...services, lives, demoLives, ...sockets,
+  ...durableAppends, ...listCosts, ...rebuilds, ...firstBuilds, ...starts, ...pipelines, ...services, lives, demoLives, ...sockets,
   ...peers, relay, ...gpuSessions, ...decoderSteps, ...clusters, ...comparisons,
 ]
 

@@ -9,6 +9,8 @@ export interface Batch {
   readonly position: Position
   /** The subscription has delivered the whole log as it was when the subscription began. */
   readonly caughtUp: boolean
+  /** It ended at the limit, so more messages are likely to be ready. */
+  readonly isFull: boolean
 }
 
 const IDLE = Symbol('no message is ready')
@@ -25,10 +27,13 @@ const createIdleCheck = (): (() => Promise<typeof IDLE>) => {
     }))
 }
 
-const batchOf = (messages: ReadonlyArray<SubscriptionMessage>, last: SubscriptionMessage): Batch => ({
+const batchOf = (
+  messages: ReadonlyArray<SubscriptionMessage>, last: SubscriptionMessage, limit: number,
+): Batch => ({
   events: messages.flatMap((message) => (message.kind === 'event' ? [message.event] : [])),
   position: last.kind === 'event' ? last.event.position : last.position,
   caughtUp: messages.some((message) => message.kind === 'caught-up'),
+  isFull: messages.length >= limit,
 })
 
 /**
@@ -44,7 +49,7 @@ export async function* inBatches(
   let waiting: Array<SubscriptionMessage> = []
   const take = (): ReadonlyArray<Batch> => {
     const last = waiting.at(-1)
-    const taken = last === undefined ? [] : [batchOf(waiting, last)]
+    const taken = last === undefined ? [] : [batchOf(waiting, last, limit)]
     waiting = []
     return taken
   }

@@ -2,6 +2,7 @@ import * as E from 'fp-ts/lib/Either.js'
 import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
 import type { Checkpoint } from '../application/ports/documents.ts'
 import type { EventStore, StoreUnavailable } from '../application/ports/event-store.ts'
+import { orThrow } from '../domain/shared/or-throw.ts'
 
 /** What an operator can do when the log is older than what was built from it. */
 export const OLDER_LOG_REMEDY =
@@ -35,3 +36,11 @@ export const olderLogReason =
     const isShorter = end === undefined || end.revision < revision
     return E.right(isShorter ? `the log is an older copy: ${stream} ends before event ${revision}` : null)
   }
+
+/** Throws when the log is an older copy, because its events would be folded into newer documents. */
+export const requireSameLog = async (
+  store: Pick<EventStore, 'head' | 'read'>, checkpoint: Checkpoint,
+): Promise<void> => {
+  const reason = orThrow(await olderLogReason(store, checkpoint)())
+  if (reason !== null) throw new Error(`${reason}; restore the newer log, or rebuild the read model`)
+}

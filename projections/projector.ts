@@ -6,11 +6,12 @@ import { createProgress } from './progress/progress.ts'
 import { publishProgress } from './progress/publish-progress.ts'
 import { modelOf } from './projection.ts'
 import type { Projection } from './projection.ts'
+import { createReads } from './reads/reads.ts'
 import { createRebuildRequests } from './rebuild/rebuild-requests.ts'
 import { createRunner } from './runner.ts'
 import type { Runner, RunnerDeps } from './runner.ts'
 
-export interface ProjectorDeps extends Omit<RunnerDeps, 'prefixes' | 'token'> {
+export interface ProjectorDeps extends Omit<RunnerDeps, 'reads' | 'token'> {
   readonly projections: ReadonlyArray<Projection>
   /** Null: this process runs no projections. */
   readonly leases: Pick<Leases, 'hold' | 'isAlone'> | null
@@ -28,16 +29,17 @@ const aborted = (signal: AbortSignal): Promise<void> =>
   })
 
 /**
- * Keeps the read models up to date until the signal aborts. It runs the projections whose leases it holds, each on its
- * own, so a failing projection does not stop the others. It follows the progress of projections in other processes.
+ * Keeps the read models up to date until the signal aborts. It runs the projections whose leases it holds. They share
+ * one read of the log, which a failing projection leaves. It follows the progress of projections in other processes.
  */
 export const startProjector = (deps: ProjectorDeps): Projector => {
   const { documents, projections, leases, environment, timers, logger, signal } = deps
   const names = projections.map(({ name }) => name)
-  // Every projection subscribes to the streams of all projections, so its position passes every event without delay.
-  // Otherwise callers that wait for a position would depend on how often a store sends checkpoints.
+  // Every projection reads the streams of all projections, so its position passes every event without delay. Otherwise
+  // callers that wait for a position would depend on how often a store sends checkpoints.
   const prefixes = [...new Set(projections.flatMap((projection) => projection.prefixes))]
   const progress = createProgress(names, deps)
+  const reads = createReads({ ...deps, prefixes })
   const runners = new Map<string, Runner>()
   let finishesRebuilds = false
 
@@ -54,7 +56,7 @@ export const startProjector = (deps: ProjectorDeps): Projector => {
   const runUnder = async (projection: Projection, held: HeldLease): Promise<void> => {
     const report = progress.reporter(projection.name)
     const holding = AbortSignal.any([signal, held.signal])
-    const runner = createRunner({ ...deps, prefixes, token: held.token, signal: holding }, projection, report)
+    const runner = createRunner({ ...deps, reads, token: held.token, signal: holding }, projection, report)
     runners.set(projection.name, runner)
     report.owned(true)
     const endPublishing = publisher?.begin(modelOf(projection), held.token)

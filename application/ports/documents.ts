@@ -1,7 +1,10 @@
+import type { Either } from 'fp-ts/lib/Either.js'
 import type { Option } from 'fp-ts/lib/Option.js'
+import type { Task } from 'fp-ts/lib/Task.js'
 import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
 import { BEGINNING } from './event-store.ts'
 import type { Position, StoredEvent } from './event-store.ts'
+import type { StuckAt } from './projector.ts'
 
 export type Scalar = string | number | boolean | null
 export type Document = Readonly<Record<string, unknown>>
@@ -30,16 +33,20 @@ export const MOVED: DocumentsUnavailable = {
 /** The checkpoint before the first commit. */
 export const NO_CHECKPOINT: Checkpoint = { position: BEGINNING, last: null }
 
+interface ChangeOf<Kind extends string> {
+  readonly kind: Kind
+  readonly collection: string
+  readonly id: string
+  readonly position: Position
+  /**
+   * Position of the stored document, as the writer knows it. Null: there is no document. It saves the store a read. A
+   * wrong or missing value changes nothing else.
+   */
+  readonly replaces?: Position | null
+}
+
 /** Replaces or removes a document, unless the stored document has this position or a later one. */
-export type Change =
-  | {
-      readonly kind: 'put'
-      readonly collection: string
-      readonly id: string
-      readonly document: Document
-      readonly position: Position
-    }
-  | { readonly kind: 'remove'; readonly collection: string; readonly id: string; readonly position: Position }
+export type Change = (ChangeOf<'put'> & { readonly document: Document }) | ChangeOf<'remove'>
 
 /** Top-level members to compare. A list matches any of its values. */
 export type Filter = Readonly<Record<string, Scalar | ReadonlyArray<Scalar>>>
@@ -102,6 +109,9 @@ export interface PublishedProgress {
   /** True while the projection retries after a failure. */
   readonly isHeldUp: boolean
   readonly isRebuilding: boolean
+  /** See ProjectionLag. Versions before 0.2.0 do not publish these two. */
+  readonly stuckAt?: StuckAt | null
+  readonly share?: number | null
 }
 
 /** Progress of one read model. `token`: fencing token of the lease of the process that publishes it. */
@@ -109,6 +119,14 @@ export interface ProgressUpdate {
   readonly model: ReadModel
   readonly token: number
   readonly progress: PublishedProgress
+}
+
+/** The changes of one read model up to a checkpoint. `token`: fencing token of the writer's lease, 0 without leases. */
+export interface Commit {
+  readonly whose: Checkpointed
+  readonly changes: ReadonlyArray<Change>
+  readonly checkpoint: Checkpoint
+  readonly token: number
 }
 
 /** The read models: documents with a position guard, and the checkpoint of each projection. */
@@ -131,6 +149,11 @@ export interface Documents {
     checkpoint: Checkpoint,
     token?: number,
   ) => TaskEither<DocumentsUnavailable, void>
+  /**
+   * Makes commits of different read models together: at most one bulk write for each collection, then one for all
+   * checkpoints. Returns one outcome for each commit, because a commit that fails does not affect the others.
+   */
+  readonly commitAll: (commits: ReadonlyArray<Commit>) => Task<ReadonlyArray<Either<DocumentsUnavailable, void>>>
   /**
    * Publishes progress. Ignores read models without a checkpoint, and read models whose checkpoint has a higher token.
    * Published progress may be lost.

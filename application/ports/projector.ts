@@ -1,6 +1,13 @@
 import type { Either } from 'fp-ts/lib/Either.js'
 import type { Position } from './event-store.ts'
 
+/** The event that a projection cannot apply, and the document that it would change (null: unknown). */
+export interface StuckAt {
+  readonly stream: string
+  readonly revision: number
+  readonly document: string | null
+}
+
 /** Progress of one projection. */
 export interface ProjectionLag {
   readonly projection: string
@@ -10,6 +17,10 @@ export interface ProjectionLag {
   readonly secondsBehind: number
   /** The error that is being retried. Null without an error. */
   readonly error: string | null
+  /** Where the projection fails, although its store takes other writes. It retries alone. Null otherwise. */
+  readonly stuckAt: StuckAt | null
+  /** Part of the log, 0 to 1, in the documents, while many events are still to be read. Null otherwise. */
+  readonly share: number | null
   /** Failed attempts since the start of the process. */
   readonly failures: number
   /** True while a new copy of its read model is being built. The old copy stays in use. */
@@ -44,7 +55,10 @@ export interface Rebuilt {
 
 /** Keeps the read models up to date, and reports progress to writers, health checks and metrics. */
 export interface Projector {
-  /** Resolves when every projection has passed `position`, or after a timeout, which is counted. */
+  /**
+   * Resolves when every projection has passed `position`, or after a timeout, which is counted. Does not wait for
+   * projections that are stuck, or that are still reading an old log: nobody could read the write in their lists.
+   */
   readonly whenProjected: (position: Position) => Promise<void>
   /** Resolves when every projection has processed the log as it was at the start, or the projector has stopped. */
   readonly caughtUp: () => Promise<void>

@@ -1,82 +1,19 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 import * as O from 'fp-ts/lib/Option.js'
-import type { Collection, Db } from 'mongodb'
-import { OUTRANKED } from '../../application/ports/documents.ts'
-import type {
-  Change, Checkpointed, Document, Documents, DocumentsUnavailable, EventName, PublishedProgress,
-} from '../../application/ports/documents.ts'
+import type { Db } from 'mongodb'
+import type { Checkpointed, Document, Documents, DocumentsUnavailable } from '../../application/ports/documents.ts'
 import { BEGINNING } from '../../application/ports/event-store.ts'
-import type { Position } from '../../application/ports/event-store.ts'
 import { requireCount } from '../stores/require-count.ts'
 import { createCollections } from './collections.ts'
 import type { CollectionsConnection } from './collections.ts'
 import { MAINTENANCE_MS } from './connection.ts'
-import { checkUpserted, retryUpsert, putGuarded, ignoreDuplicate } from './guarded-writes.ts'
+import { createCommits, unavailable, upTo } from './commits.ts'
+import type { StoredCheckpoint } from './commits.ts'
 import type { StoredDocument } from './guarded-writes.ts'
 import { outcomeOf } from './outcome.ts'
 import type { Limit } from './outcome.ts'
 import { pageQuery } from './page-query.ts'
-
-/**
- * A checkpoint: the position in the log up to which a read model contains all events. Its id is the server's name of
- * the collection, so both are replaced together. A duty (a background task that follows the log) has no collection. The
- * id of its checkpoint is the name of the duty.
- */
-interface StoredCheckpoint {
-  readonly _id: string
-  readonly v: Position
-  readonly last?: EventName | null
-  /** Token of the writer's lease; absent in checkpoints of versions without leases. */
-  readonly token?: number
-  /** The progress that the projection has published to other processes. */
-  readonly told?: PublishedProgress
-}
-
-/** Matches tokens up to this one, and documents without a token. */
-const upTo = (token: number) => ({ $not: { $gt: token } })
-
-/**
- * Moves a checkpoint forwards, never backwards. Returns false when a writer with a higher token has written it, so this
- * writer has lost its lease.
- */
-const raiseCheckpoint = async (
-  checkpoints: Collection<StoredCheckpoint>, checkpoint: StoredCheckpoint & { readonly token: number },
-): Promise<boolean> => {
-  const { _id, ...reached } = checkpoint
-  const { v, token } = reached
-  let isRaised = false
-  const notLater = { _id, v: { $not: { $gt: v } }, token: upTo(token) }
-  const raise = () => checkpoints.updateOne(notLater, { $set: reached }, { upsert: true })
-  await ignoreDuplicate(async () => {
-    checkUpserted(await retryUpsert(raise))
-    isRaised = true
-  })
-  return isRaised || (await checkpoints.findOne({ _id, token: { $gt: token } })) === null
-}
-
-/** Converts the document through JSON, so it equals the documents of the other stores. */
-const toStored = (change: Change): StoredDocument => ({
-  _id: change.id,
-  v: change.position,
-  body: change.kind === 'put' ? (JSON.parse(JSON.stringify(change.document)) as Document) : null,
-})
-
-/** Groups the changes by collection and keeps the latest change of each document. */
-const latestByCollection = (
-  changes: ReadonlyArray<Change>,
-): ReadonlyMap<string, ReadonlyMap<string, Change>> => {
-  const collections = new Map<string, Map<string, Change>>()
-  for (const change of changes) {
-    const latest = collections.get(change.collection) ?? new Map<string, Change>()
-    const previous = latest.get(change.id)
-    if (previous === undefined || change.position > previous.position) latest.set(change.id, change)
-    collections.set(change.collection, latest)
-  }
-  return collections
-}
-
-const unavailable = (reason: string): DocumentsUnavailable => ({ _tag: 'DocumentsUnavailable', reason })
 
 /** Returns the stored body as a document; null when it is not an object, so this service did not write it. */
 const documentIn = (body: unknown): Document | null =>
@@ -101,6 +38,8 @@ export const createMongoDocuments = (connection: CollectionsConnection): Documen
   ): Promise<Either<DocumentsUnavailable, A>> =>
     E.mapLeft(unavailable)(await outcomeOf(limit, requests))
 
+  const commitAll = createCommits({ checkpoints, checkpointId, current: collections.current, limitMs })
+
   return {
     ensure: (specs) => () =>
       request(async () => {
@@ -108,24 +47,11 @@ export const createMongoDocuments = (connection: CollectionsConnection): Documen
         for (const spec of specs) places.push(await collections.ensure(spec))
         return places
       }, MAINTENANCE_MS),
-    commit: (target, changes, { position: v, last }, token = 0) => async () => {
-      const latest = [...latestByCollection(changes)].map(
-        ([name, changesById]) => [name, [...changesById.values()].map(toStored)] as const,
-      )
-      // Resolves all names in one turn, so a replaced read model affects the documents and the checkpoint alike.
-      const places = Promise.all([
-        checkpointId(target),
-        ...latest.map(async ([name, documents]) => ({ collection: await collections.current(name), documents })),
-      ])
-      const done = await request(async (limit) => {
-        const [_id, ...puts] = await places
-        await Promise.all(puts.map(({ collection, documents }) => putGuarded(collection, documents, limit)))
-        limit.check()
-        return await raiseCheckpoint(checkpoints, { _id, v, last, token })
-      })
-      if (E.isLeft(done)) return done
-      return done.right ? E.right(undefined) : E.left(OUTRANKED)
+    commit: (whose, changes, checkpoint, token = 0) => async () => {
+      const [outcome] = await commitAll([{ whose, changes, checkpoint, token }])()
+      return outcome ?? E.left(unavailable('the commit has no outcome'))
     },
+    commitAll,
     publishProgress: (updates) => async () => {
       const ids = Promise.all(updates.map(({ model }) => checkpointId(model)))
       return request(async ({ check }) => {

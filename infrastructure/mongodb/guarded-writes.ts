@@ -13,8 +13,6 @@ export interface StoredDocument {
   readonly body: Document | null
 }
 
-/** Every tested server with MongoDB's protocol handles this number of writes in one request. */
-const BATCH = 50
 /** A write fails after this number of rounds in which other writers were faster. */
 const MAX_ROUNDS = 10
 /** Error code: another document has the key. */
@@ -55,17 +53,32 @@ export const retryUpsert = async <A>(upsert: () => Promise<A>): Promise<A> => {
   }
 }
 
-/** Returns false when another writer has created one of the documents meanwhile. */
-const insertAll = async (
+/** A document to store. `replaces`: position of the stored document; null if there is none; absent if unknown. */
+export interface GuardedPut {
+  readonly document: StoredDocument
+  readonly replaces?: Position | null | undefined
+}
+
+/**
+ * Inserts documents, and replaces those whose stored version is older, in one bulk write. Returns false when another
+ * writer has created one of the new documents, or when a stored document is not older.
+ */
+const writeAll = async (
   collection: Collection<StoredDocument>,
-  documents: ReadonlyArray<StoredDocument>,
+  absent: ReadonlyArray<StoredDocument>,
+  older: ReadonlyArray<StoredDocument>,
 ): Promise<boolean> => {
-  if (documents.length === 0) return true
+  if (absent.length + older.length === 0) return true
+  const inserts = absent.map((document) => ({ insertOne: { document } }))
+  const replacements = older.map(({ _id, v, body }) => ({
+    replaceOne: { filter: { _id, v: { $lt: v } }, replacement: { v, body } },
+  }))
   try {
-    const { insertedCount } = await collection.insertMany(documents, { ordered: false })
-    if (insertedCount !== documents.length)
-      throw new Error(`the server acknowledged ${insertedCount} of ${documents.length} inserts`)
-    return true
+    const { insertedCount, matchedCount } =
+      await collection.bulkWrite([...inserts, ...replacements], { ordered: false })
+    if (insertedCount !== absent.length)
+      throw new Error(`the server acknowledged ${insertedCount} of ${absent.length} inserts`)
+    return matchedCount === older.length
   } catch (error) {
     if (!(error instanceof MongoBulkWriteError) || error.result.getWriteConcernError() !== undefined) throw error
     const failures = [error.writeErrors].flat()
@@ -74,22 +87,26 @@ const insertAll = async (
   }
 }
 
-/** Replaces each document whose stored version is older. Returns false when one of them was not older. */
-const replaceAll = async (
-  collection: Collection<StoredDocument>,
-  documents: ReadonlyArray<StoredDocument>,
+/** Writes without a read, if the writer knows all stored positions. Returns false when a position was not as known. */
+const writeKnown = async (
+  collection: Collection<StoredDocument>, puts: ReadonlyArray<GuardedPut>,
 ): Promise<boolean> => {
-  if (documents.length === 0) return true
-  const replacements = documents.map(({ _id, v, body }) => ({
-    replaceOne: { filter: { _id, v: { $lt: v } }, replacement: { v, body } },
-  }))
-  const { matchedCount } = await collection.bulkWrite(replacements, { ordered: false })
-  return matchedCount === documents.length
+  if (puts.some(({ replaces }) => replaces === undefined)) return false
+  const documentsOf = (isAbsent: boolean): ReadonlyArray<StoredDocument> =>
+    puts.flatMap(({ document, replaces }) => ((replaces === null) === isAbsent ? [document] : []))
+  return await writeAll(collection, documentsOf(true), documentsOf(false))
 }
 
-const putBatch = async (
-  collection: Collection<StoredDocument>, documents: ReadonlyArray<StoredDocument>, { maxTimeMS, check }: Limit,
+/**
+ * Stores each document unless the stored document has the same or a later position. The documents must have distinct
+ * ids. A duplicate key or an unmatched filter may have two causes: a newer document exists, or another writer inserted
+ * the same new id. So the stored positions are then read again.
+ */
+export const putGuarded = async (
+  collection: Collection<StoredDocument>, puts: ReadonlyArray<GuardedPut>, { maxTimeMS, check }: Limit,
 ): Promise<void> => {
+  if (await writeKnown(collection, puts)) return
+  const documents = puts.map(({ document }) => document)
   const ids = documents.map(({ _id }) => _id)
   for (let round = 0; round < MAX_ROUNDS; round++) {
     check()
@@ -100,21 +117,7 @@ const putBatch = async (
     const versions = new Map(stored.map(({ _id, v }) => [_id, v]))
     const absent = documents.filter(({ _id }) => !versions.has(_id))
     const older = documents.filter(({ _id, v }) => (versions.get(_id) ?? v) < v)
-    const [inserted, replaced] = [await insertAll(collection, absent), await replaceAll(collection, older)]
-    if (inserted && replaced) return
+    if (await writeAll(collection, absent, older)) return
   }
   throw new Error(`other writers changed the same documents ${MAX_ROUNDS} times`)
-}
-
-/**
- * Stores each document unless the stored document has the same or a later position. `documents` must have distinct ids.
- * A duplicate key or an unmatched filter may have two causes: a newer document exists, or another writer inserted the
- * same new id. So the stored positions are then read again.
- */
-export const putGuarded = async (
-  collection: Collection<StoredDocument>, documents: ReadonlyArray<StoredDocument>, limit: Limit,
-): Promise<void> => {
-  const count = Math.ceil(documents.length / BATCH)
-  const batches = Array.from({ length: count }, (_, n) => documents.slice(n * BATCH, (n + 1) * BATCH))
-  await Promise.all(batches.map((batch) => putBatch(collection, batch, limit)))
 }

@@ -58,11 +58,15 @@ const report = (followed: Followed, published: PublishedProgress | null, now: nu
     followed.beatAt = now
     reporter.reached(published.passed)
     reporter.rebuilding(published.isRebuilding)
+    reporter.catchingUp(published.share ?? null)
     if (!published.isResting) reporter.working()
     else if (followed.beats >= 2) reporter.resting()
   }
   if (now - followed.beatAt >= SILENCE_TIMEOUT_MS) reportError(followed, NOT_RUNNING)
-  else reportError(followed, published?.isHeldUp === true ? FAILING_ELSEWHERE : null)
+  else {
+    reportError(followed, published?.isHeldUp === true ? FAILING_ELSEWHERE : null)
+    reporter.stuck(published?.stuckAt ?? null)
+  }
 }
 
 /**

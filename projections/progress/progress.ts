@@ -1,7 +1,7 @@
 import type { Environment } from '../../application/ports/environment.ts'
 import { BEGINNING } from '../../application/ports/event-store.ts'
 import type { Position } from '../../application/ports/event-store.ts'
-import type { ProjectionLag, Projector } from '../../application/ports/projector.ts'
+import type { ProjectionLag, Projector, StuckAt } from '../../application/ports/projector.ts'
 import type { Timers } from '../../application/ports/timers.ts'
 
 /** A write request waits at most this long for the projections, so that it answers within two seconds. */
@@ -18,6 +18,10 @@ export interface Reporter {
   readonly resting: () => void
   readonly failing: (error: string) => void
   readonly succeeding: () => void
+  /** The projection fails at this event, although its store takes other writes. Until `succeeding`. */
+  readonly stuck: (at: StuckAt | null) => void
+  /** Part of the log that is done, while many events are still to be read. Null: not so many, or unknown. */
+  readonly catchingUp: (share: number | null) => void
   readonly rebuilding: (isRebuilding: boolean) => void
   /** The error that is being retried. Null without an error. */
   readonly error: () => string | null
@@ -30,6 +34,8 @@ interface State {
   /** Monotonic time since which events are waiting to be projected. Null at rest. */
   busySince: number | null
   error: string | null
+  stuckAt: StuckAt | null
+  share: number | null
   failures: number
   rebuilding: boolean
   isOwn: boolean
@@ -64,6 +70,8 @@ export const createProgress = (
         hasCaughtUp: false,
         busySince: environment.monotonic(),
         error: null,
+        stuckAt: null,
+        share: null,
         failures: 0,
         rebuilding: false,
         isOwn: false,
@@ -87,7 +95,8 @@ export const createProgress = (
 
   const whenProjected = (position: Position): Promise<void> =>
     new Promise((resolve) => {
-      const isDone = (): boolean => every((state) => state.position >= position)
+      const isDone = (): boolean =>
+        every(({ stuckAt, share, ...state }) => state.position >= position || stuckAt !== null || share !== null)
       if (isDone()) {
         resolve()
         return
@@ -126,6 +135,8 @@ export const createProgress = (
       owned: (isOwn) => {
         state.isOwn = isOwn
         state.error = null
+        state.stuckAt = null
+        state.share = null
         state.rebuilding = false
         state.busySince ??= environment.monotonic()
         wake()
@@ -140,6 +151,7 @@ export const createProgress = (
       resting: () => {
         state.busySince = null
         state.hasCaughtUp = true
+        state.share = null
         wake()
       },
       failing: (error) => {
@@ -150,6 +162,15 @@ export const createProgress = (
       },
       succeeding: () => {
         state.error = null
+        state.stuckAt = null
+      },
+      stuck: (at) => {
+        state.stuckAt = at
+        wake()
+      },
+      catchingUp: (share) => {
+        state.share = share
+        wake()
       },
       rebuilding: (isRebuilding) => {
         state.rebuilding = isRebuilding

@@ -31,6 +31,7 @@ export interface ProgressPublisher {
 const isSameProgress = (a: ProjectionLag, b: ProjectionLag): boolean =>
   a.position === b.position && a.hasCaughtUp === b.hasCaughtUp && a.rebuilding === b.rebuilding
   && (a.secondsBehind === 0) === (b.secondsBehind === 0) && (a.error === null) === (b.error === null)
+  && a.share === b.share && a.stuckAt === b.stuckAt
 
 /**
  * Publishes the progress of the projections that this process runs, for other processes. Changes within
@@ -56,9 +57,9 @@ export const publishProgress = (deps: PublishProgressDeps): ProgressPublisher =>
       const running = published.get(lag.projection)
       if (running === undefined) return []
       last.set(lag.projection, lag)
-      const { position: passed, hasCaughtUp, secondsBehind, error, rebuilding: isRebuilding } = lag
-      const isResting = hasCaughtUp && secondsBehind === 0
-      return [{ ...running, progress: { passed, beat, isResting, isHeldUp: error !== null, isRebuilding } }]
+      const { position: passed, hasCaughtUp, secondsBehind, error, rebuilding: isRebuilding, stuckAt, share } = lag
+      const [isResting, isHeldUp] = [hasCaughtUp && secondsBehind === 0, error !== null]
+      return [{ ...running, progress: { passed, beat, isResting, isHeldUp, isRebuilding, stuckAt, share } }]
     })
     if (updates.length === 0) return
     const written = await documents.publishProgress(updates)()

@@ -16,6 +16,7 @@ import { OLDER_LOG_REMEDY, olderLogReason } from '../older-log.ts'
 import { modelOf } from '../projection.ts'
 import type { Projection } from '../projection.ts'
 import { retryWhileUnavailable } from '../retry-while-unavailable.ts'
+import { shareOf } from '../share-of.ts'
 import { createRebuildNotes } from './rebuild-notes.ts'
 
 /** Rounds of catching up with a growing log before writers must wait. */
@@ -40,16 +41,6 @@ export interface RebuildDeps {
   /** Interrupts the rebuild. The next rebuild continues from there. */
   readonly signal: AbortSignal
   readonly onProgress: (progress: RebuildProgress) => void
-}
-
-/**
- * Returns the part of the log before a position, 0 to 1. Positions are opaque, but in all our stores they begin with a
- * number of fixed width that grows with the log. Returns null for any other position.
- */
-export const shareOf = (position: Position, head: Position): number | null => {
-  const [done, all] = [position, head].map((text) => /^\d+/.exec(text)?.[0])
-  if (done === undefined || all === undefined || done.length !== all.length || Number(all) === 0) return null
-  return Math.min(1, Number(done) / Number(all))
 }
 
 /** Throws on a damaged event, because the old read model may be the only place that still has its data. */

@@ -2,6 +2,7 @@ import test, { type ExecutionContext, type SerialFn } from 'ava'
 import * as O from 'fp-ts/lib/Option.js'
 import type { Document, Documents } from '../../application/ports/documents.ts'
 import { BEGINNING } from '../../application/ports/event-store.ts'
+import { commitsContract } from './commits.contract.ts'
 import { pagesContract } from './document-pages.contract.ts'
 import { positionAt, commit, everything, ids, MODEL, put, remove } from './documents-support.ts'
 import { right } from './event-store-support.ts'
@@ -101,6 +102,8 @@ export const documentsContract = (
   )
 
   tokensContract(on)
+
+  commitsContract(on)
 
   on('collections are separate', async (t, documents) => {
     await commit(documents, [put('1', 1, { id: 1 }), put('1', 1, { hash: 'h' }, 'live-tokens')])

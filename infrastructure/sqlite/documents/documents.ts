@@ -6,6 +6,7 @@ import { ROWS_AT_ONCE } from '../../../application/concurrency.ts'
 import { OUTRANKED } from '../../../application/ports/documents.ts'
 import type {
   Checkpoint,
+  Commit,
   Document,
   Documents,
   DocumentsUnavailable,
@@ -13,6 +14,7 @@ import type {
   PublishedProgress,
 } from '../../../application/ports/documents.ts'
 import { BEGINNING, type Position } from '../../../application/ports/event-store.ts'
+import { messageOf } from '../../../domain/shared/message-of.ts'
 import { requireCount } from '../../stores/require-count.ts'
 import { isSqliteError, openForReading } from '../database.ts'
 import { tableOf } from './documents-schema.ts'
@@ -158,21 +160,27 @@ export const openSqliteDocuments = async ({ file }: { readonly file: string }): 
     if (E.isLeft(answer)) return E.left(unavailable(answer.left))
     return answer.right ? E.right(undefined) : E.left(OUTRANKED)
   }
+  const commit = async ({ whose: { projection }, changes, checkpoint: { position, last }, token }: Commit) => {
+    const encoded = changes.map((change) => ({
+      collection: change.collection,
+      id: change.id,
+      position: change.position,
+      body: change.kind === 'put' ? JSON.stringify(change.document) : null,
+    }))
+    const lastEvent = last && JSON.stringify(last)
+    return await submit({ kind: 'commit', projection, changes: encoded, position, last: lastEvent, token })
+  }
+  /** Also a defect, such as a document that is no JSON, fails only its own commit. */
+  const commitAlone = (one: Commit): Promise<E.Either<DocumentsUnavailable, void>> =>
+    commit(one).catch((error: unknown) => E.left(unavailable(messageOf(error))))
   return {
     ...reader,
     // The answer is the place of each collection. It is the name, because only this process can replace a collection.
     ensure: (collections) => async () =>
       E.map(() => collections.map(({ name }) => name))(await submit({ kind: 'ensure', collections })),
-    commit: ({ projection }, changes, { position, last }, token = 0) => () => {
-      const encoded = changes.map((change) => ({
-        collection: change.collection,
-        id: change.id,
-        position: change.position,
-        body: change.kind === 'put' ? JSON.stringify(change.document) : null,
-      }))
-      const lastEvent = last && JSON.stringify(last)
-      return submit({ kind: 'commit', projection, changes: encoded, position, last: lastEvent, token })
-    },
+    commit: (whose, changes, checkpoint, token = 0) => () => commit({ whose, changes, checkpoint, token }),
+    // Jobs of one turn share a transaction.
+    commitAll: (commits) => () => Promise.all(commits.map(commitAlone)),
     publishProgress: (updates) => () => submit({ kind: 'publish', updates }),
     discard: (target) => () => submit({ kind: 'discard', target }),
     promote: (from, to) => () => submit({ kind: 'promote', from, to }),

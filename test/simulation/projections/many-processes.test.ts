@@ -11,6 +11,7 @@ import { modelOf } from '../../../projections/projection.ts'
 import type { Projection } from '../../../projections/projection.ts'
 import { leaseOf } from '../../../projections/projector.ts'
 import { eventually } from '../../support/tools/eventually.ts'
+import { committed, throughCommit } from '../../support/read-models/through-commit.ts'
 import { right } from '../../support/tools/right.ts'
 import { advanceLive, createProjectorProcesses } from '../../support/read-models/projector-processes.ts'
 import type { ProjectorProcess } from '../../support/read-models/projector-processes.ts'
@@ -124,29 +125,27 @@ test('a frozen holder writes no checkpoint after a takeover, and its late docume
 const checked = (positionsOf: () => ReadonlyMap<string, Position>) => (documents: Documents): Documents => {
   const tokens = new Map<string, number>()
   const isLives = (model: Checkpointed) => model.collection === 'lives'
-  return {
-    ...documents,
-    commit: (model, changes, checkpoint, token = 0) => async () => {
-      const done = await documents.commit(model, changes, checkpoint, token)()
-      if (E.isLeft(done) || !isLives(model)) return done
-      assert.ok(
-        token >= (tokens.get(model.projection) ?? 0),
-        `token ${token} wrote after ${tokens.get(model.projection)}`,
-      )
-      tokens.set(model.projection, token)
-      const checkpointed = right(await documents.checkpoint(model)()).position
-      const stored = new Map(
-        right(await documents.scan('lives', null, 1000)()).map(({ id, position }) => [id, position]),
-      )
-      for (const [id, position] of positionsOf())
-        if (position <= checkpointed)
-          assert.ok(
-            (stored.get(id) ?? BEGINNING) >= position,
-            `the checkpoint ${checkpointed} is ahead of session ${id}`,
-          )
-      return done
-    },
-  }
+  return throughCommit(documents, async (commit) => {
+    const { whose, token } = commit
+    const done = await committed(documents, commit)
+    if (E.isLeft(done) || !isLives(whose)) return done
+    assert.ok(
+      token >= (tokens.get(whose.projection) ?? 0),
+      `token ${token} wrote after ${tokens.get(whose.projection)}`,
+    )
+    tokens.set(whose.projection, token)
+    const checkpointed = right(await documents.checkpoint(whose)()).position
+    const stored = new Map(
+      right(await documents.scan('lives', null, 1000)()).map(({ id, position }) => [id, position]),
+    )
+    for (const [id, position] of positionsOf())
+      if (position <= checkpointed)
+        assert.ok(
+          (stored.get(id) ?? BEGINNING) >= position,
+          `the checkpoint ${checkpointed} is ahead of session ${id}`,
+        )
+    return done
+  })
 }
 
 type Step = 'append' | 'append many' | 'depose' | 'freeze' | 'thaw' | 'kill' | 'turn'
@@ -175,19 +174,14 @@ test('with random kills, freezes and late writes the read models equal the fold 
       const violations: Array<unknown> = []
       const world = createProjectorProcesses(t, PROJECTIONS, (documents) => {
         const strict = checked(() => newest)(documents)
-        return {
-          ...strict,
-          commit:
-            (...args) =>
-            async () => {
-              try {
-                return await strict.commit(...args)()
-              } catch (error) {
-                violations.push(error)
-                throw error
-              }
-            },
-        }
+        return throughCommit(strict, async (commit) => {
+          try {
+            return await committed(strict, commit)
+          } catch (error) {
+            violations.push(error)
+            throw error
+          }
+        })
       })
       let started = 3
       const processes = ['p1', 'p2', 'p3'].map((name) => world.start(name))

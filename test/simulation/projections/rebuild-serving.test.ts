@@ -10,7 +10,7 @@ import type { Position } from '../../../application/ports/event-store.ts'
 import type { RebuildProgress } from '../../../application/ports/projector.ts'
 import { openSqliteDocuments } from '../../../infrastructure/sqlite/documents/documents.ts'
 import { openSqliteEventStore } from '../../../infrastructure/sqlite/event-log/event-store.ts'
-import { shareOf } from '../../../projections/rebuild/rebuild.ts'
+import { shareOf } from '../../../projections/share-of.ts'
 import { eventually } from '../../support/tools/eventually.ts'
 import { createMemoryDocuments } from '../../support/doubles/memory/documents.ts'
 import { createMemoryEventStore } from '../../support/doubles/memory/event-store.ts'
@@ -172,6 +172,6 @@ test('the progress of a rebuild is known only when positions begin with a number
   t.is(shareOf(position('0005'), position('0010')), 0.5)
   t.is(shareOf(position('0010'), position('0010')), 1)
   t.is(shareOf(position('0002/7'), position('0008/1')), 0.25)
-  t.is(shareOf(position(''), position('0010')), null)
+  t.is(shareOf(position(''), position('0010')), 0)
   t.is(shareOf(position('abc'), position('abd')), null)
 })

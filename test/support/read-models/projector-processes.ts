@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import type { ExecutionContext } from 'ava'
+import * as E from 'fp-ts/lib/Either.js'
 import { NO_CHECKPOINT } from '../../../application/ports/documents.ts'
 import type { Documents } from '../../../application/ports/documents.ts'
 import type { EventStore, NewEvent, Position } from '../../../application/ports/event-store.ts'
@@ -68,24 +69,32 @@ const createGate = () => {
 
 type Gate = ReturnType<typeof createGate>
 
-/** Commits as on a server: first the documents, then the checkpoint in another request. */
-const inTwoRequests = (documents: Documents, { passing, through }: Gate): Documents => ({
-  ...documents,
-  ensure: passing(documents.ensure),
-  find: passing(documents.find),
-  checkpoint: passing(documents.checkpoint),
-  publishProgress: passing(documents.publishProgress),
-  publishedProgress: passing(documents.publishedProgress),
-  promote: passing(documents.promote),
-  discard: passing(documents.discard),
-  commit: (model, changes, checkpoint, token) => async () => {
+/** Commits as on a server: first the documents of all commits, then the checkpoints in another request. */
+const inTwoRequests = (documents: Documents, { passing, through }: Gate): Documents => {
+  const commitAll: Documents['commitAll'] = (commits) => async () => {
     await through()
-    right(await documents.commit({ projection: 'none', collection: null }, changes, NO_CHECKPOINT)())
+    for (const { changes } of commits)
+      right(await documents.commit({ projection: 'none', collection: null }, changes, NO_CHECKPOINT)())
     await setImmediate()
     await through()
-    return await documents.commit(model, [], checkpoint, token)()
-  },
-})
+    return await documents.commitAll(commits.map((commit) => ({ ...commit, changes: [] })))()
+  }
+  return {
+    ...documents,
+    ensure: passing(documents.ensure),
+    find: passing(documents.find),
+    checkpoint: passing(documents.checkpoint),
+    publishProgress: passing(documents.publishProgress),
+    publishedProgress: passing(documents.publishedProgress),
+    promote: passing(documents.promote),
+    discard: passing(documents.discard),
+    commitAll,
+    commit: (whose, changes, checkpoint, token = 0) => async () => {
+      const [outcome] = await commitAll([{ whose, changes, checkpoint, token }])()
+      return outcome ?? E.right(undefined)
+    },
+  }
+}
 
 const throughGate = (store: EventStore, { passing, through }: Gate): EventStore => ({
   ...store,

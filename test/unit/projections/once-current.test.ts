@@ -21,6 +21,8 @@ test('documents are available once their projection has read the log', async (t)
       position: BEGINNING,
       secondsBehind: 0,
       error: null,
+      stuckAt: null,
+      share: null,
       failures: 0,
       rebuilding: false,
       isOwn: true,

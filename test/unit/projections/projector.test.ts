@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'ava'
+import * as E from 'fp-ts/lib/Either.js'
 import * as TE from 'fp-ts/lib/TaskEither.js'
 import type { Documents } from '../../../application/ports/documents.ts'
 import type { EventStore, Position } from '../../../application/ports/event-store.ts'
@@ -8,6 +9,7 @@ import type { Projection } from '../../../projections/projection.ts'
 import { eventually } from '../../support/tools/eventually.ts'
 import { createMemoryDocuments } from '../../support/doubles/memory/documents.ts'
 import { createMemoryEventStore } from '../../support/doubles/memory/event-store.ts'
+import { committed, throughCommit } from '../../support/read-models/through-commit.ts'
 import { right } from '../../support/tools/right.ts'
 import { createTestEnvironment } from '../../support/doubles/environment.ts'
 
@@ -34,14 +36,11 @@ test('a backlog is read in large batches, with one change for each document', as
   }
   const inner = createMemoryDocuments()
   const sizes: Array<number> = []
-  const documents: Documents = {
-    ...inner,
-    commit: (projection, changes, checkpoint) => {
-      sizes.push(changes.length)
-      t.is(new Set(changes.map(({ id }) => id)).size, changes.length)
-      return inner.commit(projection, changes, checkpoint)
-    },
-  }
+  const documents = throughCommit(inner, (commit) => {
+    sizes.push(commit.changes.length)
+    t.is(new Set(commit.changes.map(({ id }) => id)).size, commit.changes.length)
+    return committed(inner, commit)
+  })
   const { projector } = start(t, { store, documents, projections: [lives] })
   await projector.caughtUp()
   t.true(sizes.length <= 5, `${sizes.length} steps for 1800 events`)
@@ -57,10 +56,8 @@ test('a backlog is read in large batches, with one change for each document', as
 test('writes to unavailable read models are retried, and the lag shows the error meanwhile', async (t) => {
   const inner = createMemoryDocuments()
   let isUnavailable = false
-  const documents: Documents = {
-    ...inner,
-    commit: (...change) => (isUnavailable ? TE.left(unavailable) : inner.commit(...change)),
-  }
+  const documents = throughCommit(inner, async (commit) =>
+    isUnavailable ? E.left(unavailable) : await committed(inner, commit))
   const { store, projector, logger } = start(t, { documents })
   await projector.caughtUp()
   t.true(projector.lag().every(({ secondsBehind, error }) => secondsBehind === 0 && error === null))
@@ -195,10 +192,8 @@ test('an event of one projection advances all of them; later events of no projec
 test('a caller that waits for a stuck projection continues after a counted timeout [D52]', async (t) => {
   const inner = createMemoryDocuments()
   let isUnavailable = false
-  const documents: Documents = {
-    ...inner,
-    commit: (...change) => (isUnavailable ? TE.left(unavailable) : inner.commit(...change)),
-  }
+  const documents = throughCommit(inner, async (commit) =>
+    isUnavailable ? E.left(unavailable) : await committed(inner, commit))
   const { store, projector } = start(t, { documents })
   await projector.caughtUp()
   isUnavailable = true
@@ -220,13 +215,10 @@ test('a projection stops at the signal, even during retries', async (t) => {
 test('events without changes only advance the checkpoint, every 500 events or five seconds', async (t) => {
   const inner = createMemoryDocuments()
   const commits: Array<number> = []
-  const documents: Documents = {
-    ...inner,
-    commit: (...change) => {
-      commits.push(change[1].length)
-      return inner.commit(...change)
-    },
-  }
+  const documents = throughCommit(inner, (commit) => {
+    commits.push(commit.changes.length)
+    return committed(inner, commit)
+  })
   const own = createTestEnvironment()
   const { store, projector } = start(t, { documents, projections: [lives], environment: own })
   await projector.whenProjected(await create(store, 1))

@@ -1,7 +1,9 @@
+import * as E from 'fp-ts/lib/Either.js'
+import type { Either } from 'fp-ts/lib/Either.js'
 import * as O from 'fp-ts/lib/Option.js'
 import * as TE from 'fp-ts/lib/TaskEither.js'
 import type {
-  Checkpoint, Document, Documents, DocumentsUnavailable, Filter, PublishedProgress, Scalar,
+  Checkpoint, Commit, Document, Documents, DocumentsUnavailable, Filter, PublishedProgress, Scalar,
 } from '../../../../application/ports/documents.ts'
 import type { Position } from '../../../../application/ports/event-store.ts'
 
@@ -58,25 +60,29 @@ export const createMemoryDocuments = (): Documents => {
     return found
   }
 
+  const commit = ({ whose: { projection }, changes, checkpoint, token }: Commit): Either<DocumentsUnavailable, void> => {
+    for (const change of changes) {
+      const documents = collection(change.collection)
+      const stored = documents.get(change.id)
+      if (stored !== undefined && stored.position >= change.position) continue
+      const document = change.kind === 'put' ? (JSON.parse(JSON.stringify(change.document)) as Document) : undefined
+      documents.set(change.id, { position: change.position, document })
+    }
+    const before = checkpoints.get(projection)
+    if (before !== undefined && before.token > token) return E.left(OUTRANKED)
+    if (before === undefined || checkpoint.position >= before.checkpoint.position)
+      checkpoints.set(projection, { checkpoint, token, progress: before?.progress ?? null })
+    return E.right(undefined)
+  }
+
   return {
     ensure: (specs) => async () => {
       for (const { name } of specs) if (!collections.has(name)) collections.set(name, new Map())
       return TE.right(specs.map(({ name }) => placeOf(name)))()
     },
-    commit: ({ projection }, changes, checkpoint, token = 0) => async () => {
-      for (const change of changes) {
-        const documents = collection(change.collection)
-        const stored = documents.get(change.id)
-        if (stored !== undefined && stored.position >= change.position) continue
-        const document = change.kind === 'put' ? (JSON.parse(JSON.stringify(change.document)) as Document) : undefined
-        documents.set(change.id, { position: change.position, document })
-      }
-      const before = checkpoints.get(projection)
-      if (before !== undefined && before.token > token) return TE.left(OUTRANKED)()
-      if (before === undefined || checkpoint.position >= before.checkpoint.position)
-        checkpoints.set(projection, { checkpoint, token, progress: before?.progress ?? null })
-      return TE.right(undefined)()
-    },
+    commit: (whose, changes, checkpoint, token = 0) => async () => commit({ whose, changes, checkpoint, token }),
+    commitAll: (commits) => async () =>
+      commits.map((one) => E.flatten(E.tryCatch(() => commit(one), (error) => unavailable(String(error))))),
     publishProgress: (updates) => async () => {
       for (const { model: { projection }, token, progress } of updates) {
         const stored = checkpoints.get(projection)
