@@ -14,7 +14,7 @@ import { startTestMongo, withDatabase } from '../test/support/stores/mongodb.ts'
 import type { Benchmark, Round } from './harness.ts'
 import { EVENTS_PER_LIVE, fillWithLives } from './log-of-lives.ts'
 
-const SESSIONS = Number(process.env['FB_N'] ?? 100_000)
+const SESSIONS = 100_000
 const EVENTS = SESSIONS * EVENTS_PER_LIVE
 /** The targets: events a second for all lists together, and microseconds of this process for each event. */
 const EVENTS_PER_SECOND = 5000
@@ -24,8 +24,8 @@ const silent = { info: () => undefined, warn: console.error, error: console.erro
 
 const firstBuild = (name: string, basis: 'wall' | 'cpu', peer: string): Benchmark => ({
   name,
-  meaning: `builds all ${allProjections.length} lists in an empty MongoDB from ${EVENTS} events of ${SESSIONS} sessions `
-    + 'in the embedded log. MongoDB is the double of the tests, or the server that STENOLOG_TEST_MONGO_URL names',
+  meaning: `builds all ${allProjections.length} lists in an empty MongoDB from ${EVENTS} events of ${SESSIONS} `
+    + 'sessions in the embedded log. MongoDB is the double of the tests, or the server that STENOLOG_TEST_MONGO_URL names',
   peer,
   unit: 'events',
   basis,

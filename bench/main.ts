@@ -30,8 +30,8 @@ import { speechSizing } from './speech/sizing.ts'
 import { starts } from './start.ts'
 
 const BENCHMARKS: ReadonlyArray<Benchmark> = [
-  ...durableAppends, ...listCosts, ...rebuilds, ...firstBuilds, ...starts, ...pipelines, ...services, lives, demoLives, ...sockets,
-  ...peers, relay, ...gpuSessions, ...decoderSteps, ...clusters, ...comparisons,
+  ...durableAppends, ...listCosts, ...rebuilds, ...firstBuilds, ...starts, ...pipelines, ...services, lives, demoLives,
+  ...sockets, ...peers, relay, ...gpuSessions, ...decoderSteps, ...clusters, ...comparisons,
 ]
 
 const lineOf = (figure: Figure | SkippedFigure): string => {

@@ -6,37 +6,44 @@ import type { Projection } from './projection.ts'
 
 type Readable = Pick<Documents, 'get' | 'find' | 'page'>
 
+/** The error while a read model is still catching up after the start. `share`: the part of the log that it contains. */
+const catchingUp = (share: number | null): DocumentsUnavailable => ({
+  _tag: 'DocumentsUnavailable',
+  reason: 'the read model is still catching up with the log after the start',
+  ...(share !== null && { share }),
+})
+
+/** Returns why a collection is not current yet, or null. */
+export type WhyBehind = (collection: string) => DocumentsUnavailable | null
+
 /**
- * The returned function says whether the projection of a collection is still catching up with the log. It returns true
- * until the projection has processed the log as it was at the start of the service.
+ * The returned function says whether the projection of a collection is still catching up with the log, until the
+ * projection has processed the log as it was at the start of the service.
  */
 export const catchingUpAfterStart = (
   projections: ReadonlyArray<Projection>,
   { lag }: Pick<Projector, 'lag'>,
-): ((collection: string) => boolean) => {
-  const catchingUp = new Map(projections.map(({ name, collection }) => [collection.name, name]))
+): WhyBehind => {
+  const behind = new Map(projections.map(({ name, collection }) => [collection.name, name]))
   return (collection) => {
-    const projection = catchingUp.get(collection)
-    if (projection === undefined) return false
-    const isCurrent = lag().some((state) => state.projection === projection && state.hasCaughtUp)
-    if (isCurrent) catchingUp.delete(collection)
-    return !isCurrent
+    const projection = behind.get(collection)
+    if (projection === undefined) return null
+    const state = lag().find((one) => one.projection === projection)
+    if (state?.hasCaughtUp !== true) return catchingUp(state?.share ?? null)
+    behind.delete(collection)
+    return null
   }
-}
-
-/** The error while a read model is still catching up after the start. */
-export const CATCHING_UP: DocumentsUnavailable = {
-  _tag: 'DocumentsUnavailable',
-  reason: 'the read model is still catching up with the log after the start',
 }
 
 /**
  * Makes documents unavailable while their projection catches up after the start. Otherwise documents that are not
  * projected yet would look as if they did not exist.
  */
-export const onceCurrent = ({ get, find, page }: Readable, isBehind: (collection: string) => boolean): Readable => {
-  const ifCurrent = <A>(collection: string, read: TaskEither<DocumentsUnavailable, A>) =>
-    isBehind(collection) ? TE.left(CATCHING_UP) : read
+export const onceCurrent = ({ get, find, page }: Readable, whyBehind: WhyBehind): Readable => {
+  const ifCurrent = <A>(collection: string, read: TaskEither<DocumentsUnavailable, A>) => {
+    const why = whyBehind(collection)
+    return why === null ? read : TE.left(why)
+  }
   return {
     get: (collection, id) => ifCurrent(collection, get(collection, id)),
     find: (collection, ids) => ifCurrent(collection, find(collection, ids)),

@@ -13,6 +13,8 @@ export type Document = Readonly<Record<string, unknown>>
 export interface DocumentsUnavailable {
   readonly _tag: 'DocumentsUnavailable'
   readonly reason: string
+  /** Part of the log, 0 to 1, that the list contains, while it is built from an old log. */
+  readonly share?: number
 }
 
 /**
@@ -129,8 +131,21 @@ export interface Commit {
   readonly token: number
 }
 
+/** Where the process that runs a projection tells the others its progress. */
+interface SharedProgress {
+  /**
+   * Publishes progress. Ignores read models without a checkpoint, and read models whose checkpoint has a higher token.
+   * Published progress may be lost.
+   */
+  readonly publishProgress: (updates: ReadonlyArray<ProgressUpdate>) => TaskEither<DocumentsUnavailable, void>
+  /** Returns the last published progress of each read model, in one request. Null: none was published. */
+  readonly publishedProgress: (
+    models: ReadonlyArray<ReadModel>,
+  ) => TaskEither<DocumentsUnavailable, ReadonlyArray<PublishedProgress | null>>
+}
+
 /** The read models: documents with a position guard, and the checkpoint of each projection. */
-export interface Documents {
+export interface Documents extends SharedProgress {
   /**
    * Creates missing collections and indexes. Returns the place of each collection: a text that changes when the
    * collection is discarded or replaced.
@@ -154,15 +169,6 @@ export interface Documents {
    * checkpoints. Returns one outcome for each commit, because a commit that fails does not affect the others.
    */
   readonly commitAll: (commits: ReadonlyArray<Commit>) => Task<ReadonlyArray<Either<DocumentsUnavailable, void>>>
-  /**
-   * Publishes progress. Ignores read models without a checkpoint, and read models whose checkpoint has a higher token.
-   * Published progress may be lost.
-   */
-  readonly publishProgress: (updates: ReadonlyArray<ProgressUpdate>) => TaskEither<DocumentsUnavailable, void>
-  /** Returns the last published progress of each read model, in one request. Null: none was published. */
-  readonly publishedProgress: (
-    models: ReadonlyArray<ReadModel>,
-  ) => TaskEither<DocumentsUnavailable, ReadonlyArray<PublishedProgress | null>>
   /** Returns the last checkpoint, or NO_CHECKPOINT before the first commit. */
   readonly checkpoint: (whose: Checkpointed) => TaskEither<DocumentsUnavailable, Checkpoint>
   readonly get: (collection: string, id: string) => TaskEither<DocumentsUnavailable, Option<Document>>

@@ -5,7 +5,7 @@ import type { SpeechEngine } from '../../application/ports/engine.ts'
 import type { Lags } from '../../application/pipeline/lags.ts'
 import type { DiscardCounter } from '../../application/pipeline/discarded-words.ts'
 import type { Keyring } from '../../application/ports/keyring.ts'
-import type { Projector } from '../../application/ports/projector.ts'
+import type { ProjectionLag, Projector } from '../../application/ports/projector.ts'
 import type { RunningSessions } from '../../application/sessions/live-sessions.ts'
 import type { Translations } from '../../application/translation/translations.ts'
 import type { SourceIsolation } from '../../infrastructure/sources/source-isolation.ts'
@@ -56,14 +56,16 @@ const FOREIGN = 'an encrypted value was changed, or belongs to another event'
 const publicError = (error: string | null): string | null =>
   error === null || error === NOT_RUNNING ? error : 'retrying'
 
+const figuresOf = (
+  { projection, secondsBehind: seconds, error, failures, rebuilding }: Omit<ProjectionLag, 'stuckAt' | 'share'>,
+) => ({ projection, seconds, error, failures, rebuilding })
+
 /**
  * Creates the sources of /metrics and /health/ready. Damaged streams and missing keys are listed, but the service stays
  * ready: it still serves all other data, and a restart or another process would not help.
  */
 export const createHealth = (observed: Observed): Pick<HttpAppOptions, 'metrics' | 'readiness'> => {
-  const lags = () =>
-    observed.projector.lag().map(({ projection, secondsBehind: seconds, error, failures, rebuilding }) =>
-      ({ projection, seconds, error, failures, rebuilding }))
+  const lags = () => observed.projector.lag().map(figuresOf)
   const damagedStreams = (): ReadonlyArray<UnreadableStream> => [
     ...observed.log.unreadable(),
     ...observed.keyring.foreign().map((stream): UnreadableStream => ({ stream, problem: 'damaged', detail: FOREIGN })),
@@ -78,9 +80,11 @@ export const createHealth = (observed: Observed): Pick<HttpAppOptions, 'metrics'
     return observed.own.pool.whole.pid() === undefined ? 'restarting' : 'running'
   }
   const readModels = () => (observed.readModels.unreachable() === null ? 'ok' : 'unavailable')
-  // A projection that another process or no process runs does not count, because every process would then be unready.
+  // A projection that another process or no process runs does not count, because every process would then be unready. A
+  // projection that is stuck at an event does not count, because all others work.
   const hasCaughtUpWithLog = () =>
-    observed.projector.lag().every(({ hasCaughtUp, error, isOwn }) => hasCaughtUp && (error === null || !isOwn))
+    observed.projector.lag().every(({ hasCaughtUp, error, isOwn, stuckAt }) =>
+      stuckAt !== null || (hasCaughtUp && (error === null || !isOwn)))
   return {
     metrics: createMetrics({
       vramReserved: () => reservedVram(observed.admission.state()),
@@ -104,7 +108,8 @@ export const createHealth = (observed: Observed): Pick<HttpAppOptions, 'metrics'
         draining: observed.draining(),
         eventStore: eventStore(),
         readModels: readModels(),
-        projections: lags().map((lag) => ({ ...lag, error: publicError(lag.error) })),
+        projections: observed.projector.lag().map(({ stuckAt, share, ...lag }) =>
+          ({ ...figuresOf(lag), error: publicError(lag.error), share, stuckAt })),
         engine: engine(),
         // The service is ready without workers, because everything except new sessions works.
         ...(observed.cluster !== null && { workers: observed.cluster.workers() }),

@@ -107,7 +107,14 @@ const ANSWERS: { readonly [T in RefusalTag]: Answer<RefusalOf<T>> } = {
   StoreUnavailable: STORE_UNAVAILABLE,
   LogCorrupted: DATA_DAMAGED,
   EventTypeUnknown: DATA_DAMAGED,
-  DocumentsUnavailable: STORE_UNAVAILABLE,
+  DocumentsUnavailable: {
+    status: 503,
+    detail: ({ share }) =>
+      share === undefined
+        ? STORE_UNAVAILABLE.detail()
+        : `This list is being built from the log: ${Math.floor(100 * share)} % are done`,
+    headers: { 'Retry-After': ({ share }) => (share === undefined ? '5' : '30') },
+  },
   KeyringUnavailable: STORE_UNAVAILABLE,
   KeyErased: STORE_UNAVAILABLE,
   KeyMissing: DATA_DAMAGED,

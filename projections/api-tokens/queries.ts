@@ -10,7 +10,7 @@ import { textOrErased } from '../../domain/shared/erased.ts'
 import { userKey } from '../../domain/user/events.ts'
 import { idsOfUser } from '../ids-of-user.ts'
 import { newestFirst } from '../newest-first.ts'
-import { CATCHING_UP } from '../once-current.ts'
+import type { WhyBehind } from '../once-current.ts'
 import type { ReadDocuments } from '../typed-documents.ts'
 import { ALL_API_TOKENS, API_TOKENS, apiTokensIn, apiTokenTotalsIn } from './document.ts'
 import type { ApiTokenDocument } from './document.ts'
@@ -71,8 +71,7 @@ export const listTokens = (deps: ApiTokenQueryDeps): ListTokens => pageOfTokens(
 
 interface PrefixDeps {
   readonly documents: Pick<Documents, 'page'>
-  /** True while the collection is still catching up with the log after the start. */
-  readonly isBehind: (collection: string) => boolean
+  readonly whyBehind: WhyBehind
 }
 
 /**
@@ -80,10 +79,11 @@ interface PrefixDeps {
  * exist. The result is then an error.
  */
 export const tokenIdByPrefix =
-  ({ documents, isBehind }: PrefixDeps): TokenIdByPrefix =>
+  ({ documents, whyBehind }: PrefixDeps): TokenIdByPrefix =>
   (prefix) => {
     // Decided before the list is read, because the list may catch up during the read.
-    const notListed = isBehind(API_TOKENS) ? TE.left(CATCHING_UP) : TE.right(O.none)
+    const why = whyBehind(API_TOKENS)
+    const notListed = why === null ? TE.right(O.none) : TE.left(why)
     const request = { filter: { prefix }, sort: { by: 'id', direction: 'ascending' }, skip: 0, limit: 1 } as const
     return pipe(
       documents.page(API_TOKENS, request),

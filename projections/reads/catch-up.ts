@@ -15,29 +15,31 @@ interface CatchUpDeps {
 /** Milliseconds between two lines in the log. */
 const TOLD_EVERY_MS = 10_000
 
-const percent = (share: number): number => Math.floor(100 * share)
-
 /** Reports how far lists are that have an old log to read. */
 export const createCatchUp = async ({ store, logger, environment, lists }: CatchUpDeps) => {
   const head = await store.head()()
   const end = E.isRight(head) ? head.right : ('' as Position)
   let toldAt: number | null = null
 
-  const tell = (share: number): void => {
-    if (toldAt !== null && environment.monotonic() - toldAt < TOLD_EVERY_MS) return
+  const reportAll = (share: number | null): void => {
+    for (const { report } of lists()) report.catchingUp(share)
+  }
+  const reached = (position: Position): void => {
+    const share = shareOf(position, end)
+    reportAll(share)
+    if (share === null || (toldAt !== null && environment.monotonic() - toldAt < TOLD_EVERY_MS)) return
     toldAt = environment.monotonic()
-    logger.info({ projections: namesOf(lists()), percent: percent(share) }, 'lists are built from the log')
+    logger.info({ projections: namesOf(lists()), percent: Math.floor(100 * share) }, 'lists are built from the log')
   }
   return {
-    /** Call it for each batch. `reached`: position of the documents. `isLast`: hardly any event is left to read. */
-    batch: (reached: Position, isLast: boolean): void => {
-      const share = isLast ? null : shareOf(reached, end)
-      for (const { report } of lists()) report.catchingUp(share)
-      if (share !== null) tell(share)
-      else if (isLast && toldAt !== null) {
-        toldAt = null
-        logger.info({ projections: namesOf(lists()) }, 'lists are up to date')
-      }
+    /** The documents have reached this position, and many events are still to be read. */
+    reached,
+    /** The documents have reached the end of the log. */
+    done: (): void => {
+      if (toldAt === null) return
+      toldAt = null
+      reportAll(null)
+      logger.info({ projections: namesOf(lists()) }, 'lists are complete')
     },
   }
 }

@@ -105,13 +105,14 @@ export const startLogRead = (
     const catchUp = await createCatchUp({ store, logger, environment, lists: () => [...members] })
     const recent = new Map<List, RecentDocuments>()
     let writing: Promise<void> = Promise.resolve()
-    let hasCaughtUp = false
+    let [hasCaughtUp, isFar] = [false, false]
     try {
       for await (const batch of inBatches(store.subscribe(reached.position, prefixes, signal), BATCH_SIZE)) {
         begun = batch.position
         for (const { report } of members) report.working()
         hasCaughtUp ||= batch.caughtUp
-        catchUp.batch(reached.position, hasCaughtUp || !batch.isFull)
+        isFar ||= batch.isFull && !hasCaughtUp
+        if (isFar) catchUp.reached(reached.position)
         // A list that joined later may be ahead of this batch.
         const behind = [...members].filter(({ applied }) => applied.position < batch.position)
         const steps = await Promise.all(behind.map((list) =>
@@ -119,7 +120,9 @@ export const startLogRead = (
         await writing
         if (signal.aborted) return
         for (const { list, changes } of steps) recent.set(list, recentOf(E.isRight(changes) ? changes.right : []))
-        writing = write(steps, batch)
+        writing = write(steps, batch).then(() => {
+          if (isFar) catchUp.reached(reached.position)
+        })
         onBatch()
         // The next fold needs the documents of a step that must be folded again.
         if (hasCaughtUp || steps.some(({ changes }) => E.isLeft(changes))) {
@@ -129,6 +132,8 @@ export const startLogRead = (
           writing.catch(() => undefined)
         }
         if (signal.aborted || !hasCaughtUp) continue
+        isFar = false
+        catchUp.done()
         for (const { report } of members) report.resting()
         onRest()
       }

@@ -35,10 +35,11 @@ export const commitsContract = (on: On): void => {
     t.deepEqual(await positions(documents), [4, 9])
   })
 
-  on('of commits made together, one without the lease or with an invalid document fails alone', async (t, documents) => {
+  on('of commits made together, one without a lease or with an invalid document fails alone', async (t, documents) => {
     await right(documents.commit(MODEL, [], checkpointAt(positionAt(1)), 3))
     const outranked = await documents.commitAll([
-      commitOf(MODEL, 2, [put('1', 2, { id: 1 })], 2), commitOf(OTHER, 2, [put('x', 2, { hash: 'h' }, 'live-tokens')], 1),
+      commitOf(MODEL, 2, [put('1', 2, { id: 1 })], 2),
+      commitOf(OTHER, 2, [put('x', 2, { hash: 'h' }, 'live-tokens')], 1),
     ])()
     t.deepEqual(outranked, [E.left(OUTRANKED), E.right(undefined)])
     t.deepEqual(await positions(documents), [1, 2])

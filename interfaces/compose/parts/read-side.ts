@@ -38,10 +38,10 @@ export const startReadSide = (foundation: Foundation) =>
     const stopping = new AbortController()
     const following = { store, logger, environment, timers, signal: stopping.signal }
     const projector = startProjector({ ...following, documents: all, projections: allProjections, code, leases })
-    const isBehind = catchingUpAfterStart(allProjections, projector)
-    const documents = onceCurrent(all, isBehind)
+    const whyBehind = catchingUpAfterStart(allProjections, projector)
+    const documents = onceCurrent(all, whyBehind)
     const directory = startUserDirectory({ ...following, from, keyring, states: foundation.states })
-    const findTokenId = tokenIdByPrefix({ documents: all, isBehind })
+    const findTokenId = tokenIdByPrefix({ documents: all, whyBehind })
     const tokens = startTokenDirectory({ ...following, from, tokenIdByPrefix: findTokenId })
     const logins = startLoginDirectory({ ...following, from })
     const storeWatch = monitorStores({ ...following, unreachable: foundation.stores.unreachable })

@@ -1,4 +1,5 @@
 import test from 'ava'
+import type { ProjectionLag } from '../../../application/ports/projector.ts'
 import { createHealth } from '../../../interfaces/compose/health.ts'
 import { NOT_RUNNING } from '../../../projections/progress/follow-progress.ts'
 import { createObserverCheck } from '../../../interfaces/http/clients/observers.ts'
@@ -9,8 +10,14 @@ type Observed = Parameters<typeof createHealth>[0]
 /** The text of a driver error. It contains an address and a password. */
 const DRIVER_ERROR = 'connect ECONNREFUSED mongodb://root:hunter2@10.0.0.5:27017/stenolog'
 
+interface Parts extends Partial<Pick<ProjectionLag, 'hasCaughtUp' | 'isOwn' | 'stuckAt' | 'share'>> {
+  readonly isOlder?: boolean
+}
+
 /** Returns the parts of a service with one projection. If `error` is not null, the projection retries after it. */
-const partsWith = (error: string | null, { isOlder = false, hasCaughtUp = true, isOwn = true } = {}): Observed =>
+const partsWith = (
+  error: string | null, { isOlder = false, hasCaughtUp = true, isOwn = true, stuckAt = null, share = null }: Parts = {},
+): Observed =>
   ({
     admission: { state: () => ({ open: [], vramTotal: 0 }) },
     projector: {
@@ -22,6 +29,8 @@ const partsWith = (error: string | null, { isOlder = false, hasCaughtUp = true, 
           error,
           failures: error === null ? 0 : 2,
           rebuilding: false,
+          stuckAt,
+          share,
           hasCaughtUp,
           isOwn,
         },
@@ -56,12 +65,26 @@ test('readiness reports that a projection is retrying, without the error text', 
   for (const part of ['ECONNREFUSED', 'mongodb', 'hunter2', '10.0.0.5']) t.false(text.includes(part), part)
   const { checks } = JSON.parse(text) as { readonly checks: { readonly projections: unknown } }
   t.deepEqual(checks.projections, [
-    { projection: 'lives', seconds: 3, error: 'retrying', failures: 2, rebuilding: false },
+    { projection: 'lives', seconds: 3, error: 'retrying', failures: 2, rebuilding: false, share: null, stuckAt: null },
   ])
   const healthy = await startHttp(t, {}, { readiness: createHealth(partsWith(null)).readiness })
   t.like(await (await healthy.send('GET', '/health/ready')).json(), {
     status: 'ok',
     checks: { projections: [{ error: null }] },
+  })
+})
+
+test('a list that is stuck at an event is named, and the service stays ready for everything else', (t) => {
+  const stuckAt = { stream: 'live-7', revision: 3, document: '7' }
+  for (const hasCaughtUp of [true, false])
+    t.like(createHealth(partsWith(DRIVER_ERROR, { stuckAt, hasCaughtUp })).readiness?.(), {
+      ready: true, checks: { projections: [{ projection: 'lives', error: 'retrying', stuckAt }] },
+    })
+})
+
+test('readiness shows how far a list is that is built from an old log', (t) => {
+  t.like(createHealth(partsWith(null, { hasCaughtUp: false, share: 0.36 })).readiness?.(), {
+    ready: false, checks: { projections: [{ share: 0.36 }] },
   })
 })
 

@@ -74,6 +74,11 @@ test('each application error becomes its status, text and headers [R11 D12]', as
     ],
     [{ _tag: 'StoreUnavailable', reason: 'secret place' }, 503, 'Service temporarily unavailable', '5'],
     [{ _tag: 'Contended', stream: 'admission' }, 503, 'Service temporarily unavailable', '5'],
+    [{ _tag: 'DocumentsUnavailable', reason: 'secret' }, 503, 'Service temporarily unavailable', '5'],
+    [
+      { _tag: 'DocumentsUnavailable', reason: 'secret', share: 0.369 },
+      503, 'This list is being built from the log: 36 % are done', '30',
+    ],
   ] as const
   for (const [refusal, status, detail, retryAfter] of refusals) {
     const http = await startHttp(t, { createLive: () => TE.left(refusal) })

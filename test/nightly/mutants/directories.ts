@@ -83,13 +83,13 @@ export const directoryMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'projections/api-tokens/queries.ts',
-    before: 'isBehind(API_TOKENS) ? TE.left(CATCHING_UP) : TE.right(O.none)',
+    before: 'why === null ? TE.right(O.none) : TE.left(why)',
     after: 'TE.right(O.none)',
     rows: ['while the list is behind, a listed token is found and a query for another token fails'], test: ONCE_CURRENT,
   },
   {
     file: 'projections/once-current.ts',
-    before: 'isBehind(collection) ? TE.left(CATCHING_UP) : read',
+    before: 'why === null ? read : TE.left(why)',
     after: 'read',
     rows: ['documents are available once their projection has read the log'], test: ONCE_CURRENT,
   },

@@ -10,20 +10,20 @@ const MONGODB_FAILURES = 'test/nightly/servers/mongodb-failures.test.ts'
 /** Read models and keys in MongoDB. */
 export const mongoMutants: ReadonlyArray<Mutant> = [
   {
-    file: 'infrastructure/mongodb/documents.ts',
-    before: '{ _id, v: { $not: { $gt: v } }, token',
+    file: 'infrastructure/mongodb/commits.ts',
+    before: '{ _id, v: { $not: { $gt: reached.v } }, token',
     after: '{ _id, token',
     rows: ['the checkpoint never goes back'], test: CONTRACT_MONGODB_DOCUMENTS,
   },
   {
-    file: 'infrastructure/mongodb/documents.ts',
+    file: 'infrastructure/mongodb/commits.ts',
     before: '{ $not: { $gt: token } }',
     after: '{ $not: { $gt: token + 1e9 } }',
     rows: ['a writer with a lower token does not move the checkpoint of a writer with a higher token'],
     test: CONTRACT_MONGODB_DOCUMENTS,
   },
   {
-    file: 'infrastructure/mongodb/documents.ts',
+    file: 'infrastructure/mongodb/commits.ts',
     before: 'if (previous === undefined || change.position > previous.position)',
     after: 'if (previous === undefined)',
     rows: ['of several changes to one document in a commit, the latest position wins in any order'],

@@ -65,14 +65,14 @@ export const storeMutants: ReadonlyArray<Mutant> = [
     test: 'test/unit/application/log/duties-under-leases.test.ts',
   },
   {
-    file: 'projections/runner.ts',
+    file: 'projections/reads/log-read.ts',
     before: 'events: 500, ms: 5000',
     after: 'events: 500, ms: Infinity',
     rows: ['events without changes only advance the checkpoint, every 500 events or five seconds'],
     test: 'test/unit/projections/projector.test.ts',
   },
   {
-    file: 'projections/runner.ts',
+    file: 'projections/older-log.ts',
     before: 'if (reason !== null) throw',
     after: 'if (reason === undefined) throw',
     rows: ['an older copy under a running service stops the projections until the newer log returns'],

@@ -74,7 +74,7 @@ export const startTokenWorld = async (t: ExecutionContext, stores: Stores = {}) 
   const { credentials, documents, projector, logger, directory: users } = world
   const write = { store, keyring, environment, timers, states: world.write.states }
   const following = { store, from: right(await store.head()()), logger, environment, timers, signal: stop.signal }
-  const findByPrefix = tokenIdByPrefix({ documents, isBehind: () => false })
+  const findByPrefix = tokenIdByPrefix({ documents, whyBehind: () => null })
   const directory = startTokenDirectory({ ...following, tokenIdByPrefix: findByPrefix })
   const ownedTokens = tokenIdsOf({ documents })
   const uses = createTokenUses({ ...write, logger })

@@ -22,7 +22,7 @@ test('documents are available once their projection has read the log', async (t)
       secondsBehind: 0,
       error: null,
       stuckAt: null,
-      share: null,
+      share: 0.36,
       failures: 0,
       rebuilding: false,
       isOwn: true,
@@ -37,7 +37,7 @@ test('documents are available once their projection has read the log', async (t)
       documents.page(collection, page)(),
     ])
   t.deepEqual(await reads('api-tokens'), [E.right(O.none), E.right(new Map()), E.right([])])
-  for (const read of await reads('users')) t.like(read, { left: { _tag: 'DocumentsUnavailable' } })
+  for (const read of await reads('users')) t.like(read, { left: { _tag: 'DocumentsUnavailable', share: 0.36 } })
   current = ['users']
   for (const collection of ['users', 'api-tokens']) for (const read of await reads(collection)) t.true(E.isRight(read))
   current = []
@@ -55,12 +55,13 @@ test('while the list is behind, a listed token is found and a query for another 
     position: '1' as Position,
   } as const
   right(await documents.commit(modelOf(apiTokens), [put], { position: put.position, last: null })())
-  let isBehind = true
-  const find = tokenIdByPrefix({ documents, isBehind: () => isBehind })
+  const unavailable = { _tag: 'DocumentsUnavailable', reason: 'behind' } as const
+  let why: typeof unavailable | null = unavailable
+  const find = tokenIdByPrefix({ documents, whyBehind: () => why })
   t.deepEqual(await find('lt_a')(), E.right(O.some(7)))
   const search = find('lt_b')
   // The list catches up during the read, so the read may have seen the older list.
-  isBehind = false
-  t.like(await search(), { left: { _tag: 'DocumentsUnavailable' } })
+  why = null
+  t.deepEqual(await search(), E.left(unavailable))
   t.deepEqual(await find('lt_b')(), E.right(O.none))
 })

@@ -2,6 +2,7 @@ import { type ExecutionContext } from 'ava'
 import * as O from 'fp-ts/lib/Option.js'
 import type { Documents } from '../../../application/ports/documents.ts'
 import type { EventStore, NewEvent, Position } from '../../../application/ports/event-store.ts'
+import type { Timers } from '../../../application/ports/timers.ts'
 import { systemTimers } from '../../../infrastructure/node/system-timers.ts'
 import { allProjections } from '../../../projections/all-projections.ts'
 import type { Projection } from '../../../projections/projection.ts'
@@ -23,6 +24,7 @@ interface Parts {
   readonly documents?: Documents
   readonly projections?: ReadonlyArray<Projection>
   readonly environment?: typeof environment
+  readonly timers?: Timers
 }
 
 /** Starts a projector over memory stores. It stops after the test. */
@@ -32,6 +34,7 @@ export const start = (t: ExecutionContext, parts: Parts = {}) => {
   const logger = createRecordingLogger()
   const projector = startProjector({
     environment,
+    timers: systemTimers,
     ...parts,
     store,
     documents,
@@ -39,7 +42,6 @@ export const start = (t: ExecutionContext, parts: Parts = {}) => {
     leases: SINGLE_PROCESS_LEASES,
     code: 'test',
     logger,
-    timers: systemTimers,
     signal: stop.signal,
   })
   t.teardown(async () => {

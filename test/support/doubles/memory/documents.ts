@@ -60,7 +60,9 @@ export const createMemoryDocuments = (): Documents => {
     return found
   }
 
-  const commit = ({ whose: { projection }, changes, checkpoint, token }: Commit): Either<DocumentsUnavailable, void> => {
+  const commit = (
+    { whose: { projection }, changes, checkpoint, token }: Commit,
+  ): Either<DocumentsUnavailable, void> => {
     for (const change of changes) {
       const documents = collection(change.collection)
       const stored = documents.get(change.id)
