@@ -25,7 +25,7 @@ const silent = { info: () => undefined, warn: console.error, error: console.erro
 const firstBuild = (name: string, basis: 'wall' | 'cpu', peer: string): Benchmark => ({
   name,
   meaning: `builds all ${allProjections.length} lists in an empty MongoDB from ${EVENTS} events of ${SESSIONS} `
-    + 'sessions in the embedded log. MongoDB is the double of the tests, or the server that STENOLOG_TEST_MONGO_URL names',
+    + 'sessions in the embedded log. MongoDB is the double of the tests, or the server of STENOLOG_TEST_MONGO_URL',
   peer,
   unit: 'events',
   basis,
