@@ -46,7 +46,7 @@ import {
   SourceStarted,
   VocabularyChanged,
 } from './live/events.ts'
-import { LoggedOut, LoginFailed, LoginFailuresCleared } from './login/events.ts'
+import { LoggedOut, LoginFailed, LoginFailuresCleared, UnknownLoginFailed } from './login/events.ts'
 import { ProfileAdded, ProfileChanged, ProfileRemoved } from './profiles/events.ts'
 import { LogRestored } from './restores/events.ts'
 import type { EventDefinition } from './shared/event.ts'
@@ -155,6 +155,7 @@ const definitions = [
   untyped(LoggedOut),
   untyped(LoginFailed),
   untyped(LoginFailuresCleared),
+  untyped(UnknownLoginFailed),
   untyped(IdTaken),
   untyped(StateSnapshotTaken),
   untyped(LogRestored),

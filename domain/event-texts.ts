@@ -90,6 +90,9 @@ export const EVENT_TEXTS: Readonly<Record<EventType, EventText>> = {
   UsernameFreed: inStream('username-<hmac>')('The name became free again.'),
   LoggedOut: inStream('login-token-<jti>')('A login token was logged out.'),
   LoginFailed: loginFailures('A login with this name failed. Only the newest event is kept.'),
+  UnknownLoginFailed: inStream('login-failures-shared-<number>')(
+    'A login failed with an unknown name, or from a network without an earlier login. The newest events are kept.',
+  ),
   LoginFailuresCleared: loginFailures('A login with this name succeeded.'),
   LogRestored: inStream('restores')(
     'An older copy replaced the log. Earlier logins ended, and later ids are higher by `idOffsets`.',

@@ -31,6 +31,7 @@ export interface NewApiToken {
 
 export type KeyedHashPurpose =
   | 'username' | 'login-place' | 'live-token' | 'audio-url' | 'setup-token' | 'idempotency-key' | 'create-request'
+  | 'create-command'
 
 export interface Credentials {
   /** argon2id, m=19456 KiB, t=2, p=1, as a PHC string. Hashes the NFC form of the password. */

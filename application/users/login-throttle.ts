@@ -2,49 +2,45 @@ import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 import * as O from 'fp-ts/lib/Option.js'
 import type { Option } from 'fp-ts/lib/Option.js'
-import {
-  hasNoRecentFailure, isTrusted, loginFailuresDecider, networkWaitMs, nameWaitMs,
-} from '../../domain/login/decider.ts'
-import type { LoginFailures, LoginOutcome } from '../../domain/login/decider.ts'
-import { loginFailuresStream } from '../../domain/login/events.ts'
+import { hasNoRecentFailure, isTrusted, networkWaitMs, nameWaitMs } from '../../domain/login/decider.ts'
 import type { TooManyRequests, Unavailable } from '../errors.ts'
-import { handleCommand } from '../log/handle-command.ts'
-import type { WriteDeps } from '../log/handle-command.ts'
-import { loadState } from '../log/states/load-state.ts'
-import { originOf } from '../log/origin.ts'
 import type { Credentials, TooBusy } from '../ports/credentials.ts'
-import type { Logger } from '../ports/environment.ts'
 import { createTurns } from '../turns.ts'
+import { createFailureCounts } from './failure-counts.ts'
+import type { FailureCountDeps } from './failure-counts.ts'
 import { createRecentFailures } from './recent-failures.ts'
 
-export interface LoginThrottleDeps extends WriteDeps {
-  readonly logger: Logger
+export interface LoginThrottleDeps extends FailureCountDeps {
   readonly credentials: Pick<Credentials, 'keyedHash'>
   /** False when RATE_LIMIT is 0. Then nothing is counted or refused. */
   readonly enabled: boolean
 }
 
+/** The name under which failed attempts are counted. */
+export interface ThrottledName {
+  readonly hash: string
+  /** Whether a user has this name. */
+  readonly isKnown: boolean
+}
+
 /**
  * Runs `attempt`, which checks a password. None: the password is wrong. Left `TooManyRequests`: the name or the address
- * must wait. `name` is a result of `throttledName`.
+ * must wait.
  */
 export type LoginThrottle = <A>(
-  name: string,
+  name: ThrottledName,
   address: string,
   attempt: () => Promise<Either<TooBusy | Unavailable, Option<A>>>,
 ) => Promise<Either<TooManyRequests | TooBusy | Unavailable, Option<A>>>
 
-/** Returns the name under which failed attempts are counted. A changed password starts a new count. */
-export const throttledName = (usernameHash: string, generation = 0): string =>
-  generation === 0 ? usernameHash : `${usernameHash}-${generation}`
+/** `generation`: that of the user, or null for an unknown name. A changed password starts a new count. */
+export const throttledName = (usernameHash: string, generation: number | null): ThrottledName => {
+  const hash = generation === null || generation === 0 ? usernameHash : `${usernameHash}-${generation}`
+  return { hash, isKnown: generation !== null }
+}
 
 /** Maximum number of attempts that run or wait: as many as passwords may wait to be hashed. */
 const MAX_ATTEMPTS = 100
-/** Number of counts that are kept in memory, for times when the store is unavailable. */
-const MAX_REMEMBERED = 10_000
-/** A failure counts for a day. A success makes a network trusted for thirty days. */
-const FAILURE_SECONDS = 24 * 3600
-const SUCCESS_SECONDS = 30 * FAILURE_SECONDS
 /**
  * A network is untrusted for a name without a recent login. After `most` failures from untrusted networks within
  * `windowMs`, the wait of the name also applies to networks without recent failures.
@@ -56,60 +52,13 @@ const tooMany = (milliseconds: number): Either<TooManyRequests, never> =>
 
 /** Attempts are counted for each name, for each name and network together (`place`), and for each address. */
 interface Attempt {
-  readonly name: string
+  readonly name: ThrottledName
   readonly place: string
   readonly address: string
 }
 
 /** Returns the network of an address: its /48 for IPv6, because one customer often owns a whole /48. */
 const networkOf = (address: string): string => address.replace(/^((?:[0-9a-f]+:){3})[0-9a-f]+::\/64$/, '$1:/48')
-
-/** Stores failures as events, so they survive a restart. Counts in memory while the store is unavailable. */
-const createFailureCounts = (deps: LoginThrottleDeps) => {
-  const remembered = new Map<string, LoginFailures>()
-
-  const remember = (hash: string, state: LoginFailures): void => {
-    remembered.delete(hash)
-    remembered.set(hash, state)
-    const [oldest] = remembered.keys()
-    if (remembered.size > MAX_REMEMBERED && oldest !== undefined) remembered.delete(oldest)
-  }
-
-  const recall = (hash: string, otherwise = loginFailuresDecider.initialState): LoginFailures =>
-    remembered.get(hash) ?? otherwise
-
-  const load = async (hash: string): Promise<LoginFailures> => {
-    const known = recall(hash)
-    const loaded = await loadState(deps)(loginFailuresStream(hash), loginFailuresDecider)()
-    if (E.isLeft(loaded)) return known
-    const { state } = loaded.right
-    // If both have the same time, memory counts, because it also holds failures that could not be stored.
-    return (state.at ?? '') > (known.at ?? '') ? state : known
-  }
-
-  /** Records an outcome. `before`: the known count. An outcome that does not change the count is not written. */
-  const record = async (hash: string, type: LoginOutcome['type'], before: LoginFailures): Promise<void> => {
-    const command = { type, at: deps.environment.now() }
-    const decided = loginFailuresDecider.decide(command, before)
-    if (E.isRight(decided) && decided.right.length === 0) return
-    const stream = loginFailuresStream(hash)
-    const origin = originOf(deps, 'service')
-    const handled = await handleCommand(deps)({ ...origin, stream, decider: loginFailuresDecider, command })()
-    if (E.isLeft(handled)) {
-      deps.logger.warn({ reason: handled.left._tag }, 'a login attempt is counted in memory only')
-      const inMemory = loginFailuresDecider.decide(command, recall(hash, before))
-      if (E.isRight(inMemory)) remember(hash, inMemory.right.reduce(loginFailuresDecider.evolve, recall(hash, before)))
-      return
-    }
-    const { state, position } = handled.right
-    remember(hash, state)
-    if (position === null || state.failures > 1) return
-    const maxAgeSeconds = state.succeededAt === null ? FAILURE_SECONDS : SUCCESS_SECONDS
-    await deps.store.setMetadata(stream, { maxCount: 1, maxAgeSeconds })()
-  }
-
-  return { load, record }
-}
 
 /**
  * Slows down password guessing. Counts the failed attempts of each address, of each network for one name, and of all
@@ -129,7 +78,7 @@ export const createLoginThrottle = (deps: LoginThrottleDeps): LoginThrottle => {
   let pending = 0
 
   const attemptFrom = async <A>(guessed: Attempt, attempt: () => Promise<Either<TooBusy | Unavailable, Option<A>>>) => {
-    const { name, place, address } = guessed
+    const { name: { hash: name, isKnown }, place, address } = guessed
     const [ofPlace, ofAll] = await Promise.all([counts.load(place), counts.load(name)])
 
     /** Runs the attempt and records its outcome. */
@@ -142,7 +91,7 @@ export const createLoginThrottle = (deps: LoginThrottleDeps): LoginThrottle => {
       }
       addresses.recordFailure(address)
       if (!isTrusted(ofPlace, environment.now())) untrusted.recordFailure(name)
-      await Promise.all([counts.record(place, 'Fail', ofPlace), counts.record(name, 'Fail', ofAll)])
+      await Promise.all([counts.record(place, 'Fail', ofPlace), counts.record(name, 'Fail', ofAll, isKnown)])
       return attempted
     }
 
@@ -159,7 +108,7 @@ export const createLoginThrottle = (deps: LoginThrottleDeps): LoginThrottle => {
   return async (name, address, attempt) => {
     if (pending >= MAX_ATTEMPTS) return E.left({ _tag: 'TooBusy' })
     pending += 1
-    const place = credentials.keyedHash('login-place', `${name} ${networkOf(address)}`)
+    const place = credentials.keyedHash('login-place', `${name.hash} ${networkOf(address)}`)
     try {
       return await inTurn(`address ${address}`, async () => {
         const wait = addresses.waitMs(address)

@@ -10,10 +10,12 @@ interface KeyState {
   readonly liveId: number | null
 }
 
-export type IdempotencyKeyCommand =
-  | ({ readonly type: 'Use' } & IdempotencyKeyUsed['data'])
-  /** Stores the session id of the request. `before`: the id that was stored when the sender of the command read it. */
-  | { readonly type: 'Admit'; readonly liveId: number; readonly before: number | null; readonly at: string }
+/** Records that a request created a session. `before`: the session that was recorded when the command was sent. */
+export interface IdempotencyKeyCommand {
+  readonly use: IdempotencyKeyUsed['data']
+  readonly liveId: number
+  readonly before: number | null
+}
 
 type Refusal =
   | { readonly _tag: 'IdempotencyKeyReused' }
@@ -25,23 +27,25 @@ type KeyEvent = IdempotencyKeyUsed | IdempotencyKeyAdmitted
 /** After this time a key can be used for another request. */
 export const KEY_LIFETIME_MS = 24 * 60 * 60 * 1000
 
-const decide = (command: IdempotencyKeyCommand, state: KeyState | null): Either<Refusal, ReadonlyArray<KeyEvent>> => {
-  if (command.type === 'Admit') {
-    const { liveId, before, at } = command
-    if (state?.liveId === liveId) return E.right([])
-    return state?.liveId === before
-      ? E.right([{ type: 'IdempotencyKeyAdmitted', data: { liveId, at } }])
-      : E.left({ _tag: 'RequestStillRunning' })
-  }
-  const { type: _, ...use } = command
-  const isFree = state === null || Date.parse(use.at) - Date.parse(state.use.at) >= KEY_LIFETIME_MS
-  if (isFree) return E.right([{ type: 'IdempotencyKeyUsed', data: use }])
-  return state.use.requestHash === use.requestHash ? E.right([]) : E.left({ _tag: 'IdempotencyKeyReused' })
+/** Returns the use of a key that counts at this time. Null: the key is free. */
+export const currentUse = (state: KeyState | null, at: string): KeyState | null =>
+  state === null || Date.parse(at) - Date.parse(state.use.at) >= KEY_LIFETIME_MS ? null : state
+
+const decide = (
+  { use, liveId, before }: IdempotencyKeyCommand,
+  state: KeyState | null,
+): Either<Refusal, ReadonlyArray<KeyEvent>> => {
+  const admitted: IdempotencyKeyAdmitted = { type: 'IdempotencyKeyAdmitted', data: { liveId, at: use.at } }
+  const current = currentUse(state, use.at)
+  if (current === null) return E.right([{ type: 'IdempotencyKeyUsed', data: use }, admitted])
+  if (current.use.requestHash !== use.requestHash) return E.left({ _tag: 'IdempotencyKeyReused' })
+  if (current.liveId === liveId) return E.right([])
+  return current.liveId === before ? E.right([admitted]) : E.left({ _tag: 'RequestStillRunning' })
 }
 
 /**
- * One Idempotency-Key of one user. A repeat of the first request continues the first command. A different request with
- * the same key is refused. The state is null until the first use.
+ * One Idempotency-Key of one user, and the session of its request. A different request with the same key is refused.
+ * The state is null until the first use.
  */
 export const idempotencyKeyDecider: Decider<KeyState | null, IdempotencyKeyCommand, KeyEvent, Refusal> = {
   initialState: null,

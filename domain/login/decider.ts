@@ -1,6 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Decider } from '../shared/decider.ts'
-import type { LoginFailuresEvent } from './events.ts'
+import type { LoginFailuresEvent, UnknownLoginFailed } from './events.ts'
 
 export interface LoginFailures {
   /** Failures after the last success. */
@@ -21,6 +21,10 @@ const DAY_MS = 24 * 3_600_000
 
 const elapsed = (from: string, now: string): number => Date.parse(now) - Date.parse(from)
 
+/** Number of failures with another one at `now`. Failures older than a day do not count. */
+const withAnother = ({ failures, at }: LoginFailures, now: string): number =>
+  (at === null || elapsed(at, now) < DAY_MS ? failures : 0) + 1
+
 /** Counts failed logins. A success, or a day without a failure, resets the count. */
 export const loginFailuresDecider: Decider<LoginFailures, LoginOutcome, LoginFailuresEvent, never> = {
   initialState: { failures: 0, at: null, succeededAt: null },
@@ -28,14 +32,38 @@ export const loginFailuresDecider: Decider<LoginFailures, LoginOutcome, LoginFai
     type === 'LoginFailed'
       ? { failures: data.failures, at: data.at, succeededAt: data.succeededAt ?? state.succeededAt }
       : { failures: 0, at: data.at, succeededAt: data.at },
-  decide: ({ type, at }, { failures, at: lastAt, succeededAt }) => {
+  decide: ({ type, at }, state) => {
+    const { failures, succeededAt } = state
     if (type === 'Fail') {
-      const recentFailures = lastAt === null || elapsed(lastAt, at) < DAY_MS ? failures : 0
-      const data = { failures: recentFailures + 1, at, ...(succeededAt !== null && { succeededAt }) }
+      const data = { failures: withAnother(state, at), at, ...(succeededAt !== null && { succeededAt }) }
       return E.right([{ type: 'LoginFailed', data }])
     }
     const isWorthRecording = type === 'Succeed' && (succeededAt === null || elapsed(succeededAt, at) >= DAY_MS)
     return E.right(failures > 0 || isWorthRecording ? [{ type: 'LoginFailuresCleared', data: { at } }] : [])
+  },
+}
+
+/** Returns the newer of two counts. If both have the same time, the first. */
+export const newerCount = (first: LoginFailures, second: LoginFailures): LoginFailures =>
+  (second.at ?? '') > (first.at ?? '') ? second : first
+
+interface SharedFailure {
+  readonly hash: string
+  /** The count of this hash as it is known from elsewhere. */
+  readonly before: LoginFailures
+  readonly at: string
+}
+
+/** The counts of one shared stream, by hash. */
+type SharedFailures = ReadonlyMap<string, LoginFailures>
+
+/** Counts the failed logins of each hash in a shared stream. */
+export const sharedFailuresDecider: Decider<SharedFailures, SharedFailure, UnknownLoginFailed, never> = {
+  initialState: new Map(),
+  evolve: (counts, { data: { hash, failures, at } }) => new Map(counts).set(hash, { failures, at, succeededAt: null }),
+  decide: ({ hash, before, at }, counts) => {
+    const failures = withAnother(newerCount(before, counts.get(hash) ?? before), at)
+    return E.right([{ type: 'UnknownLoginFailed', data: { hash, failures, at } }])
   },
 }
 

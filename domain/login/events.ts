@@ -4,9 +4,21 @@ import { defineEvent } from '../shared/event.ts'
 import type { EventOf } from '../shared/event.ts'
 
 /**
- * Failed logins with one name, from one network or from all networks. The name may be unknown. The newest event counts.
+ * Failed logins with a known name from all networks, or from one network from which a login succeeded. The newest event
+ * counts.
  */
 export const loginFailuresStream = (hash: string): string => `login-failures-${hash}`
+
+/** Number of streams that share the failures of unknown names, and of networks from which no login succeeded. */
+const SHARED_STREAMS = 1024
+/** Number of the newest failures that each shared stream keeps. */
+export const SHARED_FAILURES = 64
+
+/** One of a fixed number of streams, so that nobody can fill the log with the streams of invented names. */
+export const sharedFailuresStream = (hash: string): string => {
+  const number = Array.from(hash).reduce((sum, character) => (31 * sum + character.charCodeAt(0)) % SHARED_STREAMS, 0)
+  return `login-failures-shared-${number}`
+}
 
 /** `failures`: the number of failures after the last success, including this one. */
 export const LoginFailed = defineEvent(
@@ -19,6 +31,12 @@ export const LoginFailed = defineEvent(
     ]),
   ),
 )
+/** As `LoginFailed`, in a shared stream. `hash` is the name, or the name and the network, whose failures count. */
+export const UnknownLoginFailed = defineEvent(
+  'UnknownLoginFailed',
+  t.strict({ hash: t.string, failures: boundedInteger(1, 1e9), at: instant }),
+)
+export type UnknownLoginFailed = EventOf<typeof UnknownLoginFailed>
 /** A login succeeded. */
 export const LoginFailuresCleared = defineEvent('LoginFailuresCleared', t.strict({ at: instant }))
 

@@ -4,7 +4,7 @@ import type { Either } from 'fp-ts/lib/Either.js'
 import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
 import { liveIdOfCommand } from '../../../domain/admission/state.ts'
 import type { AdmissionState } from '../../../domain/admission/state.ts'
-import { KEY_LIFETIME_MS, idempotencyKeyDecider } from '../../../domain/idempotency/decider.ts'
+import { KEY_LIFETIME_MS, currentUse, idempotencyKeyDecider } from '../../../domain/idempotency/decider.ts'
 import { idempotencyStream } from '../../../domain/idempotency/events.ts'
 import { exists, newLive } from '../../../domain/live/state.ts'
 import { actorOf } from '../../caller.ts'
@@ -18,8 +18,7 @@ import type {
   Unavailable,
 } from '../../errors.ts'
 import { handleCommand } from '../../log/handle-command.ts'
-import { originOf } from '../../log/origin.ts'
-import { unexpected } from '../../log/unexpected.ts'
+import { loadState } from '../../log/states/load-state.ts'
 import type { LiveView } from '../../ports/read-models.ts'
 import { viewOf } from '../queries/live-view.ts'
 import { loadLive } from '../load-live.ts'
@@ -37,9 +36,14 @@ export type CreateLiveOnce = (
   idempotencyKey: string | null,
 ) => TaskEither<CreateLiveRefusal | IdempotencyKeyReused | RequestStillRunning | TooManyRequests, LiveView>
 
-/** The command that a key stands for: the command of the first request with this key, or a new command. */
-interface ClaimedKey {
-  readonly stream: string
+/** A request with a key. */
+interface KeyedRequest {
+  readonly keyHash: string
+  readonly requestHash: string
+}
+
+/** The command that a key stands for. */
+interface KeyedCommand extends KeyedRequest {
   readonly commandId: string
   /** The session that the first request received. Null before a session is admitted. */
   readonly liveId: number | null
@@ -48,9 +52,9 @@ interface ClaimedKey {
 }
 
 /**
- * First the log records the key and its command. A repeated request then finds the session of the first request, or
- * completes it, even after a crash at any step. When two processes use the same key at the same time, both run the same
- * command, which creates only one session.
+ * Equal requests with a key are one command, in every process: its id derives from the key and the request. The log
+ * records the key once the command has a session id, before the session is created. So a repeated request finds the
+ * session, or completes it, even after a crash at any step, and a refused request leaves nothing.
  */
 export const createLiveOnce = (deps: CreateLiveDeps): CreateLiveOnce => {
   const create = createLive(deps)
@@ -58,26 +62,19 @@ export const createLiveOnce = (deps: CreateLiveDeps): CreateLiveOnce => {
   /** Running requests of this process. Key: hash of the Idempotency-Key. Value: hash of the request. */
   const running = new Map<string, string>()
 
-  const claim = async (
-    caller: Caller,
-    keyHash: string,
-    requestHash: string,
-  ): Promise<Either<IdempotencyKeyReused | Unavailable, ClaimedKey>> => {
-    const stream = idempotencyStream(keyHash)
-    const origin = originOf(deps, actorOf(caller))
-    const { commandId } = origin
-    const use = { userId: caller.userId, commandId, requestHash, at: deps.environment.now() }
-    const command = { type: 'Use', ...use } as const
-    const used = await handleCommand(deps)({ ...origin, stream, decider: idempotencyKeyDecider, command })()
-    if (E.isLeft(used)) {
-      if (used.left._tag === 'RequestStillRunning') throw unexpected(stream, used.left)
-      return E.left(used.left)
+  const commandOf = async (
+    request: KeyedRequest,
+  ): Promise<Either<IdempotencyKeyReused | Unavailable, KeyedCommand>> => {
+    const { keyHash, requestHash } = request
+    const loaded = await loadState(deps)(idempotencyStream(keyHash), idempotencyKeyDecider)()
+    if (E.isLeft(loaded)) return loaded
+    const current = currentUse(loaded.right.state, deps.environment.now())
+    if (current === null) {
+      const commandId = keyedHash('create-command', `${keyHash} ${requestHash}`)
+      return E.right({ ...request, commandId, liveId: null, isRepeated: false })
     }
-    const { position, state } = used.right
-    const isRepeated = position === null
-    // This only frees space, because the decider ignores older uses of the key.
-    if (!isRepeated) await deps.store.setMetadata(stream, { maxAgeSeconds: KEY_LIFETIME_MS / 1000 })()
-    return E.right({ stream, commandId: state?.use.commandId ?? commandId, liveId: state?.liveId ?? null, isRepeated })
+    if (current.use.requestHash !== requestHash) return E.left({ _tag: 'IdempotencyKeyReused' })
+    return E.right({ ...request, commandId: current.use.commandId, liveId: current.liveId, isRepeated: true })
   }
 
   /**
@@ -91,11 +88,13 @@ export const createLiveOnce = (deps: CreateLiveDeps): CreateLiveOnce => {
   }
 
   /** Returns the answer of the first request. Null when that request created no session. */
-  const firstAnswer = async (claimed: ClaimedKey): Promise<Either<LiveNotFound | Unavailable, LiveView | null>> => {
-    const liveIds = claimed.liveId === null ? await livesAdmittedEarlier(claimed.commandId) : E.right([claimed.liveId])
+  const firstAnswer = async (
+    { commandId, liveId }: KeyedCommand,
+  ): Promise<Either<LiveNotFound | Unavailable, LiveView | null>> => {
+    const liveIds = liveId === null ? await livesAdmittedEarlier(commandId) : E.right([liveId])
     if (E.isLeft(liveIds)) return liveIds
-    for (const liveId of liveIds.right) {
-      const loaded = await loadLive(deps, liveId)()
+    for (const id of liveIds.right) {
+      const loaded = await loadLive(deps, id)()
       if (E.isLeft(loaded)) return loaded
       const { state } = loaded.right
       if (state.status === 'deleted') return E.left({ _tag: 'LiveNotFound' })
@@ -105,29 +104,30 @@ export const createLiveOnce = (deps: CreateLiveDeps): CreateLiveOnce => {
   }
 
   /** Records which session belongs to the key, before the session is created. */
-  const recordLiveOfKey = (caller: Caller, { stream, commandId, liveId: recorded }: ClaimedKey): RecordLive => {
+  const recordLiveOfKey = (caller: Caller, { keyHash, requestHash, commandId, liveId: recorded }: KeyedCommand) => {
+    const stream = idempotencyStream(keyHash)
     let before = recorded
-    return (liveId) => async () => {
+    const record: RecordLive = (liveId) => async () => {
       const origin = { commandId: `${commandId}/live-${liveId}`, correlationId: commandId, actor: actorOf(caller) }
-      const command = { type: 'Admit', liveId, before, at: deps.environment.now() } as const
+      const use = { userId: caller.userId, commandId, requestHash, at: deps.environment.now() }
+      const command = { use, liveId, before }
       const stored = await handleCommand(deps)({ ...origin, stream, decider: idempotencyKeyDecider, command })()
-      if (E.isRight(stored)) {
-        before = liveId
-        return E.right(undefined)
-      }
-      if (stored.left._tag === 'IdempotencyKeyReused') throw unexpected(stream, stored.left)
-      return E.left(stored.left)
+      if (E.isLeft(stored)) return stored
+      // This only frees space, because the decider ignores older uses of the key.
+      if (before === null) await deps.store.setMetadata(stream, { maxAgeSeconds: KEY_LIFETIME_MS / 1000 })()
+      before = liveId
+      return E.right(undefined)
     }
+    return record
   }
 
-  const createOnce = async (caller: Caller, request: CreateLiveRequest, keyHash: string, requestHash: string) => {
-    const claimed = await claim(caller, keyHash, requestHash)
-    if (E.isLeft(claimed)) return claimed
-    const { commandId, isRepeated } = claimed.right
-    const first = isRepeated ? await firstAnswer(claimed.right) : E.right(null)
+  const createOnce = async (caller: Caller, request: CreateLiveRequest, keyed: KeyedRequest) => {
+    const found = await commandOf(keyed)
+    if (E.isLeft(found)) return found
+    const first = found.right.isRepeated ? await firstAnswer(found.right) : E.right(null)
     if (E.isLeft(first)) return first
     return first.right === null
-      ? await create(caller, request, commandId, recordLiveOfKey(caller, claimed.right))()
+      ? await create(caller, request, found.right.commandId, recordLiveOfKey(caller, found.right))()
       : E.right(first.right)
   }
 
@@ -140,7 +140,7 @@ export const createLiveOnce = (deps: CreateLiveDeps): CreateLiveOnce => {
     if (runningRequest !== undefined) return E.left({ _tag: 'IdempotencyKeyReused' })
     running.set(keyHash, requestHash)
     try {
-      return await createOnce(caller, request, keyHash, requestHash)
+      return await createOnce(caller, request, { keyHash, requestHash })
     } finally {
       running.delete(keyHash)
     }

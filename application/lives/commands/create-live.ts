@@ -12,7 +12,7 @@ import type { CandidatesFor } from '../../admission/candidates.ts'
 import { actorOf } from '../../caller.ts'
 import type { Caller } from '../../caller.ts'
 import type {
-  AudioUrlForbidden, CreateLiveRefusal, RequestStillRunning, SourcesNotIsolated, Unavailable,
+  AudioUrlForbidden, CreateLiveRefusal, IdempotencyKeyReused, RequestStillRunning, SourcesNotIsolated, Unavailable,
 } from '../../errors.ts'
 import { handleCommand } from '../../log/handle-command.ts'
 import type { Origin } from '../../log/origin.ts'
@@ -30,9 +30,10 @@ import { liveCreatedData } from './requested-live.ts'
 import type { CreateLiveRequest, RequestedLive } from './requested-live.ts'
 
 /** Records the id of the session for repeated requests. Left: the create stops with this refusal. */
-export type RecordLive = (liveId: number) => TaskEither<RequestStillRunning | Unavailable, void>
+export type RecordLive = (liveId: number) =>
+  TaskEither<IdempotencyKeyReused | RequestStillRunning | Unavailable, void>
 
-type Refusal = CreateLiveRefusal | RequestStillRunning
+type Refusal = CreateLiveRefusal | IdempotencyKeyReused | RequestStillRunning
 
 /**
  * Creates a session. If `commandId` was used before, this returns its session, or completes the create. The default is

@@ -33,7 +33,7 @@ export const logIn =
     const before = await directory.byUsernameHash(hash)()
     if (E.isLeft(before)) return before
     const found = before.right
-    const name = throttledName(hash, O.isSome(found) ? found.value.generation : 0)
+    const name = throttledName(hash, O.isSome(found) ? found.value.generation : null)
     const verifiedUser = await throttle(name, address, async () => {
       const current = await directory.byUsernameHash(hash)()
       if (E.isLeft(current)) return current

@@ -164,8 +164,8 @@ export const accountMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'application/users/login-throttle.ts',
-    before: '`${name} ${networkOf(address)}`',
-    after: '`${name} ${address}`',
+    before: '`${name.hash} ${networkOf(address)}`',
+    after: '`${name.hash} ${address}`',
     rows: ['all networks of a /48 count as one'], test: LOGIN_THROTTLE,
   },
   {
@@ -176,8 +176,8 @@ export const accountMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'application/users/login-throttle.ts',
-    before: '  generation === 0 ? usernameHash : `${usernameHash}-${generation}`',
-    after: '  usernameHash',
+    before: 'generation === null || generation === 0 ? usernameHash : `${usernameHash}-${generation}`',
+    after: 'usernameHash',
     rows: ['a login lock applies to one address only, and a new password ends it everywhere'], test: LIMITS,
   },
   {

@@ -138,8 +138,8 @@ export const admissionMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'domain/idempotency/decider.ts',
-    before: 'return state?.liveId === before\n',
-    after: 'return liveId !== before\n',
+    before: 'return current.liveId === before ?',
+    after: 'return liveId !== before ?',
     rows: ['when two requests with the same key both created a session, the second is refused'],
     test: 'test/unit/domain/idempotency.test.ts',
   },
@@ -175,8 +175,8 @@ export const admissionMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'application/lives/commands/create-live-once.ts',
-    before: 'claimed.liveId === null ? await livesAdmittedEarlier(claimed.commandId) : E.right([claimed.liveId])',
-    after: 'E.right(claimed.liveId === null ? [] : [claimed.liveId])',
+    before: 'liveId === null ? await livesAdmittedEarlier(commandId) : E.right([liveId])',
+    after: 'E.right(liveId === null ? [] : [liveId])',
     rows: ['a key from an older version returns its ended session'], test: UPGRADE,
   },
   {

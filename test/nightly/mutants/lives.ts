@@ -105,9 +105,9 @@ export const liveMutants: ReadonlyArray<Mutant> = [
     rows: [66], test: LIMITS,
   },
   {
-    file: 'domain/idempotency/decider.ts',
-    before: 'state.use.requestHash === use.requestHash ?',
-    after: 'state.use.userId === use.userId ?',
+    file: 'application/lives/commands/create-live-once.ts',
+    before: 'current.use.requestHash !== requestHash',
+    after: "current.use.requestHash === ''",
     rows: [76], test: 'test/e2e/service/sessions/idempotency.test.ts',
   },
   {

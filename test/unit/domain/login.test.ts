@@ -5,8 +5,9 @@ import {
   loginFailuresDecider,
   networkWaitMs,
   nameWaitMs,
+  sharedFailuresDecider,
 } from '../../../domain/login/decider.ts'
-import type { LoginFailuresEvent } from '../../../domain/login/events.ts'
+import type { LoginFailuresEvent, UnknownLoginFailed } from '../../../domain/login/events.ts'
 import { loginTokenDecider } from '../../../domain/login/login-token.ts'
 import { specify } from '../../support/tools/specify.ts'
 import { after } from '../../support/events/sample-events.ts'
@@ -103,4 +104,18 @@ test('a network is trusted for 30 days after a success; a failure is recent for 
     [false, true],
   )
   t.true(hasNoRecentFailure({ ...state, failures: 0 }, after(1)))
+})
+
+test('a shared stream counts each hash separately, and continues a count that is known from elsewhere [S24]', (t) => {
+  const { given } = specify(t, sharedFailuresDecider)
+  const fail = (hash: string, at: number, before = loginFailuresDecider.initialState) =>
+    ({ hash, before, at: after(at) })
+  const failedOf = (hash: string, failures: number, at: number): UnknownLoginFailed =>
+    ({ type: 'UnknownLoginFailed', data: { hash, failures, at: after(at) } })
+  given().when(fail('a', 0)).thenEvents(failedOf('a', 1, 0))
+  given(failedOf('a', 4, 0), failedOf('b', 1, 1)).when(fail('a', 2)).thenEvents(failedOf('a', 5, 2))
+  given(failedOf('a', 4, 0)).when(fail('a', DAY)).thenEvents(failedOf('a', 1, DAY))
+  const before = { failures: 7, at: after(1), succeededAt: null }
+  given(failedOf('a', 4, 0)).when(fail('a', 2, before)).thenEvents(failedOf('a', 8, 2))
+  given(failedOf('a', 9, 2)).when(fail('a', 3, before)).thenEvents(failedOf('a', 10, 3))
 })

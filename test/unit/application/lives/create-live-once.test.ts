@@ -61,6 +61,30 @@ test('a refused request can be repeated with its key; an answered one ignores a 
   )
 })
 
+test('refused requests leave nothing, however many keys they invent', async (t) => {
+  const { createLiveOnce, log } = await createWriteSide()
+  const before = log().length
+  for (let n = 0; n < 50; n += 1) {
+    t.like(await createLiveOnce(owner, requestOf({ model: 'unknown' }), `key-${n}`)(), refused('ModelNotFound'))
+    t.like(await createLiveOnce(callerOf(2, { maxSessions: 0 }), requestOf(), `key-${n}`)(), refused('QuotaReached'))
+  }
+  t.is(log().length, before)
+})
+
+test('equal requests at two processes create one session; another body with the key creates none', async (t) => {
+  const { deps, admission, log } = await createWriteSide()
+  const [first, second] = [writeSideOf(deps, admission), writeSideOf(deps, admission)]
+  const equal = await Promise.all([first, second].map((side) => side.createLiveOnce(owner, requestOf(), 'key-1')()))
+  t.deepEqual(right(equal[0] ?? E.left('none')), right(equal[1] ?? E.left('none')))
+  const other = await Promise.all([
+    first.createLiveOnce(owner, requestOf(), 'key-2')(),
+    second.createLiveOnce(owner, requestOf({ retention: true }), 'key-2')(),
+  ])
+  t.is(other.filter(E.isRight).length, 1)
+  t.like(other.find(E.isLeft), refused('IdempotencyKeyReused'))
+  t.is(log().filter(({ type }) => type === 'LiveCreated').length, 2)
+})
+
 test('a lower limit of translations does not affect the answer to a repeat [R76]', async (t) => {
   const { createLiveOnce } = await createWriteSide()
   const request = requestOf({ translations: ['es', 'de'] })
@@ -94,7 +118,7 @@ test('when the session of a key was fenced, a repeat creates another session [R7
   let at = after(0)
   const environment = { ...createTestEnvironment(), now: () => at }
   const { deps, log } = await createWriteSide({ environment })
-  const dying = createDyingProcess(deps, 4, 'before')
+  const dying = createDyingProcess(deps, 3, 'before')
   const admission = await createAdmissionActor({ ...deps, ...dying, logger: silentLogger })
   t.is(
     await dying.outlive(writeSideOf({ ...deps, ...dying }, admission).createLiveOnce(owner, request, 'key-1')()),
@@ -104,7 +128,7 @@ test('when the session of a key was fenced, a repeat creates another session [R7
     log()
       .map(({ type }) => type)
       .slice(1),
-    ['IdempotencyKeyUsed', 'Admitted', 'IdempotencyKeyAdmitted'],
+    ['Admitted', 'IdempotencyKeyUsed', 'IdempotencyKeyAdmitted'],
   )
 
   const side = writeSideOf(deps, await createAdmissionActor({ ...deps, logger: silentLogger }))
@@ -144,7 +168,7 @@ for (const when of ['before', 'after'] as const)
       if (createdId !== undefined) t.is(repeated.id, Number(createdId))
       if (answer === 'died') continue
       t.deepEqual(right(answer), repeated)
-      t.is(lastWrite, 6, 'one write each for the key, its lifetime, admission, session of the key, token and session')
+      t.is(lastWrite, 5, 'one write each for admission, key, lifetime of the key, token and session')
       return
     }
   })

@@ -1,55 +1,10 @@
 import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
-import * as O from 'fp-ts/lib/Option.js'
 import * as TE from 'fp-ts/lib/TaskEither.js'
 import type { EventStore } from '../../../../application/ports/event-store.ts'
-import { createLoginThrottle, throttledName } from '../../../../application/users/login-throttle.ts'
 import { after } from '../../../support/events/sample-events.ts'
-import { immediateTimers as timers } from '../../../support/doubles/immediate-timers.ts'
 import { createMemoryEventStore } from '../../../support/doubles/memory/event-store.ts'
-import { createMemoryKeyring } from '../../../support/doubles/memory/keyring.ts'
-import { createRecordingLogger } from '../../../support/doubles/loggers.ts'
-import { createTestCredentials } from '../../../support/doubles/credentials.ts'
-import { createTestEnvironment } from '../../../support/doubles/environment.ts'
-
-const HOME = '192.0.2.1'
-
-const createWorld = (store: EventStore = createMemoryEventStore()) => {
-  let milliseconds = 0
-  const inner = createTestEnvironment()
-  const environment = { ...inner, now: () => after(milliseconds) }
-  const pass = (ms: number): void => {
-    milliseconds += ms
-    inner.advance(ms)
-  }
-  const logger = createRecordingLogger()
-  const throttle = createLoginThrottle({
-    store,
-    keyring: createMemoryKeyring(),
-    environment,
-    timers,
-    credentials: createTestCredentials(),
-    logger,
-    enabled: true,
-  })
-  let verifications = 0
-  const attempt = async (password: string, name = 'ada', address = HOME): Promise<string> => {
-    const answer = await throttle(name, address, async () => {
-      verifications += 1
-      await Promise.resolve()
-      return E.right(password === 'right' ? O.some('in') : O.none)
-    })
-    if (E.isLeft(answer))
-      return answer.left._tag === 'TooManyRequests' ? `wait ${answer.left.seconds}` : answer.left._tag
-    return O.isSome(answer.right) ? 'in' : 'wrong'
-  }
-  const attempts = async (count: number, name?: string, address?: string): Promise<ReadonlyArray<string>> => {
-    const answers: Array<string> = []
-    for (let n = 0; n < count; n += 1) answers.push(await attempt('guess', name, address))
-    return answers
-  }
-  return { attempt, attempts, pass, store, logger, verifications: () => verifications }
-}
+import { createWorld, HOME } from './login-throttle-world.ts'
 
 test('after five failures a name waits, twice as long after each further failure [S24]', async (t) => {
   const { attempt, attempts, pass, verifications } = createWorld()
@@ -181,9 +136,9 @@ test('all networks of a /48 count as one', async (t) => {
 
 test('after a password change the count of wrong guesses starts at zero', async (t) => {
   const { attempt, attempts } = createWorld()
-  await attempts(6, throttledName('ada', 0))
-  t.is(await attempt('right', throttledName('ada', 0)), 'wait 1')
-  t.is(await attempt('right', throttledName('ada', 1)), 'in')
+  await attempts(6)
+  t.is(await attempt('right', 'ada', HOME, 0), 'wait 1')
+  t.is(await attempt('right', 'ada', HOME, 1), 'in')
 })
 
 test('failures that an older version stored without a network count for the name', async (t) => {
