@@ -79,7 +79,7 @@ export const recordIn = async (task: RecordTask): Promise<RestoreReport> => {
     toDelete,
     leavesNoAdministrator:
       restored.administrators.size > 0 && recorded.administrators.every((name) => toDelete.includes(name)),
-    erasedKeys: [...new Set([...replaced.erasedKeys, ...deleted.flatMap(keysOf)])],
+    erasedKeys: [...new Set([...replaced.erasedKeys, ...[...deleted, ...toDelete].flatMap(keysOf)])],
   }
 }
 
