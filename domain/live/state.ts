@@ -57,8 +57,8 @@ const evolveLive = (live: Live, event: LiveEvent): Live => {
     case 'SenderDetached':
       return live.sender === event.data.epoch ? { ...live, sender: null, senderAt: event.data.at } : live
     case 'LiveTakenOver': {
-      const { at, worker } = event.data
-      return { ...live, term: event.data.term, worker, sender: null, senderAt: live.sender === null ? live.senderAt : at }
+      const { at, term, worker } = event.data
+      return { ...live, term, worker, sender: null, senderAt: live.sender === null ? live.senderAt : at }
     }
     case 'VocabularyChanged':
       return { ...live, vocabulary: event.data.vocabulary }

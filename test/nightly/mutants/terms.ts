@@ -18,7 +18,7 @@ export const termMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'domain/live/state.ts',
-    before: 'return { ...live, term: event.data.term, worker,',
+    before: 'return { ...live, term, worker,',
     after: 'return { ...live, worker,',
     rows: [ONE_WRITER], test: WORKERS,
   },
