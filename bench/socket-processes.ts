@@ -1,6 +1,7 @@
 import { fork } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { join } from 'node:path'
+import { ROOT } from './audio.ts'
 import { cpuSecondsOf } from './cpu-time.ts'
 import type { Round } from './harness.ts'
 
@@ -54,9 +55,14 @@ export interface SocketPair {
   readonly close: () => void
 }
 
-/** Starts one side: a server process and a process with `count` clients. */
-export const openPair = async (side: Side, token: 'sender' | 'listener', count: number): Promise<SocketPair> => {
-  const server = fork(join(import.meta.dirname, 'socket-server.ts'), [side])
+/** Starts one side: a server process, with the code of `checkout`, and a process with `count` clients. */
+export const openPair = async (
+  side: Side,
+  token: 'sender' | 'listener',
+  count: number,
+  checkout = ROOT,
+): Promise<SocketPair> => {
+  const server = fork(join(checkout, 'bench/socket-server.ts'), [side])
   const listens = await report(server, 'listens')
   const clients = fork(join(import.meta.dirname, 'socket-clients.ts'))
   await report(clients, 'ready')

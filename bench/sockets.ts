@@ -2,10 +2,10 @@ import type { Benchmark, Contest, Round } from './harness.ts'
 import { openPair } from './socket-processes.ts'
 import type { SocketPair } from './socket-processes.ts'
 
-const LISTENERS = 5000
+export const LISTENERS = 5000
 const FRAMES = 40
 /** Time between two captions. */
-const FRAME_INTERVAL_MS = 40
+export const FRAME_INTERVAL_MS = 40
 /** Number of audio frames of 100 ms. */
 const AUDIO_FRAMES = 10_000
 /** A trial passes when the 99th percentile of its delivery times is at most this. */

@@ -1,7 +1,7 @@
 import test from 'ava'
 import { timed } from '../../../bench/cpu-time.ts'
-import { measure } from '../../../bench/harness.ts'
-import type { Benchmark, Round } from '../../../bench/harness.ts'
+import { measure, reachesTarget } from '../../../bench/harness.ts'
+import type { Benchmark, Figure, Round } from '../../../bench/harness.ts'
 
 const round = (seconds: number, cpuSeconds: number | null): Round => ({ work: 1, seconds, cpuSeconds })
 
@@ -37,6 +37,40 @@ test('the two sides take turns in running first, after a warm-up that does not c
   const figure = await measure(benchmark)
   t.deepEqual(calls, ['ours', 'peers', 'ours', 'peers', 'peers', 'ours', 'ours', 'peers', 'close'])
   t.like(figure, { ratio: 4, ratio_min: 2, ratio_max: 8, ours_per_s: 1, peer_per_s: 0.25, rounds: 3, at_least: 0.5 })
+})
+
+test('a second instance of the peer runs in the same rounds; its ratio to the peer is reported beside', async (t) => {
+  const { benchmark, calls } = scripted([2, 2, 2].map((s) => round(s, s)), [1, 1, 1].map((s) => round(s, s)), {
+    rounds: 2,
+  })
+  const prepare: Benchmark['prepare'] = async () => {
+    const contest = await benchmark.prepare()
+    if ('skipped' in contest) return contest
+    const peersAgain = async (): Promise<Round> => {
+      calls.push('again')
+      return round(4, 4)
+    }
+    return { ...contest, peersAgain }
+  }
+  const figure = await measure({ ...benchmark, prepare })
+  t.deepEqual(calls, ['ours', 'peers', 'again', 'ours', 'peers', 'again', 'again', 'peers', 'ours', 'close'])
+  t.like(figure, { ratio: 0.5, ratio_lower: 0.5, peer_against_itself: { ratio: 0.25, ratio_lower: 0.25 }, rounds: 2 })
+})
+
+test('a target is reached by the median, or by the lower bound if the peer was compared with itself', async (t) => {
+  const { benchmark } = scripted([1, 1, 1, 1].map((s) => round(s, s)), [1, 1, 1, 1].map((s) => round(s, s)))
+  const figure = (await measure(benchmark)) as Figure
+  const reaches = (ratio: number, lower: number, itself: number | null): boolean =>
+    reachesTarget({
+      ...figure, at_least: 0.95, ratio, ratio_lower: lower,
+      peer_against_itself: itself === null ? null : { ratio: 1, ratio_lower: itself },
+    })
+  t.true(reaches(0.95, 0.9, null))
+  t.false(reaches(0.94, 0.9, null))
+  t.true(reaches(1, 0.95, 0.97))
+  t.false(reaches(1, 0.94, 0.97))
+  t.true(reaches(0.95, 0.93, 0.92), 'as good as the peer against itself')
+  t.true(reachesTarget({ ...figure, at_least: null, ratio: 0.1 }), 'without a target')
 })
 
 test('the ratio uses the time that the benchmark names; both times are reported', async (t) => {

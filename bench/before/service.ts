@@ -1,95 +1,20 @@
 import { once } from 'node:events'
-import { cp, mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
-import { pathToFileURL } from 'node:url'
+import { cp, rm } from 'node:fs/promises'
 import * as E from 'fp-ts/lib/Either.js'
 import { WebSocket } from 'ws'
-import type { readSettings } from '../infrastructure/settings.ts'
-import type { openSqliteEventStore } from '../infrastructure/sqlite/event-log/event-store.ts'
-import type { startServiceProcess } from '../interfaces/cli/service-process.ts'
-import { createApiClient } from '../interfaces/client/client.ts'
-import type { LiveSession } from '../interfaces/client/operations.ts'
-import { ROOT } from './audio.ts'
-import { timed } from './cpu-time.ts'
-import { appendAtOnce } from './durable-append.ts'
-import type { Benchmark, Contest, Round, Skipped } from './harness.ts'
-import { PASSWORD, settingsFor, untilReady, USERNAME } from './start.ts'
-
-/** Folder of a checkout of another version, with installed packages. */
-const OTHER_CHECKOUT = process.env['STENOLOG_BENCH_BEFORE']
-const SKIPPED: Skipped = {
-  skipped: 'set STENOLOG_BENCH_BEFORE to the folder of another checkout with installed packages',
-}
+import { createApiClient } from '../../interfaces/client/client.ts'
+import type { LiveSession } from '../../interfaces/client/operations.ts'
+import { timed } from '../cpu-time.ts'
+import type { Benchmark } from '../harness.ts'
+import { PASSWORD, settingsFor, untilReady, USERNAME } from '../start.ts'
+import { contest } from './contest.ts'
+import type { Modules } from './contest.ts'
 
 /** Seconds by which our start may be slower, and additional seconds for each open session. */
 const EXTRA_START_SECONDS = 0.05
 const EXTRA_START_SECONDS_PER_SESSION = 0.005
 
 const range = (count: number): ReadonlyArray<number> => Array.from({ length: count }, (_, i) => i)
-
-/** The modules that the benchmark uses. Both versions must have them with equal signatures. */
-interface Modules {
-  readonly openSqliteEventStore: typeof openSqliteEventStore
-  readonly startServiceProcess: typeof startServiceProcess
-  readonly readSettings: typeof readSettings
-}
-
-const modulesOf = async (checkout: string): Promise<Modules> => {
-  const load = (path: string): Promise<object> => import(pathToFileURL(join(resolve(checkout), path)).href)
-  const log = await load('infrastructure/sqlite/event-log/event-store.ts')
-  const service = await load('interfaces/cli/service-process.ts')
-  const settings = await load('infrastructure/settings.ts')
-  return { ...log, ...service, ...settings } as Modules
-}
-
-interface Side {
-  readonly round: () => Promise<Round>
-  readonly close: () => Promise<void>
-}
-
-/** Runs our checkout and the other checkout on equal work, each in its own directory. */
-const contest = async (
-  open: (modules: Modules, directory: string, isOurs: boolean) => Promise<Side>,
-): Promise<Contest | Skipped> => {
-  if (OTHER_CHECKOUT === undefined) return SKIPPED
-  const directory = await mkdtemp(join(tmpdir(), 'stenolog-bench-'))
-  const ours = await open(await modulesOf(ROOT), join(directory, 'ours'), true)
-  const before = await open(await modulesOf(OTHER_CHECKOUT), join(directory, 'before'), false)
-  return {
-    ours: ours.round,
-    peers: before.round,
-    close: async () => {
-      await Promise.all([ours.close(), before.close()])
-      await rm(directory, { recursive: true, force: true })
-    },
-  }
-}
-
-const appends = (name: string, writers: number, count: number): Benchmark => ({
-  name,
-  meaning: `durable appends by ${writers} concurrent writers, each to its own stream; each writer waits for its `
-    + `answers`,
-  peer: 'the same appends with the checkout of STENOLOG_BENCH_BEFORE',
-  unit: 'appends',
-  basis: 'wall',
-  atLeast: 0.95,
-  rounds: 41,
-  warmUp: true,
-  prepare: () =>
-    contest(async ({ openSqliteEventStore }, directory) => ({
-      round: async () => {
-        // Each round opens a new store, because the core that the system picks for the writer's thread can change the
-        // time threefold.
-        const store = await openSqliteEventStore({ file: `${directory}.sqlite` })
-        await appendAtOnce(store, writers, count)
-        const round = await appendAtOnce(store, writers, count)
-        await store.close()
-        return round
-      },
-      close: async () => undefined,
-    })),
-})
 
 /** Starts a service with an administrator without a session limit. */
 const openService = async ({ startServiceProcess, readSettings }: Modules, directory: string) => {
@@ -121,7 +46,7 @@ const creates = (name: string, clients: number, count: number, rounds: number): 
   rounds,
   warmUp: true,
   prepare: () =>
-    contest(async (modules, directory) => {
+    contest(async ({ modules, directory }) => {
       const { client, create, end } = await openService(modules, directory)
       const createInTurn = async (): Promise<ReadonlyArray<number>> => {
         const ids: Array<number> = []
@@ -164,11 +89,11 @@ const starts = (name: string, open: number): Benchmark => ({
     + `and ${EXTRA_START_SECONDS_PER_SESSION * 1000} ms more per session`,
   unit: 'starts',
   basis: 'wall',
-  atLeast: 1,
-  rounds: 21,
+  atLeast: 0.95,
+  rounds: 31,
   warmUp: true,
   prepare: () =>
-    contest(async (modules, directory, isOurs) => {
+    contest(async ({ modules, directory, isOurs }) => {
       const { create, url, end } = await openService(modules, directory)
       for (const number of range(open)) {
         const live = await create()
@@ -196,12 +121,10 @@ const starts = (name: string, open: number): Benchmark => ({
     }),
 })
 
-/** Comparisons of our checkout with another checkout. */
-export const comparisons: ReadonlyArray<Benchmark> = [
-  appends('before-append-1', 1, 1000),
-  appends('before-append', 64, 12_800),
+/** Comparisons of the whole service with that of the other checkout. */
+export const serviceComparisons: ReadonlyArray<Benchmark> = [
   creates('before-create-1', 1, 20, 101),
-  creates('before-create', 16, 160, 41),
+  creates('before-create', 16, 80, 31),
   starts('before-start', 0),
   starts('before-start-open', 40),
 ]
