@@ -74,10 +74,11 @@ interface RequestError extends Error {
 const problemOf = (error: RequestError, isSecure: boolean): string => {
   const { code = '', reason } = error
   if (isSecure && (code === 'EPROTO' || code.startsWith('ERR_SSL_')))
-    return `${reason ?? code}; if the node has no TLS, add tls=false`
-  const problem = error.message === '' && code !== '' ? code : reasonOf(error)
+    return `${reason ?? code}: if the node has no TLS, add tls=false`
+  // Node adds advice about its own options after a semicolon.
+  const [problem = ''] = (error.message === '' && code !== '' ? code : reasonOf(error)).split(';', 1)
   const mayHaveTls = !isSecure && (code === 'ECONNRESET' || code.startsWith('HPE_'))
-  return mayHaveTls ? `${problem}; if the node has TLS, remove tls=false` : problem
+  return mayHaveTls ? `${problem}: if the node has TLS, remove tls=false` : problem
 }
 
 /** Sends a request to a node and reads the answer. Left: why this failed, for operators. Never rejects. */

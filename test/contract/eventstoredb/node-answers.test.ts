@@ -112,5 +112,5 @@ testWith(OPENSSL)('only a node with a trusted certificate for its address or hos
   t.regex(await problem({ ...own, ca: named.cert }, second), /does not match certificate's altnames/)
   t.deepEqual(await query({ ...own, ca: named.cert }, { ...second, alias: 'cluster.example' }), leads)
   const plain = addressFrom(await listen(t, createServer()))
-  t.is(await problem({ ca: named.cert }, plain), 'EPROTO; if the node has no TLS, add tls=false')
+  t.is(await problem({ ca: named.cert }, plain), 'EPROTO: if the node has no TLS, add tls=false')
 })
