@@ -77,6 +77,8 @@ export interface WrongLogin { readonly _tag: 'WrongLogin' }
 export interface WrongPassword { readonly _tag: 'WrongPassword' }
 /** The client may try again after `seconds`. */
 export interface TooManyRequests { readonly _tag: 'TooManyRequests'; readonly seconds: number }
+/** The user has written as much as is allowed within a day. `seconds`: when the next day begins. */
+export interface DailyBudgetUsed { readonly _tag: 'DailyBudgetUsed'; readonly seconds: number }
 export interface ProfileNotFound { readonly _tag: 'ProfileNotFound' }
 export interface TooManyProfiles { readonly _tag: 'TooManyProfiles'; readonly maximum: number }
 /** Every user must keep at least one profile. */
@@ -143,6 +145,7 @@ export type Refusal =
   | WrongLogin
   | WrongPassword
   | TooManyRequests
+  | DailyBudgetUsed
   | TooBusy
   | ProfileNotFound
   | TooManyProfiles

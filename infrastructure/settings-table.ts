@@ -111,6 +111,11 @@ export const SETTINGS_TABLE = {
       + 'as large; all credentials of a user share ten times this limit, in which large requests cost more; 0: no '
       + 'limits, also for logins and WebSockets',
   ),
+  DAILY_BUDGET: withDefault(
+    '1000000', integer(0, 1e12),
+    'what a user may write within a day, in units: a request that writes costs 1, and 1 more for each 8 KiB of its '
+      + 'body; a changed vocabulary costs the same; each process counts for itself; 0: no limit',
+  ),
   COMPAT_STRICT: withDefault(
     '0', flag, '1: frames and answers omit the members that Stenolog adds to the fixed interface 0.6.2',
   ),

@@ -1,4 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js'
+import { NO_BUDGET } from '../budget.ts'
+import type { DailyBudget } from '../budget.ts'
 import type { AttachedLive } from '../lives/attached-live.ts'
 import type { EndByWorker } from '../lives/end-by-worker.ts'
 import type { SourcePoint } from '../lives/source-point.ts'
@@ -30,6 +32,8 @@ export interface LiveSessionsOptions extends CaptionServices {
   readonly timers: Timers
   /** Milliseconds for which a session waits for a lost sender (RECONNECT_GRACE). 0: it does not wait. */
   readonly reconnectGrace: number
+  /** What owners may write within a day. The default is no limit. */
+  readonly budget?: DailyBudget
   /** Number of finals of each session that are kept in memory for returning sockets. The default is 500. */
   readonly keptFinals?: number
 }
@@ -59,7 +63,7 @@ interface Run {
 
 /** Connects senders, pipelines and the write side. The log decides how and when a session ends. */
 export const createLiveSessions = (options: LiveSessionsOptions): RunningSessions => {
-  const { lifecycle, bus, logger, timers, environment } = options
+  const { lifecycle, bus, logger, timers, environment, budget = NO_BUDGET } = options
   const lives = new Map<number, Run>()
   /** By session id: the sender that holds the only sender place of the session. The log may not record it yet. */
   const places = new Map<number, object>()
@@ -199,7 +203,7 @@ export const createLiveSessions = (options: LiveSessionsOptions): RunningSession
       const departure = { detached, wait, grace: options.reconnectGrace }
       return E.right(
         createSenderSession({
-          liveId, sender: admitted.right, running, lifecycle, timers, ...departure, earlierSamples, from,
+          liveId, sender: admitted.right, running, lifecycle, timers, ...departure, earlierSamples, from, budget,
         }),
       )
     },

@@ -67,8 +67,8 @@ export interface RunningLive extends AudioInput {
   readonly writes: WriteQueue
   /** The first call starts the pipeline. Each call publishes `started` once the model is ready. */
   readonly configure: (settings: EngineSettings) => void
-  /** Changes the vocabulary from the next pass on. Absent members stay as they are. */
-  readonly setVocabulary: (given: GivenVocabulary) => void
+  /** Changes the vocabulary from the next pass on. Absent members stay as they are. Returns whether it changed. */
+  readonly setVocabulary: (given: GivenVocabulary) => boolean
   /** Publishes `started` again once the model is ready, for a returning sender. */
   readonly announce: () => void
   /** Returns whether no sender has configured the session yet. */
@@ -204,10 +204,11 @@ export const createRunningLive = (options: RunningLiveOptions): RunningLive => {
     },
     setVocabulary: (given) => {
       const expected = { ...vocabulary, ...given }
-      if (isSameVocabulary(expected, vocabulary)) return
+      if (isSameVocabulary(expected, vocabulary)) return false
       vocabulary = expected
       pipeline?.setVocabulary(completeVocabulary(expected))
       storeVocabulary(expected)
+      return true
     },
     announce: () => void announce(ready),
     push: (samples, lost = 0) => {

@@ -5,6 +5,8 @@ import { buffersAreOrdered } from '../../domain/live/settings.ts'
 import type { EngineSettings } from '../../domain/live/settings.ts'
 import { NO_VOCABULARY } from '../../domain/live/vocabulary.ts'
 import type { GivenVocabulary } from '../../domain/live/vocabulary.ts'
+import { unitsOf } from '../budget.ts'
+import type { DailyBudget } from '../budget.ts'
 import type { AdmittedSender } from '../lives/commands/admit-sender.ts'
 import type { Timers } from '../ports/timers.ts'
 import type { LiveLifecycle } from './live-lifecycle.ts'
@@ -15,7 +17,8 @@ const FINISH_LIMIT_MS = 30_000
 /** Longest time to transcribe the received audio after a closed connection. */
 const CLOSE_LIMIT_MS = 10_000
 
-export type InvalidState = 'config_required' | 'config_too_late' | 'audio_not_expected' | 'over'
+/** `rate_limited`: the owner has used up the daily budget, so the vocabulary stays as it is. */
+export type InvalidState = 'config_required' | 'config_too_late' | 'audio_not_expected' | 'rate_limited' | 'over'
 
 /** The session of one sender socket. A live session has at most one sender. */
 export interface SenderSession {
@@ -68,7 +71,10 @@ interface SenderSessionOptions {
   readonly earlierSamples: number
   /** The sample with which the audio of a returning sender begins. Null: it continues at the present sample. */
   readonly from: number | null
+  readonly budget: DailyBudget
 }
+
+const sizeOf = (vocabulary: GivenVocabulary): number => Buffer.byteLength(JSON.stringify(vocabulary))
 
 /**
  * Returns a function that takes the audio of a returning sender. It skips repeated samples and leaves a gap for missing
@@ -101,7 +107,7 @@ const isSameTask = (a: Pick<EngineSettings, 'task'>, b: Pick<EngineSettings, 'ta
 /** Applies the rules for one sender to a running session. */
 export const createSenderSession = ({
   liveId, sender: { live, record, recordAfterMs }, running, lifecycle, timers, detached, wait, grace, earlierSamples,
-  from,
+  from, budget,
 }: SenderSessionOptions): SenderSession => {
   const isPulled = live.audioFormat !== 'raw'
   /** An auto-started source does not depend on a sender socket. */
@@ -117,11 +123,16 @@ export const createSenderSession = ({
   }
   const push = from === null ? running.push : resumeFrom(running, earlierSamples, from, prepare)
 
-  /** Applies a frame that changes only the vocabulary. Returns false for any other frame. */
-  const applyVocabularyOnly = (overrides: Partial<EngineSettings>, expected: GivenVocabulary): boolean => {
-    const isVocabularyOnly = Object.keys(overrides).length === 0 && Object.keys(expected).length > 0
-    if (isVocabularyOnly) running.setVocabulary(expected)
-    return isVocabularyOnly
+  const setVocabulary = (expected: GivenVocabulary): void => {
+    if (running.setVocabulary(expected)) budget.charge(live.userId, 1 + unitsOf({ bytes: sizeOf(expected) }))
+  }
+
+  /** Applies a frame that changes only the vocabulary. Audio never depends on the budget, but this frame does. */
+  const applyVocabularyOnly = (overrides: Partial<EngineSettings>, expected: GivenVocabulary) => {
+    if (Object.keys(overrides).length > 0 || Object.keys(expected).length === 0) return 'config_too_late'
+    if (budget.waitSeconds(live.userId) > 0) return 'rate_limited'
+    setVocabulary(expected)
+    return 'ok'
   }
 
   /** Number of this sender within the session. Null until the log has it. */
@@ -180,17 +191,17 @@ export const createSenderSession = ({
       if (hasLeft || running.stage() !== 'open') return 'over'
       // The earlier settings stay. The sender gets the same answer as at its first connection.
       if (isReturning && !hasAudio && running.receivedSamples() > 0) {
-        applyVocabularyOnly(overrides, expected)
+        void applyVocabularyOnly(overrides, expected)
         running.announce()
         return 'ok'
       }
       // An auto-started session may have received audio before its sender.
       if (hasAudio || (isPulled && running.receivedSamples() > 0))
-        return applyVocabularyOnly(overrides, expected) ? 'ok' : 'config_too_late'
+        return applyVocabularyOnly(overrides, expected)
       const settings = { ...live.config, ...overrides }
       if (!buffersAreOrdered(settings) || !isSameTask(settings, live.config)) return 'invalid'
       isConfigured = true
-      running.setVocabulary(expected)
+      setVocabulary(expected)
       running.configure(settings)
       if (isPulled) startSource()
       return 'ok'

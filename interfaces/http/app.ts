@@ -4,6 +4,7 @@ import * as O from 'fp-ts/lib/Option.js'
 import * as TE from 'fp-ts/lib/TaskEither.js'
 import Koa from 'koa'
 import type { Context, Middleware } from 'koa'
+import type { DailyBudget } from '../../application/budget.ts'
 import type { Logger } from '../../application/ports/environment.ts'
 import type { AccessCalls } from './access.ts'
 import { loggableUrl, loggableError } from './access-log.ts'
@@ -53,6 +54,8 @@ interface AppOptions extends AccessCalls {
   readonly logger: Logger
   /** Rate limits. Unlimited by default. */
   readonly limits?: RequestLimits
+  /** What users may write within a day. Unlimited by default. */
+  readonly budget?: DailyBudget
   readonly inRequest?: InRequest
   /** True on the socket in the data directory, where every caller is the operator. */
   readonly isControl?: boolean

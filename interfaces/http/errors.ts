@@ -172,6 +172,11 @@ const ANSWERS: { readonly [T in RefusalTag]: Answer<RefusalOf<T>> } = {
     detail: () => 'Too many requests',
     headers: { 'Retry-After': ({ seconds }) => String(seconds) },
   },
+  DailyBudgetUsed: {
+    status: 429,
+    detail: () => 'Too many requests: daily budget',
+    headers: { 'Retry-After': ({ seconds }) => String(seconds) },
+  },
   TooBusy: { status: 429, detail: () => 'Too many requests', headers: { 'Retry-After': () => '1' } },
   UpgradeRequired: {
     status: 426,

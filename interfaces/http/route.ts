@@ -110,6 +110,10 @@ export interface Route<D = never> extends Documented, ForOperator {
   readonly run: Run<D>
 }
 
+/** True for a request of a user that changes something. It counts for the daily budget. */
+export const isWrite = ({ method, access }: Pick<Route, 'method' | 'access'>): boolean =>
+  method !== 'GET' && access !== 'public'
+
 const NO_MEMBERS: t.Mixed = members({})
 
 interface Decoded<P, Q, B, H> {

@@ -1,5 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Context } from 'koa'
+import { NO_BUDGET, unitsOf } from '../../application/budget.ts'
+import type { DailyBudget } from '../../application/budget.ts'
 import type { Caller } from '../../application/caller.ts'
 import { createFairSlots } from '../../application/concurrency.ts'
 import type { FairSlots } from '../../application/concurrency.ts'
@@ -12,6 +14,7 @@ import type { RequestLimits } from './clients/request-limits.ts'
 import { memberNames } from './codecs/shapes.ts'
 import { encodedList, rowsIn } from './codecs/encoded-list.ts'
 import type { HttpRefusal } from './errors.ts'
+import { isWrite } from './route.ts'
 import type { Answer, Route } from './route.ts'
 import { consoleRoutes } from './routes/console.ts'
 import { embedFiles } from './routes/embed.ts'
@@ -20,6 +23,8 @@ import { operationRoutes } from './routes/operations.ts'
 interface RunOptions extends AccessCalls {
   /** Rate limits. Unlimited by default. */
   readonly limits?: RequestLimits
+  /** What users may write within a day. Unlimited by default. */
+  readonly budget?: DailyBudget
   /** True on the socket in the data directory, where every caller is the operator. */
   readonly isControl?: boolean
 }
@@ -56,6 +61,31 @@ const isList = ({ query }: Route): boolean => query !== undefined && memberNames
 
 const tooMany = E.left({ _tag: 'TooManyRequests', seconds: 1 } as const)
 
+/** Counts a request against the limits of its user. */
+interface Spending {
+  /** Seconds until the user may write again. 0: now. */
+  readonly waitSeconds: number
+  readonly charge: (cost: Parameters<typeof unitsOf>[0]) => void
+}
+
+/** Begins to count a request. Only writes use up the daily budget. The operator has none. */
+const beginSpending = (
+  route: Pick<Route, 'method' | 'access'>,
+  caller: Caller | null,
+  { limits = NO_LIMITS, budget = NO_BUDGET }: Pick<RunOptions, 'limits' | 'budget'>,
+): Spending => {
+  const writer = caller !== null && caller.credential !== 'operator' && isWrite(route) ? caller.userId : null
+  const waitSeconds = writer === null ? 0 : budget.waitSeconds(writer)
+  if (writer !== null && waitSeconds === 0) budget.charge(writer, 1)
+  return {
+    waitSeconds,
+    charge: (cost) => {
+      limits.chargeUser(caller, cost)
+      if (writer !== null) budget.charge(writer, unitsOf(cost))
+    },
+  }
+}
+
 /** Checks access before it reads the body, then runs the route. Lists of one client are read one after another. */
 export const runRoute = async <D>(
   ctx: Context,
@@ -73,15 +103,17 @@ export const runRoute = async <D>(
       ? await admitOperator(route, ctx.headers[ON_BEHALF_OF]?.toString(), options)
       : await admit(route.access, credentials, options, limiting)
   if (E.isLeft(caller)) return caller
+  const { waitSeconds: seconds, charge } = beginSpending(route, caller.right, options)
+  if (seconds > 0) return E.left({ _tag: 'DailyBudgetUsed', seconds })
   const body = route.body === undefined ? E.right(undefined) : await readBody(ctx, route.body)
-  if (Buffer.isBuffer(ctx.request.body)) limits.chargeUser(caller.right, { bytes: ctx.request.body.length })
+  if (Buffer.isBuffer(ctx.request.body)) charge({ bytes: ctx.request.body.length })
   if (E.isLeft(body)) return body
   const params: Readonly<Record<string, string>> = ctx['params']
   const raw = { params, query: ctx.querystring, headers: ctx.headers, body: body.right }
   const run = async (): Promise<E.Either<HttpRefusal, EncodedAnswer>> => {
     const answer = await route.run(raw, caller.right, origin, options)
     if (E.isLeft(answer)) return answer
-    limits.chargeUser(caller.right, { rows: rowsIn(answer.right.body) })
+    charge({ rows: rowsIn(answer.right.body) })
     return E.right({ ...answer.right, json: await encodedList(answer.right.body) })
   }
   if (!isList(route)) return await run()

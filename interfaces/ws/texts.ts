@@ -31,7 +31,8 @@ export const ERROR_ADVICE: Readonly<Record<ErrorCode, string>> = {
   audio_not_expected: 'Send no audio to a session with an audio URL.',
   forbidden: 'Use the sender token to send. The fourth attempt ends the connection.',
   audio_too_fast: 'Send audio in real time.',
-  rate_limited: 'Send frames of about 100 ms, and at most 20 other frames a second.',
+  rate_limited: 'Send frames of about 100 ms, and at most 20 other frames a second. In answer to a changed vocabulary: '
+    + 'the owner has used up DAILY_BUDGET, and the connection stays open.',
   sender_already_connected: 'Stop the other sender, or create another session.',
   session_finished: 'Create a new session. The text can be read for a minute, or longer with `live_retention`.',
   session_idle: 'Create a new session. Send silence while nobody speaks, or raise IDLE_TIMEOUT.',

@@ -24,7 +24,7 @@ const GROUP_OF: Readonly<Record<SettingName, Group>> = {
   HUB_URL: 'Models and capacity',
   PUBLIC_URL: 'Network and proxies', BASE_PATH: 'Network and proxies', ALLOWED_HOSTS: 'Network and proxies',
   TRUSTED_PROXIES: 'Network and proxies', CORS_ORIGINS: 'Network and proxies', WS_ORIGINS: 'Network and proxies',
-  FRAME_ANCESTORS: 'Network and proxies', RATE_LIMIT: 'Network and proxies',
+  FRAME_ANCESTORS: 'Network and proxies', RATE_LIMIT: 'Network and proxies', DAILY_BUDGET: 'Network and proxies',
   AUDIO_URL_ALLOW_CIDRS: 'Audio URLs', SOURCE_ISOLATION: 'Audio URLs',
   JWT_TTL: 'Sessions and text', PENDING_TIMEOUT: 'Sessions and text', MAX_DURATION: 'Sessions and text',
   IDLE_TIMEOUT: 'Sessions and text',

@@ -1,3 +1,4 @@
+import { createDailyBudget } from '../../../application/budget.ts'
 import { lastRestore } from '../../../application/log/last-restore.ts'
 import { createKnownStates } from '../../../application/log/states/known-states.ts'
 import { createStreamSnapshots } from '../../../application/log/states/stream-snapshots.ts'
@@ -50,6 +51,6 @@ export const openFoundation = (settings: Settings, onReplaced: (reason: string) 
     const states = { known: createKnownStates(), snapshots }
     return {
       settings, logger, environment, timers, self, stores, leases, log, store, documents, dutyDocuments, keyring,
-      credentials, version: VERSION, isolating, states,
+      credentials, version: VERSION, isolating, states, budget: createDailyBudget(environment, settings.dailyBudget),
     }
   })

@@ -31,7 +31,7 @@ export const openServiceFront = (parts: Parts) =>
     opened({ stop: async () => load.stop() })
     const calls = { ...callsOf(parts, draining, listeners), recentLoad: load.recent }
     const mayObserve = createObserverCheck(settings.metricsToken)
-    const http = { ...calls, ...health, mayObserve, settings, version, logger, inRequest }
+    const http = { ...calls, ...health, mayObserve, settings, version, logger, inRequest, budget: foundation.budget }
 
     const closing: Array<() => Promise<void>> = []
     opened({

@@ -60,6 +60,7 @@ export const openWorkerSessions = async (needs: Needs) => {
     environment,
     timers,
     reconnectGrace: settings.reconnectGrace,
+    budget: foundation.budget,
    
   })
   const compute = measuredCompute({

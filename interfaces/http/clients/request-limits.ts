@@ -1,15 +1,11 @@
 import * as E from 'fp-ts/lib/Either.js'
+import { unitsOf } from '../../../application/budget.ts'
 import type { Caller } from '../../../application/caller.ts'
 import type { TooManyRequests } from '../../../application/errors.ts'
 import type { Environment } from '../../../application/ports/environment.ts'
 import { createFailureLimit } from './failure-limit.ts'
 
 type Verdict = E.Either<TooManyRequests, void>
-
-interface RequestCost {
-  readonly bytes?: number
-  readonly rows?: number
-}
 
 /** Rate limits of REST. A client is a credential or an address. A user may have many credentials. */
 export interface RequestLimits {
@@ -22,7 +18,7 @@ export interface RequestLimits {
   /** Checks the limit of a user (null: nobody) without counting, for a request that had to wait. */
   readonly checkUser: (user: Pick<Caller, 'userId'> | null) => Verdict
   /** Counts the body (in bytes) and the rows of a request of a user (null: nobody). They are known only afterwards. */
-  readonly chargeUser: (user: Pick<Caller, 'userId'> | null, cost: RequestCost) => void
+  readonly chargeUser: (user: Pick<Caller, 'userId'> | null, cost: Parameters<typeof unitsOf>[0]) => void
   /** Counts one unknown API token from `address`. */
   readonly countWrongKey: (address: string) => Verdict
 }
@@ -36,8 +32,6 @@ const FILES_BURST_SECONDS = 8
  * and more with a large body or many rows in its answer.
  */
 const USER_FACTOR = 10
-const BYTES_PER_UNIT = 8 * 1024
-const ROWS_PER_UNIT = 100
 const WRONG_KEYS_PER_MINUTE = 30
 /** The least recently seen client is forgotten first. Its burst is available again after seconds anyway. */
 const MAX_CLIENTS = 20_000
@@ -107,8 +101,8 @@ export const createRequestLimits = (
     takeFile: createBuckets(monotonic, perSecond, maxClients, FILES_BURST_SECONDS).take,
     takeOfUser: (userId) => users.take(String(userId)),
     checkUser: (user) => (user === null ? ALLOWED : users.check(String(user.userId))),
-    chargeUser: (user, { bytes = 0, rows = 0 }) => {
-      if (user !== null) users.charge(String(user.userId), bytes / BYTES_PER_UNIT + rows / ROWS_PER_UNIT)
+    chargeUser: (user, cost) => {
+      if (user !== null) users.charge(String(user.userId), unitsOf(cost))
     },
     countWrongKey: (address) => {
       if (wrongKeys.isReached(address)) return E.left({ _tag: 'TooManyRequests', seconds: 60 })

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import type { ExecutionContext } from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
+import { createDailyBudget } from '../../../application/budget.ts'
 import { createLiveBus } from '../../../application/pipeline/live-bus.ts'
 import type { LiveSignal } from '../../../application/pipeline/signals.ts'
 import type { SenderSession } from '../../../application/sessions/sender-session.ts'
@@ -40,6 +41,7 @@ export const startSessions = (
   t: ExecutionContext,
   script: PipelineScript = {},
   translator = createScriptedTranslator({ answers: true }),
+  dailyUnits = 0,
 ) => {
   const lifecycle = createMemoryLifecycle()
   const pipelines = createScriptedPipelines(script)
@@ -52,7 +54,7 @@ export const startSessions = (
   const pullers = createScriptedPullers()
   const sessions = createLiveSessions({
     lifecycle, createPipeline, startPuller: pullers.start, translations, bus, logger, environment, timers,
-    reconnectGrace: 0,
+    reconnectGrace: 0, budget: createDailyBudget(environment, dailyUnits),
   })
   const stopForwarding = forwardEnds(lifecycle, sessions)
   t.teardown(async () => {

@@ -44,6 +44,7 @@ test('with an empty environment every setting has the default of the launch cont
       drainTimeout: 30_000,
       reconnectGrace: 0,
       rateLimit: 50,
+      dailyBudget: 1_000_000,
       compatStrict: false,
       role: ROLES,
       nodeName: null,

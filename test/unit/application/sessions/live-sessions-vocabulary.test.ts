@@ -58,3 +58,18 @@ test('of many changes within a second the log gets the first and the last, witho
     assert.deepEqual(live.writes, ['vocabulary', 'vocabulary', 'start'])
   })
 })
+
+test('beyond the daily budget of the owner a change is refused, but sessions and audio are not [B44 D57]', async (t) => {
+  const { lifecycle, pipelines, attach } = startSessions(t, {}, undefined, 4)
+  const live = lifecycle.add()
+  const session = await attach(live.id)
+  t.is(session.configure({}, { prompt: 'a'.repeat(1000) }), 'ok')
+  t.is(session.configure({}, { prompt: 'a'.repeat(1000) }), 'ok', 'the same again costs nothing')
+  for (const prompt of ['b', 'c', 'd']) t.is(session.configure({}, { prompt }), 'ok')
+  session.audio(AUDIO)
+  t.is(session.configure({}, { prompt: 'e' }), 'rate_limited')
+  t.is(session.audio(AUDIO), 'ok')
+  t.deepEqual(pipelines.of(live.id).vocabularies.at(-1), { prompt: 'd', hotwords: [] })
+  const another = lifecycle.add()
+  t.is((await attach(another.id)).configure({}, { prompt: 'e' }), 'ok', 'the config that a sender begins with')
+})
