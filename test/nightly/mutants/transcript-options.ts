@@ -29,8 +29,8 @@ export const transcriptOptionMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'application/sessions/sender-session.ts',
-    before: 'const isVocabularyOnly = Object.keys(overrides).length === 0 && ',
-    after: 'const isVocabularyOnly = ',
+    before: 'if (Object.keys(overrides).length > 0 || Object.keys(expected).length === 0) return',
+    after: 'if (Object.keys(expected).length === 0) return',
     rows: ['B44'], test: SESSION_VOCABULARY,
   },
   {

@@ -77,8 +77,7 @@ test('values are parsed by the type of their setting', (t) => {
     STENOLOG_MAX_DURATION: '1440m',
     STENOLOG_ADMIN_USERNAME: 'root',
     STENOLOG_ADMIN_PASSWORD: 'a password',
-    STENOLOG_TRUSTED_PROXIES: '127.0.0.1/32, fd00::/8',
-    STENOLOG_FRAME_ANCESTORS: 'https://a.example',
+    STENOLOG_TRUSTED_PROXIES: '127.0.0.1/32, fd00::/8', STENOLOG_FRAME_ANCESTORS: 'https://a.example',
     STENOLOG_WS_ORIGINS: 'null,https://a.example',
   })
   if (E.isLeft(settings)) return t.fail(settings.left.join('\n'))

@@ -59,7 +59,7 @@ test('of many changes within a second the log gets the first and the last, witho
   })
 })
 
-test('beyond the daily budget of the owner a change is refused, but sessions and audio are not [B44 D57]', async (t) => {
+test('beyond the daily budget of the owner a change is refused, but audio is not [B44 D57]', async (t) => {
   const { lifecycle, pipelines, attach } = startSessions(t, {}, undefined, 4)
   const live = lifecycle.add()
   const session = await attach(live.id)
