@@ -1,9 +1,13 @@
 import { typedDocuments } from '../typed-documents.ts'
 
 export const LIVE_COUNTS = 'live-counts'
-/** Holds one document, `ALL_LIVES`, with the counts of all users. */
-export const LIVE_TOTALS = 'live-totals'
-export const ALL_LIVES = 'all'
+/**
+ * Holds the counts of all users in `PARTS` documents, so an event rewrites only a part of the ids of open sessions. The
+ * id of a document is the number of its part as text.
+ */
+export const LIVE_TOTALS = 'live-totals-2'
+/** A session is counted in the part `id % PARTS`. */
+export const PARTS = 64
 
 /**
  * A user's sessions by status: ids of pending and active sessions, numbers of finished and failed ones. The id of the
@@ -19,5 +23,9 @@ export interface LiveCountsDocument {
   readonly uncounted?: ReadonlyArray<number>
 }
 
+export interface LiveTotalsDocument extends LiveCountsDocument {
+  readonly part: number
+}
+
 export const liveCountsIn = typedDocuments<LiveCountsDocument>(LIVE_COUNTS)
-export const liveTotalsIn = typedDocuments<LiveCountsDocument>(LIVE_TOTALS)
+export const liveTotalsIn = typedDocuments<LiveTotalsDocument>(LIVE_TOTALS)

@@ -2,10 +2,10 @@ import { pipe } from 'fp-ts/lib/function.js'
 import * as O from 'fp-ts/lib/Option.js'
 import * as TE from 'fp-ts/lib/TaskEither.js'
 import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
-import type { DocumentsUnavailable } from '../../application/ports/documents.ts'
+import type { DocumentsUnavailable, PageRequest } from '../../application/ports/documents.ts'
 import type { LiveStatus } from '../../application/ports/read-models.ts'
 import type { ReadDocuments } from '../typed-documents.ts'
-import { ALL_LIVES, liveCountsIn, liveTotalsIn } from './document.ts'
+import { liveCountsIn, liveTotalsIn, PARTS } from './document.ts'
 import type { LiveCountsDocument } from './document.ts'
 
 /** Returns the number of sessions with this status. */
@@ -28,18 +28,18 @@ type CountLives = (
   statuses: ReadonlyArray<LiveStatus>,
 ) => TaskEither<DocumentsUnavailable, number>
 
-/** Reads the counters, so the cost does not depend on the number of sessions. */
+const ALL_PARTS: PageRequest = { filter: {}, sort: { by: 'part', direction: 'ascending' }, skip: 0, limit: PARTS }
+
+/** Reads the counters, so the cost does not depend on the number of ended sessions. */
 export const countLives =
   (documents: ReadDocuments): CountLives =>
   (userId, statuses) =>
     pipe(
-      userId === null ? liveTotalsIn(documents).get(ALL_LIVES) : liveCountsIn(documents).get(String(userId)),
-      TE.map(
-        O.match(
-          () => 0,
-          (counts) => statuses.reduce((sum, status) => sum + totalOf(counts, status), 0),
-        ),
-      ),
+      userId === null
+        ? liveTotalsIn(documents).page(ALL_PARTS)
+        : pipe(liveCountsIn(documents).get(String(userId)), TE.map(O.match(() => [], (counts) => [counts]))),
+      TE.map((all: ReadonlyArray<LiveCountsDocument>) =>
+        all.reduce((sum, counts) => statuses.reduce((total, status) => total + totalOf(counts, status), sum), 0)),
     )
 
 /** Returns the ids of a user's pending and active sessions. */

@@ -55,7 +55,7 @@ const SHAPES: Readonly<Record<string, string>> = {
   'api-tokens': '516de53fc81213d2',
   'live-counts': '52d921316eff36ab',
   'live-tokens': 'b3682979c564d798',
-  'live-totals': 'bb6641784264a266',
+  'live-totals-2': '37906cc51f8534f5',
   'lives': '0b5d9becdcd25814',
   'profiles': 'dc272728dc541ec7',
   'user-totals': '29303a4e216b49c5',
