@@ -44,7 +44,8 @@ export type LiveCommand =
       readonly detail: string
       readonly at: string
     } & ByWorkerOrOther)
-  | ({ readonly type: 'ExpireLive'; readonly at: string } & TimeLimits)
+  /** `now`: the present time for the limits, in milliseconds since 1970. `at` is only recorded. */
+  | ({ readonly type: 'ExpireLive'; readonly now: number; readonly at: string } & TimeLimits)
   | { readonly type: 'DeleteLive'; readonly at: string }
   | ({ readonly type: 'AbortLive' } & DataOf<typeof LiveAborted>)
 

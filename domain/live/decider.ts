@@ -62,10 +62,14 @@ interface NextLimit {
 const limitFrom = (since: string, limit: number, reason: FinishReason): NextLimit | null =>
   limit > 0 ? { reason, at: Date.parse(since) + limit } : null
 
+/** Returns the instant of the event from which the time limit of an open session counts. */
+export const limitedSince = ({ status, startedAt, senderAt, created }: LimitedLive): string =>
+  (status === 'active' ? startedAt : null) ?? senderAt ?? created.at
+
 /** Returns the time limit that an open session reaches next if nothing happens. Null: it reaches none. */
 export const nextLimit = (live: LimitedLive, { pendingTimeout, maxDuration }: TimeLimits): NextLimit | null => {
-  const since = live.senderAt ?? live.created.at
-  if (live.status === 'active') return limitFrom(live.startedAt ?? since, maxDuration, 'max_duration')
+  const since = limitedSince(live)
+  if (live.status === 'active') return limitFrom(since, maxDuration, 'max_duration')
   if (live.sender !== null) return limitFrom(since, maxDuration, 'max_duration')
   return live.autoStartPid === null ? limitFrom(since, pendingTimeout, 'pending_timeout') : null
 }
@@ -79,7 +83,7 @@ const expire = (command: CommandOf<'ExpireLive'>, state: LiveState): Decision =>
   if (state.status !== 'pending' && state.status !== 'active') return nothingToDo
   const { liveId, userId } = state.created
   const next = nextLimit(state, command)
-  if (next === null || Date.parse(command.at) < next.at) return nothingToDo
+  if (next === null || command.now < next.at) return nothingToDo
   return E.right([{ type: 'LiveFinished', data: { liveId, userId, at: command.at, reason: next.reason } }])
 }
 

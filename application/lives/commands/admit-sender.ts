@@ -42,9 +42,9 @@ export interface AdmittedSender {
  */
 export type AdmitSender = (liveId: number) => TaskEither<Refused, AdmittedSender>
 
-const recordAfterMs = ({ pendingTimeout, environment }: AdmitSenderDeps, { senderAt, created }: Live): number => {
+const recordAfterMs = ({ pendingTimeout, store }: AdmitSenderDeps, { senderAt, created }: Live): number => {
   const due = Date.parse(senderAt ?? created.at) + pendingTimeout
-  const half = (due - Date.parse(environment.now())) / 2
+  const half = (due - store.now()) / 2
   return pendingTimeout === 0 ? RECORD_AFTER_MS : Math.min(RECORD_AFTER_MS, Math.max(0, half))
 }
 

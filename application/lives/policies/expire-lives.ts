@@ -1,11 +1,14 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
-import { firstLimit, liveDecider, nextLimit } from '../../../domain/live/decider.ts'
+import { firstLimit, limitedSince, liveDecider, nextLimit } from '../../../domain/live/decider.ts'
 import type { Live } from '../../../domain/live/state.ts'
 import type { TimeLimits } from '../../../domain/live/commands.ts'
 import { liveStream } from '../../../domain/live/events.ts'
+import { membersOf } from '../../../domain/read-event.ts'
+import { createAges } from '../../ages.ts'
 import type { Unavailable } from '../../errors.ts'
 import { handleCommand } from '../../log/handle-command.ts'
+import type { StoredEvent } from '../../ports/event-store.ts'
 import { originOf } from '../../log/origin.ts'
 import { unexpected } from '../../log/unexpected.ts'
 import { requestEnd } from '../request-end.ts'
@@ -16,6 +19,9 @@ export interface ExpireLivesDeps extends RequestEndDeps {
   readonly limits: TimeLimits
 }
 
+/** Events that are searched for the one from which a limit counts. */
+const SEARCHED_EVENTS = 200
+
 const TOO_LONG = { status: 'finished', reason: 'max_duration' } as const
 
 /** Ends sessions that have reached a time limit. */
@@ -24,7 +30,7 @@ export interface Expiry {
   readonly dueAt: (live: Live) => number
   /** The same for a session to which nothing has happened since its creation. */
   readonly dueAfterCreation: (createdAt: string) => number
-  /** Ends the session after its last audio is transcribed. A pending session ends only if it is still due. */
+  /** Ends the session after its last audio is transcribed, if it is due by the clock of the store. */
   readonly end: (liveId: number, live: Live) => Promise<Either<Unavailable, void>>
 }
 
@@ -35,24 +41,39 @@ export interface Expiry {
  * `application/sessions/live-sessions.ts`.
  */
 export const expireLives = (deps: ExpireLivesDeps): Expiry => {
-  const commandNow = () => ({
-    type: 'ExpireLive',
-    ...deps.limits,
-    at: deps.environment.now(),
-  } as const)
+  const { store, environment, limits } = deps
+  const ageOf = createAges(deps)
+
+  /**
+   * Returns the present time by the clock that wrote the instant from which the limit counts: the store says how old
+   * that event is. So no wrong clock of a process ends a session early.
+   */
+  const nowFor = async (liveId: number, live: Live): Promise<Either<Unavailable, number>> => {
+    const since = limitedSince(live)
+    const stream = liveStream(liveId)
+    // A session becomes active near the beginning of its stream. Senders come and go near its end.
+    const direction = live.status === 'active' ? 'forwards' : 'backwards'
+    return E.map((events: ReadonlyArray<StoredEvent>) => {
+      const event = events.find((candidate) => membersOf(candidate)['at'] === since)
+      return event === undefined ? store.now() : Date.parse(since) + ageOf(event.position, event.storedAt)
+    })(await store.read(stream, { direction, limit: SEARCHED_EVENTS })())
+  }
 
   return {
-    dueAt: (live) => nextLimit(live, deps.limits)?.at ?? Infinity,
-    dueAfterCreation: (createdAt) => firstLimit(createdAt, deps.limits)?.at ?? Infinity,
+    dueAt: (live) => nextLimit(live, limits)?.at ?? Infinity,
+    dueAfterCreation: (createdAt) => firstLimit(createdAt, limits)?.at ?? Infinity,
 
     end: async (liveId, live) => {
       const origin = originOf(deps, 'service')
+      const now = await nowFor(liveId, live)
+      if (E.isLeft(now)) return now
+      if (now.right < (nextLimit(live, limits)?.at ?? Infinity)) return E.right(undefined)
       // An active session that is due stays due. A pending session may get a sender in the meantime, so the command
       // below decides again.
       if (live.status === 'active')
         return E.map(() => undefined)(await requestEnd(deps)(liveId, TOO_LONG, origin)())
       const stream = liveStream(liveId)
-      const command = commandNow()
+      const command = { type: 'ExpireLive', ...limits, now: now.right, at: environment.now() } as const
       const expired = await handleCommand(deps)({ ...origin, stream, decider: liveDecider, command })()
       if (E.isRight(expired)) {
         const isEnded = expired.right.position !== null

@@ -113,8 +113,6 @@ const causeOfEnd = async (
   return disabled ?? (hasWaitedTooLong ? NO_ROOM : null)
 }
 
-const nowOf = ({ environment }: ReconcileLivesDeps): number => Date.parse(environment.now())
-
 /** Ends an open session if it must end. Otherwise it is checked again at its next time limit. */
 const reconcileOpen = async (
   deps: ReconcileLivesDeps,
@@ -127,7 +125,7 @@ const reconcileOpen = async (
   if (cause !== null)
     return E.map(() => undefined)(await endAndRelease(deps, liveId, cause, serviceOrigin(deps))())
   const dueAt = deps.limits?.dueAt(live) ?? Infinity
-  if (dueAt <= nowOf(deps)) deps.limits?.expire(liveId, live)
+  if (dueAt <= deps.store.now()) deps.limits?.expire(liveId, live)
   deps.schedule?.checked(liveId, dueAt)
   return E.right(undefined)
 }
@@ -140,7 +138,7 @@ const staysUntouched = async (
   createdAt: string,
 ): Promise<boolean> => {
   const dueAt = deps.limits?.dueAfterCreation(createdAt) ?? Infinity
-  if (dueAt <= nowOf(deps) || (await causeOfEnd(deps, watches, reservation)) !== null) return false
+  if (dueAt <= deps.store.now() || (await causeOfEnd(deps, watches, reservation)) !== null) return false
   deps.schedule?.checked(reservation.liveId, dueAt)
   return true
 }
@@ -189,7 +187,7 @@ export const createReconciler = (deps: ReconcileLivesDeps): Reconciler => {
     const workers = new Map(open.map(({ liveId, worker }) => [liveId, worker]))
     watches.orphans.keepOnly((liveId) => workers.has(liveId))
     watches.waiting.keepOnly((liveId) => workers.get(liveId) === null)
-    const due = deps.schedule?.due(open, nowOf(deps)) ?? open
+    const due = deps.schedule?.due(open, deps.store.now()) ?? open
     const outcomes = await mapConcurrently(CHECKS_AT_ONCE, due, (reservation) =>
       reconcileReservation(deps, watches, reservation))
     // A session with damaged data keeps its reservation and does not hold up the others.

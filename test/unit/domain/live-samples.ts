@@ -44,6 +44,6 @@ export const commands = {
   finish: { type: 'FinishLive', reason: 'finish_route', term: null, at },
   fail: { type: 'FailLive', code: 'source_failed', detail: 'no audio', term: 1, at },
   remove: { type: 'DeleteLive', at },
-  expire: { type: 'ExpireLive', pendingTimeout: 1000, maxDuration: 1000, at },
+  expire: { type: 'ExpireLive', pendingTimeout: 1000, maxDuration: 1000, now: Date.parse(at), at },
 } satisfies Record<string, LiveCommand>
 export type CommandName = keyof typeof commands

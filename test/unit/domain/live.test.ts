@@ -60,6 +60,7 @@ test('a pending session without a sender ends PENDING_TIMEOUT after its creation
     pendingTimeout: 5000,
     maxDuration: 0,
     ...limits,
+    now: Date.parse(after(ms)),
     at: after(ms),
   })
   const timedOut = (ms: number): LiveEvent => ({
@@ -86,6 +87,7 @@ test('a session ends MAX_DURATION after its start; with a silent sender, after t
     ...commands.expire,
     pendingTimeout: 0,
     maxDuration,
+    now: Date.parse(after(ms)),
     at: after(ms),
   })
   const tooLong = (ms: number): LiveEvent => ({
