@@ -15,7 +15,10 @@ interface Parts {
 }
 
 export interface ServerClock {
-  /** The time of the leader, at most a second late: milliseconds since 1970. */
+  /**
+   * The time of the leader, in milliseconds since 1970. It is up to two seconds late: the header has whole seconds, and
+   * a server renews it once a second. So no event looks older than it is.
+   */
   readonly now: () => number
   /** Resolves when the signal has aborted. */
   readonly stopped: Promise<void>

@@ -54,8 +54,8 @@ export const eventStoreContract = (
     const [stored] = await right(store.read('live-1'))
     const storedAt = stored?.storedAt ?? NaN
     t.deepEqual(stored, { ...event, stream: 'live-1', revision: 0, position: appended.position, storedAt })
-    // The clock of a server is known to a second.
-    t.true(before - 1000 <= storedAt && storedAt <= store.now() + 1000, `${before} ${storedAt} ${store.now()}`)
+    // The clock of a server is known to two seconds, on a busy machine a little more.
+    t.true(before - 3000 <= storedAt && storedAt <= store.now() + 3000, `${before} ${storedAt} ${store.now()}`)
     const head = await right(store.head())
     t.true(isShared ? head >= appended.position : head === appended.position)
   })
