@@ -1,7 +1,8 @@
 import type { Change, Checkpoint, Document, Documents, ScannedDocument } from '../application/ports/documents.ts'
 import type { EventStore, Position, StoredEvent, StoreUnavailable } from '../application/ports/event-store.ts'
 import { orThrow } from '../domain/shared/or-throw.ts'
-import { changesOf } from './apply.ts'
+import { changesOf, recentOf } from './apply.ts'
+import type { RecentDocuments } from './apply.ts'
 import { lastOf, modelOf } from './projection.ts'
 import type { Projection } from './projection.ts'
 
@@ -42,8 +43,9 @@ export const foldLog = async (
   // A waiting subscription ends only by its signal, so it is aborted at the end and after errors.
   const ending = new AbortController()
   let done = false
-  /** One batch is written while the next is read. The next fold needs the written documents. */
+  /** One batch is written while the next is read and folded. That fold needs the documents that are being written. */
   let writing: Promise<void> = Promise.resolve()
+  let recent: RecentDocuments = new Map()
   const write = async (changes: ReadonlyArray<Change>, step: Folded): Promise<void> => {
     orThrow(await documents.commit(modelOf(projection), changes, step.reached)())
     onStep?.(step)
@@ -55,8 +57,9 @@ export const foldLog = async (
     waiting = []
     last = lastOf(events, last)
     const reached = { position, last }
+    const changes = orThrow(await changesOf(documents, projection, events, recent))
     await writing
-    const changes = orThrow(await changesOf(documents, projection, events))
+    recent = recentOf(changes)
     writing = write(changes, { events: events.length, reached })
     // A failure is handled at the next await. Until then it must not count as an unhandled rejection.
     writing.catch(() => undefined)
