@@ -7,7 +7,7 @@ import { findStuck } from './find-stuck.ts'
 import { describe, reportFailure, reportSuccess } from './list.ts'
 import type { List } from './list.ts'
 import { commitSteps, foldStep } from './steps.ts'
-import type { Step } from './steps.ts'
+import type { FailedStep, Step } from './steps.ts'
 
 export interface BatchWriterDeps {
   readonly documents: Pick<Documents, 'find' | 'commitAll'>
@@ -33,8 +33,14 @@ export interface BatchWriter {
 const RETRY = { first: 20, longest: 1000 }
 /** Milliseconds between the attempts of a list that is stuck, until somebody mends its document. */
 const STUCK_RETRY = { first: 1000, longest: 30_000 }
-/** A list that fails leaves the others after this number of attempts. */
-const SHARED_ATTEMPTS = 3
+/**
+ * A list that fails leaves the others after this number of attempts: early after a defect, such as a document that
+ * cannot be folded, and late if its store is unavailable, because a slow store is so now and then.
+ */
+const SHARED_ATTEMPTS = { defect: 3, unavailable: 8 }
+
+const isLastAttempt = ({ error }: FailedStep, attempt: number): boolean =>
+  attempt >= (error instanceof Error ? SHARED_ATTEMPTS.defect : SHARED_ATTEMPTS.unavailable)
 
 const isSamePlace = (a: StuckAt | null, b: StuckAt): boolean =>
   a !== null && a.stream === b.stream && a.revision === b.revision && a.document === b.document
@@ -78,7 +84,7 @@ export const createBatchWriter = (deps: BatchWriterDeps): BatchWriter => {
       if (failing.length === 0 || signal.aborted) return
       for (const { step, error } of failing) reportFailure(step.list, error)
       const [first] = failing
-      if (failing.length < members.size && attempt >= SHARED_ATTEMPTS) {
+      if (failing.length < members.size && failing.every((one) => isLastAttempt(one, attempt))) {
         for (const { step } of failing) dismiss(step.list)
         return
       }

@@ -41,18 +41,34 @@ interface Stuck {
   readonly error: unknown
 }
 
+/** A slow store refuses a write now and then, so an event is the cause only if it fails this often. */
+const CONFIRMATIONS = 3
+
+/** Returns why an event fails repeatedly while the store takes an unchanged checkpoint. Undefined: it is not so. */
+const confirmed = async (
+  documents: StepDocuments, list: List, event: StoredEvent,
+): Promise<FailedStep | undefined> => {
+  let failed: FailedStep | undefined
+  for (let attempt = 0; attempt < CONFIRMATIONS; attempt++) {
+    const [refused] = await commitSteps(documents, [await foldStep(documents, list, [])], list.applied)
+    if (refused !== undefined) return undefined
+    failed = await tryEvent(documents, list, event)
+    if (failed === undefined) return undefined
+  }
+  return failed
+}
+
 /**
- * Applies events one by one, up to the first one that fails, and returns where that is. Returns null when all events
- * succeed, and when the store refuses any write of this list, so the event is not the cause.
+ * Applies events one by one, up to the first one that fails, and returns where that is. Returns null when the event is
+ * not the cause, because it succeeds later or the store refuses other writes of this list, too.
  */
 export const findStuck = async (
   documents: StepDocuments, list: List, events: ReadonlyArray<StoredEvent>,
 ): Promise<Stuck | null> => {
-  const [refused] = await commitSteps(documents, [await foldStep(documents, list, [])], list.applied)
-  if (refused !== undefined) return null
   for (const event of events) {
-    const failed = await tryEvent(documents, list, event)
-    if (failed === undefined) continue
+    if ((await tryEvent(documents, list, event)) === undefined) continue
+    const failed = await confirmed(documents, list, event)
+    if (failed === undefined) return null
     const { stream, revision } = event
     return { at: { stream, revision, document: await documentOf(documents, list, event) }, error: failed.error }
   }

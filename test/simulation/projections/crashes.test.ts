@@ -30,8 +30,8 @@ const createLog = async () => {
 const never = (): Promise<never> => new Promise(() => undefined)
 
 /**
- * The documents of a process that dies before its request number `deathAt`. As on a server, a commit has one request for
- * each list and then one for all checkpoints.
+ * The documents of a process that dies before its request number `deathAt`. As on a server, a commit has one request
+ * for each list and then one for all checkpoints.
  */
 const dying = (documents: Documents, deathAt: number) => {
   const death = Promise.withResolvers<void>()
