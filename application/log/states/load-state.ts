@@ -47,11 +47,11 @@ interface LoadOptions<State, Event> {
 }
 
 /** Streams are read in pages, so other work runs meanwhile and memory stays small. Longer ones may have snapshots. */
-const FIRST_PAGE_EVENTS = 16
+const FIRST_PAGE_EVENTS = 8
 const PAGE_EVENTS = 100
 const RECENT_EVENTS = 4
 /** A snapshot is due after this many events, or when they are this many times as large as the state. */
-const DUE = { events: 500, size: 64 * 1024, times: 4 }
+const DUE = { events: 500, size: 16 * 1024, times: 4 }
 const NOTHING = { events: 0, size: 0 }
 
 const nothingOf = <State, Event>({ initialState: state }: Folded<State, Event>): Known<State, Event> =>
@@ -120,21 +120,6 @@ const openPage = async <Event>(
   return E.right({ recent, isWhole })
 }
 
-/** Returns the newest snapshot up to an event, with the event that it ends with. Null: no snapshot can be used. */
-const fromSnapshot = async <State, Event>(
-  deps: LoadDeps, stream: string, format: SnapshotFormat<State>, until: Revision,
-): Promise<Either<LoadFailure, Known<State, Event> | null>> => {
-  const saved = (await deps.states?.snapshots.find(stream, format, until)()) ?? E.right(null)
-  if (E.isLeft(saved) || saved.right === null) return E.map(() => null)(saved)
-  const { state, revision, eventId } = saved.right
-  const last = await deps.store.read(stream, { from: revision, limit: 1 })()
-  if (E.isLeft(last)) return last
-  // An older copy of the log may continue in another way than the log that the snapshot is of.
-  if (last.right[0]?.id !== eventId) return E.right(null)
-  const opened = await openPage<Event>(deps, last.right)
-  return E.isLeft(opened) ? opened : E.right({ ...opened.right, state, revision, unsaved: NOTHING })
-}
-
 /** What is known after a page. */
 interface Page<State, Event> {
   readonly known: Known<State, Event>
@@ -142,35 +127,65 @@ interface Page<State, Event> {
   readonly isEnd: boolean
 }
 
-/** Reads and folds the next page. */
-const readPage = async <State, Event>(
-  deps: LoadDeps, stream: string, decider: Folded<State, Event>, known: Known<State, Event>,
-  { limit, until = Infinity, commandId }: LoadOptions<State, Event> & { readonly limit: number },
+interface PageOptions<State, Event> extends LoadOptions<State, Event> {
+  readonly limit: number
+}
+
+const fetchPage = <State, Event>(
+  { store }: LoadDeps, stream: string, after: Revision | null, { limit, until = Infinity }: PageOptions<State, Event>,
+) => {
+  const from = (after ?? -1) + 1
+  return store.read(stream, { from, limit: Math.min(limit, until - from + 1) })()
+}
+
+const foldPage = async <State, Event>(
+  deps: LoadDeps, decider: Folded<State, Event>, known: Known<State, Event>, stored: ReadonlyArray<StoredEvent>,
+  { limit, until, commandId }: PageOptions<State, Event>,
 ): Promise<Either<LoadFailure, Page<State, Event>>> => {
-  const from = (known.revision ?? -1) + 1
-  const page = await deps.store.read(stream, { from, limit: Math.min(limit, until - from + 1) })()
-  if (E.isLeft(page)) return page
-  const opened = await openPage<Event>(deps, page.right)
+  const opened = await openPage<Event>(deps, stored)
   if (E.isLeft(opened)) return opened
   const { recent, isWhole } = opened.right
   const next = { ...advanced(decider, known, recent, commandId), isWhole: known.isWhole && isWhole }
   return E.right({ known: next, isEnd: recent.length < limit || next.revision === until })
 }
 
+/** Returns the newest snapshot up to an event, and a page of later events. Null: no snapshot can be used. */
+const fromSnapshot = async <State, Event>(
+  deps: LoadDeps, stream: string, decider: Folded<State, Event>, options: PageOptions<State, Event>,
+): Promise<Either<LoadFailure, Page<State, Event> | null>> => {
+  const { until = Infinity } = options
+  const { snapshots: format } = decider
+  const saved = (format && (await deps.states?.snapshots.find(stream, format, until)())) ?? E.right(null)
+  if (E.isLeft(saved) || saved.right === null) return E.map(() => null)(saved)
+  const { state, revision, eventId } = saved.right
+  const stored = await fetchPage(deps, stream, revision - 1, options)
+  if (E.isLeft(stored)) return stored
+  const [first, ...later] = stored.right
+  // An older copy of the log may continue in another way than the log that the snapshot is of.
+  if (first?.id !== eventId) return E.right(null)
+  const opened = await openPage<Event>(deps, [first])
+  if (E.isLeft(opened)) return opened
+  const known = { ...opened.right, state, revision, unsaved: NOTHING }
+  return await foldPage(deps, decider, known, later, { ...options, limit: options.limit - 1 })
+}
+
 /** Reads and folds the first page after what is remembered. Of a longer stream, returns the newest snapshot instead. */
 const readFirst = async <State, Event>(
-  deps: LoadDeps, stream: string, decider: Folded<State, Event>, options: LoadOptions<State, Event>,
+  deps: LoadDeps, stream: string, decider: Folded<State, Event>, { base, ...further }: LoadOptions<State, Event>,
 ): Promise<Either<LoadFailure, Page<State, Event>>> => {
-  const { base, until = Infinity } = options
-  const format = decider.snapshots
-  const remembered = base ?? (format && deps.states?.known.get<State, Event>(stream))
+  const options = { ...further, limit: FIRST_PAGE_EVENTS }
+  const { until = Infinity } = options
+  const remembered = base ?? (decider.snapshots && deps.states?.known.get<State, Event>(stream))
   const isEarlier = remembered !== undefined && (remembered.revision ?? Infinity) <= until
   const begin = isEarlier ? remembered : nothingOf(decider)
-  const page = await readPage(deps, stream, decider, begin, { ...options, limit: FIRST_PAGE_EVENTS })
-  if (E.isLeft(page) || page.right.isEnd || begin.revision !== null || format === undefined) return page
-  const saved = await fromSnapshot<State, Event>(deps, stream, format, until)
-  if (E.isLeft(saved)) return saved
-  return saved.right === null ? page : E.right({ known: saved.right, isEnd: false })
+  const page = await fetchPage(deps, stream, begin.revision, options)
+  if (E.isLeft(page)) return page
+  if (page.right.length === FIRST_PAGE_EVENTS && begin.revision === null) {
+    const saved = await fromSnapshot(deps, stream, decider, { ...options, limit: PAGE_EVENTS })
+    if (E.isLeft(saved)) return saved
+    if (saved.right !== null) return E.right(saved.right)
+  }
+  return await foldPage(deps, decider, begin, page.right, options)
 }
 
 /**
@@ -188,7 +203,9 @@ export const loadState =
     let page = await readFirst(deps, stream, decider, options)
     while (E.isRight(page) && !page.right.isEnd) {
       await yieldToOthers()
-      page = await readPage(deps, stream, decider, page.right.known, { ...options, limit: PAGE_EVENTS })
+      const further = { ...options, limit: PAGE_EVENTS }
+      const stored = await fetchPage(deps, stream, page.right.known.revision, further)
+      page = E.isLeft(stored) ? stored : await foldPage(deps, decider, page.right.known, stored.right, further)
     }
     if (E.isLeft(page)) return page
     const { known } = page.right

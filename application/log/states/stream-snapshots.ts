@@ -64,42 +64,46 @@ export const createStreamSnapshots = ({ store, keyring, environment, logger }: S
     return E.isLeft(events) && events.left._tag === 'LogCorrupted' ? E.right([]) : (events as Awaited<Read<never>>)
   }
 
-  /** Returns the revision of the last event of the newest complete snapshot up to a revision, or −1. */
-  const lastPartUpTo = async (name: string, upTo: Revision): Read<Revision> => {
+  const eventAt = async (name: string, from: Revision): Read<StoredEvent | undefined> => {
+    const found = from < 0 ? E.right([]) : await read(name, { from, limit: 1 })
+    return E.map(([event]: ReadonlyArray<StoredEvent>) => event)(found)
+  }
+
+  /** Returns the last event of the newest complete snapshot up to a revision, if there is one. */
+  const lastPartUpTo = async (name: string, upTo: Revision): Read<StoredEvent | undefined> => {
     const newest = await read(name, { direction: 'backwards', limit: 1 })
     if (E.isLeft(newest)) return newest
     const [event] = newest.right
     const part = event && partOf(event)
-    if (event === undefined || part === undefined) return E.right(-1)
-    const isComplete = part.part === part.parts - 1
-    if (part.revision <= upTo) return E.right(isComplete ? event.revision : event.revision - part.part - 1)
+    if (event === undefined || part === undefined) return E.right(undefined)
+    if (part.revision <= upTo) {
+      const isComplete = part.part === part.parts - 1
+      return isComplete ? E.right(event) : await eventAt(name, event.revision - part.part - 1)
+    }
     let [low, high] = [-1, event.revision]
+    let last: StoredEvent | undefined
     while (high - low > 1) {
       const middle = Math.floor((low + high) / 2)
-      const found = await read(name, { from: middle, limit: 1 })
+      const found = await eventAt(name, middle)
       if (E.isLeft(found)) return found
-      const [there] = found.right
-      if (((there && partOf(there)?.revision) ?? Infinity) <= upTo) low = middle
+      if (((found.right && partOf(found.right)?.revision) ?? Infinity) <= upTo) [low, last] = [middle, found.right]
       else high = middle
     }
-    return E.right(low)
+    return E.right(last)
   }
 
-  /** Returns the events of the snapshot that ends at `last`. Empty: it is not complete. */
-  const readParts = async (name: string, last: Revision): Read<ReadonlyArray<StoredEvent>> => {
-    if (last < 0) return E.right([])
-    const end = await read(name, { from: last, limit: 1 })
-    if (E.isLeft(end)) return end
-    const of = end.right[0] && partOf(end.right[0])
-    if (of === undefined || of.part !== of.parts - 1) return E.right([])
-    if (of.parts === 1) return end
-    const all = await read(name, { from: last - of.part, limit: of.parts })
+  /** Returns the events of the snapshot that ends with `last`. Empty: it is not complete. */
+  const readParts = async (name: string, last: StoredEvent | undefined): Read<ReadonlyArray<StoredEvent>> => {
+    const end = last && partOf(last)
+    if (last === undefined || end === undefined || end.part !== end.parts - 1) return E.right([])
+    if (end.parts === 1) return E.right([last])
+    const all = await read(name, { from: last.revision - end.part, limit: end.parts })
     const isPart = (event: StoredEvent, index: number): boolean => {
       const part = partOf(event)
-      return part?.part === index && part.parts === of.parts && part.eventId === of.eventId
+      return part?.part === index && part.parts === end.parts && part.eventId === end.eventId
     }
     return E.map((events: ReadonlyArray<StoredEvent>) =>
-      events.length === of.parts && events.every(isPart) ? events : [])(all)
+      events.length === end.parts && events.every(isPart) ? events : [])(all)
   }
 
   const find: StreamSnapshots['find'] = (stream, format, upTo) => async () => {
