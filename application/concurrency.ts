@@ -76,8 +76,16 @@ export const mapConcurrently = async <A, B>(
   items: Iterable<A>,
   task: (item: A) => Promise<B>,
 ): Promise<ReadonlyArray<B>> => {
-  const inSlot = createSlots(count)
-  const settled = await Promise.allSettled(Array.from(items, (item) => inSlot(() => task(item))))
+  const settled: Array<PromiseSettledResult<B>> = []
+  // All loops take their items from one iterator, so no item waits in a queue.
+  const entries = Array.from(items).entries()
+  const runInTurn = async (): Promise<void> => {
+    for (const [index, item] of entries) {
+      const [result] = await Promise.allSettled([task(item)])
+      settled[index] = result
+    }
+  }
+  await Promise.all(Array.from({ length: count }, runInTurn))
   return settled.map((result) => {
     if (result.status === 'rejected') throw result.reason
     return result.value

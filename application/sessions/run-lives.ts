@@ -16,10 +16,10 @@ import { originOf } from '../log/origin.ts'
 import type { Logger } from '../ports/environment.ts'
 import type { Position, StoredEvent } from '../ports/event-store.ts'
 import type { Projector } from '../ports/projector.ts'
-import { ownTerm } from '../lives/terms/worker.ts'
+import { ownSessions, ownTerm } from '../lives/terms/worker.ts'
 import { createOutage } from '../outages.ts'
 import { pause, retryDelay } from '../waiting.ts'
-import { settleLive } from './settle-live.ts'
+import { settleLive, waitsForSender } from './settle-live.ts'
 import type { SettleLiveDeps } from './settle-live.ts'
 
 export interface RunLivesDeps extends SettleLiveDeps, Pick<Projector, 'whenProjected'> {
@@ -35,9 +35,10 @@ export interface RunLives {
   /**
    * Settles the session of every reservation of this worker, then follows the log. To settle a session means to start,
    * stop or end it here as the log requires (see `settle-live.ts`). The service must not serve requests before it
-   * succeeds. Left: a store is unavailable, so call it again. Sessions with damaged data stay as they are.
+   * succeeds. Returns the sessions that wait for their first sender, which nothing was done for. Left: a store is
+   * unavailable, so call it again. Sessions with damaged data stay as they are.
    */
-  readonly start: TaskEither<Unavailable, void>
+  readonly start: TaskEither<Unavailable, ReadonlySet<number>>
   /** Settles a session again, with retries while a store is unavailable. */
   readonly settle: (liveId: number) => void
   readonly stop: () => Promise<void>
@@ -208,14 +209,20 @@ export const runLives = (deps: RunLivesDeps): RunLives => {
       if (E.isLeft(head)) return head
       const refreshed = await admission.refresh()
       if (E.isLeft(refreshed) && !isUnreadable(refreshed.left)) return refreshed
-      const mine = admission.state().open.filter(({ liveId }) => isMine(liveId))
-      const settled = await mapConcurrently(SETTLES_AT_ONCE, mine, ({ liveId }) => settleOne(liveId)())
-      const failed = settled.find((outcome) => E.isLeft(outcome) && !isUnreadable(outcome.left))
+      const waiting = new Set<number>()
+      const settled = await mapConcurrently(SETTLES_AT_ONCE, ownSessions(deps), async ({ liveId }) => {
+        const waits = await waitsForSender(deps, liveId)()
+        if (E.isLeft(waits)) return waits
+        if (!waits.right) return await settleOne(liveId)()
+        waiting.add(liveId)
+        return waits
+      })
+      const failed = settled.filter(E.isLeft).find(({ left }) => !isUnreadable(left))
       if (failed !== undefined) return failed
       track(follow(head.right))
       // The worker may have been counted as lost before it followed the log.
       if (worker.incarnation !== null && !isJoined()) deps.onLost?.()
-      return E.right(undefined)
+      return E.right(waiting)
     },
     settle,
     stop: async () => {

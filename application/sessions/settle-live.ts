@@ -83,7 +83,7 @@ const settleTaken = async (
  * text, and one that begins to writes an event first, which settles the session. So it is taken over when its sender
  * comes, and a worker with thousands of waiting sessions starts without an append for each.
  */
-const waitsForSender = (deps: SettleLiveDeps, liveId: number): TaskEither<Unavailable, boolean> =>
+export const waitsForSender = (deps: Pick<SettleLiveDeps, 'store'>, liveId: number): TaskEither<Unavailable, boolean> =>
   pipe(
     glanceAt(deps, liveId),
     TE.map((glance) => glance.kind === 'created' && !glance.autoStart),

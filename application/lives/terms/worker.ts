@@ -1,4 +1,5 @@
-import { placementOf } from '../../../domain/admission/state.ts'
+import { openOf, placementOf } from '../../../domain/admission/state.ts'
+import type { AdmissionState, Reservation } from '../../../domain/admission/state.ts'
 import type { Logger } from '../../ports/environment.ts'
 import type { LiveWriteDeps } from '../release-live.ts'
 
@@ -19,14 +20,16 @@ interface OwnTermDeps extends Pick<WorkerDeps, 'worker'> {
   readonly admission: Pick<WorkerDeps['admission'], 'state'>
 }
 
+/** False when a newer run uses the name of this worker. */
+const isPresent = ({ workers }: AdmissionState, { name, incarnation }: Worker): boolean =>
+  incarnation === null || workers.some((joined) => joined.worker === name && joined.incarnation === incarnation)
+
 /** Returns this worker's term for a session. Null when it does not own the session or a newer run uses its name. */
-export const ownTerm = (
-  { admission, worker: { name, incarnation } }: OwnTermDeps,
-  liveId: number,
-): number | null => {
-  const state = admission.state()
-  const placement = placementOf(state, liveId)
-  if (placement?.worker !== name) return null
-  const joined = state.workers.find(({ worker }) => worker === name)
-  return incarnation === null || joined?.incarnation === incarnation ? placement.term : null
+export const ownTerm = ({ admission, worker }: OwnTermDeps, liveId: number): number | null => {
+  const placement = placementOf(admission.state(), liveId)
+  return placement?.worker === worker.name && isPresent(admission.state(), worker) ? placement.term : null
 }
+
+/** Returns the open sessions of this worker. Empty when a newer run uses its name. */
+export const ownSessions = ({ admission, worker }: OwnTermDeps): ReadonlyArray<Reservation> =>
+  isPresent(admission.state(), worker) ? openOf(admission.state(), worker.name) : []

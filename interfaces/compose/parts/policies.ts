@@ -4,6 +4,7 @@ import type { User } from '../../../domain/user/decider.ts'
 import type { EndByWorker } from '../../../application/lives/end-by-worker.ts'
 import { creatorStateAmong } from '../../../application/lives/policies/creator-state.ts'
 import { expireLives, expiryCheckMs } from '../../../application/lives/policies/expire-lives.ts'
+import { scheduleWithout } from '../../../application/lives/policies/check-schedule.ts'
 import { RECONCILER_LEASE, reconcileLives } from '../../../application/lives/policies/reconcile-lives.ts'
 import { createReconciler } from '../../../application/lives/policies/reconciler.ts'
 import type { HeldLease } from '../../../application/ports/peers/leases.ts'
@@ -54,8 +55,9 @@ export const startPolicies = ({ foundation, writeSide, readSide, endByWorker }: 
       environment,
       /**
        * Ends sessions and releases reservations that an earlier process left behind. With servers, the holder of the
-       * lease does this, so call it only with embedded stores.
+       * lease does this, so call it only with embedded stores. Leaves out `waiting`: sessions that need nothing.
        */
-      reconcileNow: createReconciler(reconciled).round,
+      reconcileExcept: (waiting: ReadonlySet<number>) =>
+        createReconciler({ ...reconciled, schedule: scheduleWithout(waiting) }).round,
     }
   })

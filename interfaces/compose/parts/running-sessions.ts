@@ -79,9 +79,11 @@ export const runSessions = ({ foundation, engines, writeSide, readSide }: Needs)
       pullRefusal: createPullRefusal(isolation, pullRules),
       /** Continues or ends the sessions of an earlier process. Call it before clients can connect. */
       resume: async (): Promise<void> => {
-        if (worker !== null) await runStartStep('continue the open sessions', worker.resume)
+        const waiting = worker === null
+          ? new Set<number>()
+          : await runStartStep('continue the open sessions', worker.resume)
         if (policies === null || isShared) return
-        await runStartStep('reconcile sessions and reservations', policies.reconcileNow)
+        await runStartStep('reconcile sessions and reservations', policies.reconcileExcept(waiting))
       },
       setOwnPort: (port: number): void => {
         ownPort = port

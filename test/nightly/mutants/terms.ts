@@ -61,8 +61,8 @@ export const termMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'application/lives/terms/worker.ts',
-    before: 'incarnation === null || joined?.incarnation === incarnation',
-    after: "incarnation !== ''",
+    before: 'joined.worker === name && joined.incarnation === incarnation)',
+    after: 'joined.worker === name)',
     rows: [ONE_WRITER], test: WORKERS,
   },
   {

@@ -174,7 +174,7 @@ export const writeSideOf = (options: WriteSideOptions, admission: AdmissionActor
       const starting = runLives({ ...deps, runs: NO_RUNS, takeoverGrace: 0, logger: silentLogger })
       const started = await starting.start()
       await starting.stop()
-      return started
+      return E.map(() => undefined)(started)
     },
     /** Runs two rounds of the reconciler, 10 s apart. It treats a create that is still incomplete as abandoned. */
     reconcile: async (): Promise<E.Either<Unavailable, void>> => {

@@ -1,0 +1,111 @@
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { setTimeout } from 'node:timers/promises'
+import test from 'ava'
+import type { ExecutionContext } from 'ava'
+import { cpuSecondsOf } from '../../../bench/cpu-time.ts'
+import type { Client } from '../../support/service/client.ts'
+import { runTestService } from '../../support/service/service.ts'
+import type { TestService } from '../../support/service/service.ts'
+import { addOpenSessions } from '../../support/load/open-sessions.ts'
+import { footprintOf } from '../../support/tools/footprint.ts'
+
+const FEW = 100
+const MANY = Number(process.env['STENOLOG_TEST_OPEN'] ?? 20_000)
+const PAGES = 30
+/** The first round of the reconciler comes after 30 s and checks all sessions. */
+const FIRST_ROUND_MS = 45_000
+const IDLE_MS = 60_000
+
+interface Figures {
+  /** Seconds from the start of the process until `/health/ready` answers 200. */
+  readonly start: number
+  /** Processor seconds of the service until then. */
+  readonly startCpu: number
+  /** Share of a core that the service takes without requests. */
+  readonly idle: number
+  /** Milliseconds of the service's processor for a page of the list. */
+  readonly page: number
+  /** Bytes. */
+  readonly memory: number
+  readonly snapshot: number
+  /** Appended events of the measured start. */
+  readonly appended: number
+}
+
+const untilReady = async (service: TestService): Promise<void> => {
+  while ((await fetch(`${service.url()}/health/ready`)).status !== 200) await setTimeout(20)
+}
+
+const cpuOf = (service: TestService): number => cpuSecondsOf(service.pid()) ?? Number.NaN
+
+/** Reads a number from the log beside the service. */
+const inLog = (service: TestService, query: string): number => {
+  const log = new DatabaseSync(join(service.dataDirectory, 'events.sqlite'), { readOnly: true })
+  const row = log.prepare(`SELECT (${query}) AS value`).get()
+  log.close()
+  return Number(row?.['value'])
+}
+
+const LARGEST_SNAPSHOT = 'SELECT max(length(CAST(data AS BLOB))) FROM events JOIN streams USING (sid)'
+  + " WHERE name = 'snapshot-admission'"
+
+const pageCost = async (service: TestService, client: Client): Promise<number> => {
+  const page = async (): Promise<void> => {
+    const { status } = await client.get('/lives/?limit=50')
+    if (status !== 200) throw new Error(`the list answered ${status}`)
+  }
+  for (let count = 0; count < PAGES; count += 1) await page()
+  const before = cpuOf(service)
+  for (let count = 0; count < PAGES; count += 1) await page()
+  return ((cpuOf(service) - before) * 1000) / PAGES
+}
+
+const measure = async (sessions: number): Promise<Figures> => {
+  const service = await runTestService()
+  try {
+    const owner = await service.user('owner')
+    const { body } = await owner.get<{ readonly data: { readonly id: number } }>('/users/me')
+    await service.kill('SIGTERM')
+    await addOpenSessions(service.dataDirectory, { userId: body.data.id, first: 1, count: sessions })
+    // The first start builds the lists and writes a snapshot.
+    await service.start()
+    await untilReady(service)
+    await service.kill('SIGTERM')
+    const events = inLog(service, 'SELECT count(*) FROM events')
+    const begun = performance.now()
+    await service.start()
+    await untilReady(service)
+    const start = (performance.now() - begun) / 1000
+    const startCpu = cpuOf(service)
+    const appended = inLog(service, 'SELECT count(*) FROM events') - events
+    await setTimeout(FIRST_ROUND_MS)
+    const before = cpuOf(service)
+    await setTimeout(IDLE_MS)
+    const idle = (cpuOf(service) - before) / (IDLE_MS / 1000)
+    const memory = footprintOf(service.pid()).own * 1024 * 1024
+    const page = await pageCost(service, await service.logIn('owner'))
+    return { start, startCpu, idle, page, memory, snapshot: inLog(service, LARGEST_SNAPSHOT), appended }
+  } finally {
+    await service.dispose()
+  }
+}
+
+const figuresOf = async (t: ExecutionContext, sessions: number): Promise<Figures> => {
+  const figures = await measure(sessions)
+  t.log(`${sessions} open: ${JSON.stringify(figures)}`)
+  return figures
+}
+
+test(`${MANY} waiting sessions cost little: start, idle time, lists, memory, snapshot`, async (t) => {
+  t.timeout(1_800_000)
+  const few = await figuresOf(t, FEW)
+  const many = await figuresOf(t, MANY)
+  t.true(many.start <= 5, `${many.start} s until ready`)
+  t.true(many.appended < few.appended + 10, `${many.appended} events`)
+  t.true(many.idle <= 0.02, `${many.idle} of a core`)
+  t.true(many.page <= 3 * few.page, `${many.page} ms a page instead of ${few.page}`)
+  const bytes = (many.memory - few.memory) / (MANY - FEW)
+  t.true(bytes <= 20_000, `${bytes} bytes a session`)
+  t.true(many.snapshot <= 900_000, `a snapshot of ${many.snapshot} bytes`)
+})
