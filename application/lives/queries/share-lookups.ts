@@ -27,14 +27,17 @@ interface Lookup {
 
 const OVERLOADED = E.left({ _tag: 'DocumentsUnavailable', reason: 'too many sockets are opened at once' } as const)
 
-/** Tokens of a session never change, and a socket of a session that has ended meanwhile is closed anyway. */
-const isLasting = (answer: Answer): boolean =>
-  E.isRight(answer) && O.isSome(answer.right) && isOpenStatus(answer.right.value)
+/**
+ * Tokens of a session never change, and a socket of a session that has ended meanwhile is closed anyway. Without an id
+ * a token may lead to another session a moment later.
+ */
+const isLasting = (answer: Answer, liveId: number | null): boolean =>
+  liveId !== null && E.isRight(answer) && O.isSome(answer.right) && isOpenStatus(answer.right.value)
 
 /**
  * Shares the lookups of one token and session: an audience that connects in one second costs one lookup. An open
- * session is found for the next second too. Every other answer is shared only with calls that came before its lookup
- * began, because the session may have been created meanwhile.
+ * session that was found by its id is used for the next second too. Every other answer is shared only with calls that
+ * came before its lookup began, because another session may have been created meanwhile.
  */
 export const shareLookups = (resolve: ResolveToken, { monotonic }: Pick<Environment, 'monotonic'>): ResolveToken => {
   const inSlot = createSlots(AT_ONCE)
@@ -65,7 +68,7 @@ export const shareLookups = (resolve: ResolveToken, { monotonic }: Pick<Environm
       const isWaiting = recent !== undefined && recent.readAt === null
       if (recent !== undefined && (recent.readAt === null || monotonic() - recent.readAt < SHARED_MS)) {
         const answer = await recent.answer
-        if (isWaiting || isLasting(answer)) return answer
+        if (isWaiting || isLasting(answer, liveId)) return answer
       }
       return await after(before).answer
     }

@@ -51,18 +51,20 @@ test('another session of the same token, and another token, have their own looku
   t.is(asked.length, 4)
 })
 
-for (const [name, answer] of [['unknown token', NONE], ['ended session', found('finished')]] as const)
+for (const [name, answer, liveId] of [
+  ['unknown token', NONE, 1], ['ended session', found('finished'), 1], ['open session without its id', found(), null],
+] as const)
   test(`an ${name} is looked up again by everybody who came after the lookup had begun`, async (t) => {
     const { asked, lookUp, settled } = start()
-    const first = lookUp()
+    const first = lookUp('hall', liveId)
     await settled()
-    const later = [lookUp(), lookUp()]
+    const later = [lookUp('hall', liveId), lookUp('hall', liveId)]
     asked[0]?.answer(answer)
     t.deepEqual(await first, answer)
     await settled()
     t.is(asked.length, 2, 'they share the next lookup')
-    asked[1]?.answer(found())
-    for (const one of await Promise.all(later)) t.deepEqual(one, found())
+    asked[1]?.answer(found('pending'))
+    for (const one of await Promise.all(later)) t.deepEqual(one, found('pending'))
   })
 
 test('a lookup that has not begun is shared whatever it finds', async (t) => {
