@@ -14,6 +14,7 @@ import type { Benchmark, Figure, SkippedFigure } from './harness.ts'
 import { machine, measure, reachesTarget } from './harness.ts'
 import { listCosts } from './list-cost.ts'
 import { firstBuilds } from './first-build.ts'
+import { growth } from './growth.ts'
 import { gpuSessions } from './gpu/gpu-sessions.ts'
 import { lives } from './lives.ts'
 import { peers } from './peer.ts'
@@ -80,6 +81,7 @@ const measureAll = async (): Promise<void> => {
 
 const [first, ...others] = process.argv.slice(2)
 const runBenchmarks = (): Promise<void> => {
+  if (first === 'growth') return growth(others)
   if (first === 'speech') return speech(others)
   if (first === 'speech-compare') return speechCompare(others)
   if (first === 'speech-plot') return speechPlot(others)
