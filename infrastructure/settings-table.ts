@@ -113,8 +113,8 @@ export const SETTINGS_TABLE = {
   ),
   DAILY_BUDGET: withDefault(
     '1000000', integer(0, 1e12),
-    'what a user may write within a day, in units: a request that writes costs 1, and 1 more for each 8 KiB of its '
-      + 'body; a changed vocabulary costs the same; each process counts for itself; 0: no limit',
+    'what a user may write within a day, in units: a request that adds or changes something costs 1, and 1 more for '
+      + 'each 8 KiB of its body; a changed vocabulary costs the same; each process counts for itself; 0: no limit',
   ),
   COMPAT_STRICT: withDefault(
     '0', flag, '1: frames and answers omit the members that Stenolog adds to the fixed interface 0.6.2',

@@ -1,6 +1,6 @@
 import { exampleResponse, UNAVAILABLE } from '../http/errors.ts'
 import type { ErrorResponse, RefusalTag } from '../http/errors.ts'
-import { isWrite } from '../http/route.ts'
+import { usesBudget } from '../http/route.ts'
 import type { Access, Route } from '../http/route.ts'
 
 const ACCESS_REFUSALS: Readonly<Record<Access, ReadonlyArray<RefusalTag>>> = {
@@ -17,7 +17,7 @@ const refusalsOf = (route: Route): ReadonlyArray<RefusalTag> => {
   const ofJson: ReadonlyArray<RefusalTag> = route.body?.kind === 'json' ? ['MediaTypeNotSupported'] : []
   const ofBody: ReadonlyArray<RefusalTag> =
     route.body === undefined ? [] : ['BodyTooLarge', ...ofJson, 'CharsetNotSupported', 'ContentEncodingNotSupported']
-  const ofWrites: ReadonlyArray<RefusalTag> = isWrite(route) ? ['DailyBudgetUsed'] : []
+  const ofWrites: ReadonlyArray<RefusalTag> = usesBudget(route) ? ['DailyBudgetUsed'] : []
   const ofAllRoutes = ['TooManyRequests', 'InternalError'] as const
   const ofAccess = ACCESS_REFUSALS[route.access]
   return Array.from(new Set([...ofAccess, ...ofDecoding, ...ofBody, ...route.refusals, ...ofAllRoutes, ...ofWrites]))

@@ -70,6 +70,8 @@ interface RouteSpec<P, Q, B, A, T extends RefusalTag, H = unknown> extends Docum
   readonly refusals: ReadonlyArray<T>
   /** The default is 200. */
   readonly status?: (value: A) => number
+  /** False: the daily budget never refuses the request. The default is true for POST and PUT. */
+  readonly isBudgeted?: false
 }
 
 interface HandlerInput<P, Q, B, C, H = unknown> {
@@ -106,13 +108,17 @@ export interface Route<D = never> extends Documented, ForOperator {
   readonly body?: { readonly kind: 'json' | 'form'; readonly codec: t.Mixed }
   readonly response: Omit<ResponseSpec<unknown>, 'codec'> & { readonly codec: t.Mixed }
   readonly refusals: ReadonlyArray<RefusalTag>
+  readonly isBudgeted?: false
   /** Decodes the request, then calls the handler. */
   readonly run: Run<D>
 }
 
-/** True for a request of a user that changes something. It counts for the daily budget. */
-export const isWrite = ({ method, access }: Pick<Route, 'method' | 'access'>): boolean =>
-  method !== 'GET' && access !== 'public'
+/**
+ * True for a request of a user that counts for the daily budget. A user without budget can still end and remove things,
+ * and protect the account, so these requests do not count.
+ */
+export const usesBudget = ({ method, access, isBudgeted }: Pick<Route, 'method' | 'access' | 'isBudgeted'>): boolean =>
+  (method === 'POST' || method === 'PUT') && access !== 'public' && isBudgeted !== false
 
 const NO_MEMBERS: t.Mixed = members({})
 

@@ -14,7 +14,7 @@ import type { RequestLimits } from './clients/request-limits.ts'
 import { memberNames } from './codecs/shapes.ts'
 import { encodedList, rowsIn } from './codecs/encoded-list.ts'
 import type { HttpRefusal } from './errors.ts'
-import { isWrite } from './route.ts'
+import { usesBudget } from './route.ts'
 import type { Answer, Route } from './route.ts'
 import { consoleRoutes } from './routes/console.ts'
 import { embedFiles } from './routes/embed.ts'
@@ -68,13 +68,13 @@ interface Spending {
   readonly charge: (cost: Parameters<typeof unitsOf>[0]) => void
 }
 
-/** Begins to count a request. Only writes use up the daily budget. The operator has none. */
+/** Begins to count a request. Only some writes use up the daily budget. The operator has none. */
 const beginSpending = (
-  route: Pick<Route, 'method' | 'access'>,
+  route: Pick<Route, 'method' | 'access' | 'isBudgeted'>,
   caller: Caller | null,
   { limits = NO_LIMITS, budget = NO_BUDGET }: Pick<RunOptions, 'limits' | 'budget'>,
 ): Spending => {
-  const writer = caller !== null && caller.credential !== 'operator' && isWrite(route) ? caller.userId : null
+  const writer = caller !== null && caller.credential !== 'operator' && usesBudget(route) ? caller.userId : null
   const waitSeconds = writer === null ? 0 : budget.waitSeconds(writer)
   if (writer !== null && waitSeconds === 0) budget.charge(writer, 1)
   return {

@@ -49,6 +49,7 @@ const finishAnyLive = privateRoute(
     summary: 'Finish a session of any user',
     method: 'PUT',
     path: '/admin/lives/:id/finish',
+    isBudgeted: false,
     params: pathId,
     response: { codec: single(adminLiveView) },
     refusals: ['LiveNotFound', ...UNAVAILABLE],
