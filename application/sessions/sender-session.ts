@@ -116,6 +116,7 @@ export const createSenderSession = ({
   const isReturning = !running.isIdle() && !isIndependent
   /** A sender that resumes within the audio has already sent its config frame to an earlier worker. */
   let isConfigured = isReturning || (from ?? 0) > 0
+  let hasBegun = false
   let hasAudio = false
   let hasLeft = false
   const prepare = (): void => {
@@ -127,10 +128,13 @@ export const createSenderSession = ({
     if (running.setVocabulary(expected)) budget.charge(live.userId, 1 + unitsOf({ bytes: sizeOf(expected) }))
   }
 
+  const isBeyondBudget = (expected: GivenVocabulary): boolean =>
+    Object.keys(expected).length > 0 && budget.waitSeconds(live.userId) > 0
+
   /** Applies a frame that changes only the vocabulary. Audio never depends on the budget, but this frame does. */
   const applyVocabularyOnly = (overrides: Partial<EngineSettings>, expected: GivenVocabulary) => {
     if (Object.keys(overrides).length > 0 || Object.keys(expected).length === 0) return 'config_too_late'
-    if (budget.waitSeconds(live.userId) > 0) return 'rate_limited'
+    if (isBeyondBudget(expected)) return 'rate_limited'
     setVocabulary(expected)
     return 'ok'
   }
@@ -200,6 +204,9 @@ export const createSenderSession = ({
         return applyVocabularyOnly(overrides, expected)
       const settings = { ...live.config, ...overrides }
       if (!buffersAreOrdered(settings) || !isSameTask(settings, live.config)) return 'invalid'
+      // Audio never depends on the budget, so the frame with which a sender begins is not refused.
+      if (hasBegun && isBeyondBudget(expected)) return 'rate_limited'
+      hasBegun = true
       isConfigured = true
       setVocabulary(expected)
       running.configure(settings)

@@ -115,6 +115,7 @@ const changeUser = privateRoute(
       'Change quotas, permissions or password of a user, or switch the user off; the last administrator stays active',
     method: 'PUT',
     path: '/users/:id',
+    isBudgeted: false,
     params: pathId,
     body: { kind: 'json', codec: changeUserBody },
     response: { codec: single(userView) },

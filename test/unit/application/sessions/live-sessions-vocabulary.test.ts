@@ -73,3 +73,13 @@ test('beyond the daily budget of the owner a change is refused, but audio is not
   const another = lifecycle.add()
   t.is((await attach(another.id)).configure({}, { prompt: 'e' }), 'ok', 'the config that a sender begins with')
 })
+
+test('beyond the daily budget a second config is refused, also before the audio [B44 D57]', async (t) => {
+  const { lifecycle, attach, pipelines } = startSessions(t, {}, undefined, 1)
+  const live = lifecycle.add()
+  const session = await attach(live.id)
+  t.is(session.configure({}, { prompt: 'a' }), 'ok')
+  t.is(session.configure({ vad: false }, { prompt: 'b' }), 'rate_limited')
+  t.deepEqual(pipelines.of(live.id).vocabularies.at(-1), { prompt: 'a', hotwords: [] })
+  t.is(session.configure({ vad: false }), 'ok', 'settings cost nothing')
+})
