@@ -1,7 +1,7 @@
 import { hasCodePoints } from './code-points.ts'
 
 /** Characters without a shape of their own that Unicode counts as letters, marks or symbols. */
-const SHAPELESS = String.raw`\u2800\u2d7f\ufffc\u{1107f}\u{13441}\u{13442}\u{16fe4}\u{1d159}\u{1da9b}-\u{1daaf}`
+export const SHAPELESS = String.raw`\u2800\u2d7f\ufffc\u{1107f}\u{13441}\u{13442}\u{16fe4}\u{1d159}\u{1da9b}-\u{1daaf}`
 
 /** Characters that nobody sees, or that have no agreed shape: control, format, private and unassigned characters. */
 const HIDDEN = new RegExp(String.raw`[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}${SHAPELESS}]`, 'v')

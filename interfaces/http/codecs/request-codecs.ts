@@ -3,7 +3,7 @@ import type { PageQuery } from '../../../application/ports/documents.ts'
 import { DEFAULT_QUOTAS } from '../../../application/users/commands/register-user.ts'
 import { boundedInteger, boundedString } from '../../../domain/shared/codecs.ts'
 import { toInstant } from '../../../domain/shared/instants.ts'
-import { nameProblem } from '../../../domain/shared/names.ts'
+import { nameProblem, SHAPELESS } from '../../../domain/shared/names.ts'
 import { passwordProblem } from '../../../domain/user/credential-rules.ts'
 import { permission } from '../../../domain/user/events.ts'
 import { audioUrl, colour, LARGEST_TEXT, SMALLEST_TEXT } from './create-live-codec.ts'
@@ -84,8 +84,12 @@ const ruledString = (name: string, schema: JsonSchema, problemOf: (value: string
   })
 
 /** Joiners are the exception: the rule allows them in emoji, and in scripts that need them. */
-const SHOWN = String.raw`[^\p{Cc}\p{Cf}\p{Cs}\p{Z}\p{Default_Ignorable_Code_Point}\u2800]`
-const NAME: JsonSchema = { minLength: 1, maxLength: 100, pattern: `^${SHOWN}+(?:\\p{Zs}+${SHOWN}+)*$` }
+const SHOWN = String.raw`[^\p{C}\p{Z}\p{Default_Ignorable_Code_Point}${SHAPELESS}]`
+const NAME: JsonSchema = {
+  minLength: 1,
+  maxLength: 100,
+  pattern: String.raw`^(?!\p{M}|.*\p{M}{9})${SHOWN}+(?:[ \u3000]${SHOWN}+)*$`,
+}
 /** The rule also limits the bytes of UTF-8, which a schema cannot express. */
 const PASSWORD: JsonSchema = { format: 'password', minLength: 8 }
 
