@@ -48,7 +48,7 @@ for (const [name, mark, reason] of [
   test(`${name} is the only job that fails [F13]`, async (t) => {
     const { engine } = openEngine(t, {
       fixture: 'stall',
-      limits: { detect: 5000, transcribe: 3000, load: 5000, unmeasured: 3000 },
+      limits: { detect: 5000, transcribe: 3000, load: 12_000, unmeasured: 3000 },
     })
     await engine.load('demo-en')()
     const first = engine.pid() ?? 0
