@@ -77,6 +77,8 @@ export interface MongoConnection {
   readonly limitMs: number
   /** Returns null if the driver's last check found a server that accepts writes. Otherwise why not, for each server. */
   readonly unreachable: () => string | null
+  /** Milliseconds by which the clock of the primary is ahead of this machine's. */
+  readonly clockSkewMs: () => number
   readonly close: () => Promise<void>
 }
 
@@ -84,6 +86,21 @@ export interface MongoConnection {
 const databaseOf = (url: string): string => {
   const [, name = ''] = /^mongodb(?:\+srv)?:\/\/[^/]+\/([^?]+)/.exec(url) ?? []
   return name === '' ? DATABASE : decodeURIComponent(name)
+}
+
+/**
+ * Follows by how many milliseconds the clock of the primary is ahead of this machine's. The driver's health checks
+ * already contain the time of the server, so this causes no traffic. Returns 0 until the first check. The server
+ * answered at some time of the check, so a slow check does not count as a difference.
+ */
+const followClockSkew = (client: MongoClient): (() => number) => {
+  let skewMs = 0
+  client.on('serverHeartbeatSucceeded', ({ reply, duration }) => {
+    if (reply['isWritablePrimary'] !== true || !(reply['localTime'] instanceof Date)) return
+    const ahead = reply['localTime'].getTime() - Date.now()
+    skewMs = ahead > 0 ? ahead : Math.min(0, ahead + duration)
+  })
+  return () => skewMs
 }
 
 /**
@@ -108,6 +125,7 @@ export const connectMongo = async (
   const close = async (): Promise<void> => {
     await Promise.all([client.close(), maintenanceClient.close()])
   }
+  const clockSkewMs = followClockSkew(client)
   let unreachable: string | null = 'the first check of its servers is not finished'
   client.on('topologyDescriptionChanged', ({ newDescription }) => {
     const servers = [...newDescription.servers.values()]
@@ -141,6 +159,7 @@ export const connectMongo = async (
     maintainedKeyring: maintenanceClient.db(`${name}_keyring`, databaseOptions(MAINTENANCE_MS)),
     limitMs,
     unreachable: () => unreachable,
+    clockSkewMs,
     close,
   }
 }

@@ -56,6 +56,11 @@ export const METRIC_TEXTS = {
   stenolog_event_store_leader_changes_total: {
     help: 'Changes of the leader of the event store cluster; the log names the new leader',
   },
+  stenolog_clock_skew_seconds: {
+    help: 'Seconds by which the clock of a store is ahead of the clock of this machine (negative: behind): event_store '
+      + 'or mongodb',
+    watch: 'Alarm when it is above 5 or below -5: synchronise the clocks (NTP).',
+  },
   stenolog_members: {
     help: 'Processes that share these stores and are not lost, by state: up, draining or stopping',
     watch: 'Alarm when fewer processes are up than you run.',

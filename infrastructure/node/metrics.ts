@@ -44,6 +44,8 @@ export interface MetricSources {
   /** Whether reads and writes succeed; a cluster without a majority answers neither. */
   readonly eventStoreAnswers: () => boolean
   readonly leaderChanges: () => number
+  /** Seconds by which the clock of each store is ahead of this machine's. */
+  readonly clockSkews: () => ReadonlyArray<{ readonly store: string; readonly seconds: number }>
   /** Null with embedded stores, which no other process shares. */
   readonly cluster: ClusterFigures | null
   /** Whether the decoders of URL sources are isolated. */
@@ -130,6 +132,14 @@ export const createMetrics = (sources: MetricSources): (() => Promise<string>) =
         this.set({ longer_than: limit }, lags.filter((seconds) => seconds > limit).length)
     },
   })
+  const clockSkew = new Gauge({
+    ...nameAndHelp('stenolog_clock_skew_seconds'),
+    labelNames: ['store'],
+    registers: [],
+    collect() {
+      for (const { store, seconds } of sources.clockSkews()) this.set({ store }, seconds)
+    },
+  })
   const audioToText = new Histogram({
     ...nameAndHelp('stenolog_audio_to_text_seconds'),
     buckets: DELAY_BUCKETS_SECONDS,
@@ -156,6 +166,7 @@ export const createMetrics = (sources: MetricSources): (() => Promise<string>) =
   registry.registerMetric(counter('stenolog_source_lost_seconds_total', sources.lostSeconds))
   registry.registerMetric(gauge('stenolog_event_store_answers', () => Number(sources.eventStoreAnswers())))
   registry.registerMetric(counter('stenolog_event_store_leader_changes_total', sources.leaderChanges))
+  registry.registerMetric(clockSkew)
   if (sources.cluster !== null) for (const metric of clusterMetrics(sources.cluster)) registry.registerMetric(metric)
   registry.registerMetric(gauge('stenolog_source_isolation', () => Number(sources.sourceIsolation())))
   return () => registry.metrics()

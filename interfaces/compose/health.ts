@@ -1,5 +1,6 @@
 import { reservedVram, totalVram } from '../../domain/admission/state.ts'
 import type { MeasuredCompute } from '../../application/admission/measured-compute.ts'
+import type { watchClocks } from '../../application/clock-skew.ts'
 import type { AdmissionActor } from '../../application/admission/admission-actor.ts'
 import type { SpeechEngine } from '../../application/ports/engine.ts'
 import type { Lags } from '../../application/pipeline/lags.ts'
@@ -29,7 +30,10 @@ interface Observed {
   } | null
   /** The engines of this process. Null in a process without the role `worker`. */
   readonly own: { readonly pool: { readonly whole: Pick<SpeechEngine, 'pid'> } } | null
-  readonly store: { readonly isAnswering: () => boolean }
+  readonly store: {
+    readonly isAnswering: () => boolean
+    readonly clocks: Pick<ReturnType<typeof watchClocks>, 'all' | 'differing'>
+  }
   readonly leaderChanges: () => number
   /** `unreachable`: why MongoDB is unavailable, or null. */
   readonly readModels: { readonly unreachable: () => string | null }
@@ -61,8 +65,8 @@ const figuresOf = (
 ) => ({ projection, seconds, error, failures, rebuilding })
 
 /**
- * Creates the sources of /metrics and /health/ready. Damaged streams and missing keys are listed, but the service stays
- * ready: it still serves all other data, and a restart or another process would not help.
+ * Creates the sources of /metrics and /health/ready. Damaged streams, missing keys and clocks that differ are listed,
+ * but the service stays ready: it still serves all other data, and a restart or another process would not help.
  */
 export const createHealth = (observed: Observed): Pick<HttpAppOptions, 'metrics' | 'readiness'> => {
   const lags = () => observed.projector.lag().map(figuresOf)
@@ -99,6 +103,7 @@ export const createHealth = (observed: Observed): Pick<HttpAppOptions, 'metrics'
       leftOutWords: observed.discardCounter.counts,
       eventStoreAnswers: observed.store.isAnswering,
       leaderChanges: observed.leaderChanges,
+      clockSkews: observed.store.clocks.all,
       cluster: observed.cluster,
       sourceIsolation: () => observed.isolation.problem === null,
     }),
@@ -115,6 +120,7 @@ export const createHealth = (observed: Observed): Pick<HttpAppOptions, 'metrics'
         ...(observed.cluster !== null && { workers: observed.cluster.workers() }),
         modelsThatDoNotLoad: observed.failing(),
         damagedStreams: damagedStreams().slice(0, MAX_NAMED),
+        clocksThatDiffer: observed.store.clocks.differing(),
         missingKeys: observed.keyring.missing().slice(0, MAX_NAMED),
       },
     }),

@@ -1,4 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js'
+import { watchClocks } from '../../application/clock-skew.ts'
+import type { StoreClock } from '../../application/clock-skew.ts'
 import { createOutage } from '../../application/outages.ts'
 import type { Environment, Logger } from '../../application/ports/environment.ts'
 import type { EventStore } from '../../application/ports/event-store.ts'
@@ -7,24 +9,47 @@ import type { Timers } from '../../application/ports/timers.ts'
 
 const INTERVAL_MS = 500
 
+type Sentences = Pick<StoreClock, 'ahead' | 'behind'>
+
+const SERVER: Sentences = {
+  ahead: "the server's clock is ahead: synchronise both (NTP)",
+  behind: "the server's clock is behind: synchronise both (NTP)",
+}
+/** The clock of the embedded log starts with the machine's clock or with the newest event, and counts evenly. */
+const EMBEDDED_LOG: Sentences = {
+  ahead: 'the event log is ahead: its newest event lies ahead, or the clock of this machine was set back',
+  behind: 'the event log is behind: the clock of this machine was set ahead, or the machine slept',
+}
+
 interface Monitoring {
-  readonly store: Pick<EventStore, 'head'>
+  readonly store: Pick<EventStore, 'head' | 'now'>
   /** Returns why MongoDB is unavailable, or null. */
   readonly unreachable: () => string | null
+  readonly isLogEmbedded: boolean
+  /** Milliseconds by which MongoDB's clock is ahead of this machine's. Null without MongoDB. */
+  readonly mongoSkewMs: (() => number) | null
   readonly logger: Logger
-  readonly environment: Pick<Environment, 'monotonic'>
+  readonly environment: Pick<Environment, 'monotonic' | 'now'>
   readonly timers: Timers
   readonly signal: AbortSignal
 }
 
 /**
  * Checks regularly whether the event store answers, so readiness does not have to wait for it. Logs when a store is
- * lost, with its cause, and when it is back.
+ * lost, with its cause, and when it is back. Compares their clocks with this machine's.
  */
 export const monitorStores = (deps: Monitoring) => {
-  const { store, unreachable, timers, signal } = deps
+  const { store, unreachable, mongoSkewMs, environment, timers, signal } = deps
   const log = createOutage(deps, 'the event store does not answer', 'the event store answers again')
   const readModels = createOutage(deps, 'MongoDB does not answer', 'MongoDB answers again')
+  const logSkewMs = (): number => store.now() - Date.parse(environment.now())
+  const clocks = watchClocks({
+    ...deps,
+    clocks: [
+      { store: 'event_store', skewMs: logSkewMs, ...(deps.isLogEmbedded ? EMBEDDED_LOG : SERVER) },
+      ...(mongoSkewMs === null ? [] : [{ store: 'mongodb', skewMs: mongoSkewMs, ...SERVER } as const]),
+    ],
+  })
   let isAnswering = true
   const watch = async (): Promise<void> => {
     for (;;) {
@@ -36,8 +61,9 @@ export const monitorStores = (deps: Monitoring) => {
       const problem = unreachable()
       if (problem !== null) readModels.failed(problem)
       else readModels.ended()
+      clocks.check()
       await pause(timers, INTERVAL_MS, signal)
     }
   }
-  return { isAnswering: (): boolean => isAnswering, stopped: watch() }
+  return { isAnswering: (): boolean => isAnswering, clocks, stopped: watch() }
 }

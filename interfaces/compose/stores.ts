@@ -74,6 +74,8 @@ interface ReadStores {
   readonly keyring: Keyring
   /** Returns why their server is unavailable, or null. */
   readonly unreachable: () => string | null
+  /** Milliseconds by which its clock is ahead of this machine's. Null without a server. */
+  readonly mongoSkewMs: (() => number) | null
 }
 
 /** Starts to follow the keys that other processes erase. `lives` are the sessions whose keys this process uses. */
@@ -126,7 +128,7 @@ const openEmbedded = (file: (name: string) => string, masterKey: Buffer): Promis
     opened({ stop: documents.close })
     const keyring = await openSqliteKeyring({ file: file(KEYRING_FILE), masterKey })
     opened({ stop: keyring.close })
-    return { documents, keyring, unreachable: () => null }
+    return { documents, keyring, unreachable: () => null, mongoSkewMs: null }
   })
 
 /** Without MongoDB, this process is the only member. */
@@ -180,7 +182,7 @@ const openMongo = (joining: Joining): Promise<ReadStores & Joined & Part> =>
     const following = { keyring, erased: erasedLately(connection), timers, monotonic, logger }
     return {
       documents: createMongoDocuments(connection), keyring, unreachable: connection.unreachable, members, cluster,
-      leases,
+      leases, mongoSkewMs: connection.clockSkewMs,
       followErasures: (lives) =>
         followErasures({ ...following, needed: () => lives().flatMap((id) => [liveKey(id), textKey(id)]) }),
     }

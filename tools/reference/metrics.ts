@@ -12,7 +12,7 @@ const types = async (): Promise<ReadonlyMap<string, string>> => {
     translations: () =>
       ({ done: 0, failed: 0, dropped: 0, skipped: 0, waiting: 0, lagSeconds: 0 }), droppedFinals: zero,
     lags: { current: () => [], onPass: () => undefined }, leftOutWords: () => ({}), lostSeconds: zero,
-    eventStoreAnswers: () => true, leaderChanges: zero,
+    eventStoreAnswers: () => true, leaderChanges: zero, clockSkews: () => [],
     sourceIsolation: () => true,
     cluster: {
       members: () => [], workers: zero, lost: zero, leases: () => [], moved: zero, unplaced: zero,

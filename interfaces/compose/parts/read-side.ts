@@ -44,7 +44,9 @@ export const startReadSide = (foundation: Foundation) =>
     const findTokenId = tokenIdByPrefix({ documents: all, whyBehind })
     const tokens = startTokenDirectory({ ...following, from, tokenIdByPrefix: findTokenId })
     const logins = startLoginDirectory({ ...following, from })
-    const storeWatch = monitorStores({ ...following, unreachable: foundation.stores.unreachable })
+    const { unreachable, mongoSkewMs } = foundation.stores
+    const isLogEmbedded = settings.eventstoreUrl === null
+    const storeWatch = monitorStores({ ...following, unreachable, mongoSkewMs, isLogEmbedded })
     opened({
       stop: async () => {
         stopping.abort()

@@ -1,4 +1,5 @@
 import test from 'ava'
+import type { ClockSkew } from '../../../application/clock-skew.ts'
 import type { ProjectionLag } from '../../../application/ports/projector.ts'
 import { createHealth } from '../../../interfaces/compose/health.ts'
 import { NOT_RUNNING } from '../../../projections/progress/follow-progress.ts'
@@ -12,11 +13,13 @@ const DRIVER_ERROR = 'connect ECONNREFUSED mongodb://root:hunter2@10.0.0.5:27017
 
 interface Parts extends Partial<Pick<ProjectionLag, 'hasCaughtUp' | 'isOwn' | 'stuckAt' | 'share'>> {
   readonly isOlder?: boolean
+  readonly skews?: ReadonlyArray<ClockSkew>
 }
 
 /** Returns the parts of a service with one projection. If `error` is not null, the projection retries after it. */
 const partsWith = (
-  error: string | null, { isOlder = false, hasCaughtUp = true, isOwn = true, stuckAt = null, share = null }: Parts = {},
+  error: string | null,
+  { isOlder = false, hasCaughtUp = true, isOwn = true, stuckAt = null, share = null, skews = [] }: Parts = {},
 ): Observed =>
   ({
     admission: { state: () => ({ open: [], vramTotal: 0 }) },
@@ -44,7 +47,7 @@ const partsWith = (
     isolation: { problem: null },
     own: { pool: { whole: { pid: () => 1 } } },
     workerSessions: null,
-    store: { isAnswering: () => true },
+    store: { isAnswering: () => true, clocks: { all: () => skews, differing: () => skews } },
     readModels: { unreachable: () => null },
     failing: () => [],
     draining: () => false,
@@ -92,6 +95,14 @@ test('readiness in a cluster reports the number of workers and does not require 
   const cluster = { workers: () => 0 } as unknown as Observed['cluster']
   t.like(createHealth({ ...partsWith(null), cluster }).readiness?.(), { ready: true, checks: { workers: 0 } })
   t.false('workers' in (createHealth(partsWith(null)).readiness?.().checks ?? {}))
+})
+
+test('readiness names a clock that differs, and the service stays ready', async (t) => {
+  const skews = [{ store: 'mongodb', seconds: -10 }] as const
+  const http = await startHttp(t, {}, { readiness: createHealth(partsWith(null, { skews })).readiness })
+  const answer = await http.send('GET', '/health/ready')
+  t.is(answer.status, 200)
+  t.like(await answer.json(), { status: 'ok', checks: { clocksThatDiffer: skews } })
 })
 
 test('a service whose event log was replaced by an older copy is not ready', (t) => {

@@ -67,6 +67,13 @@ test.serial('killed and disconnected processes of a cluster', async (t) => {
   await lists.start()
   await alarms.until()
 
+  await cluster.mongo.turn({ turn: 'skew', member: 0, ms: -10_000 })
+  await alarms.until('ClocksDiffer')
+  const { checks } = (await (await fetch(`${api.url()}/health/ready`)).json()) as { readonly checks: Json }
+  t.like(checks['clocksThatDiffer'], [{ store: 'mongodb' }])
+  await cluster.mongo.turn({ turn: 'skew', member: 0, ms: 0 })
+  await alarms.until()
+
   api.cut('eventstoredb')
   await alarms.until('NotReady')
 })

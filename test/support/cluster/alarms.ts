@@ -19,22 +19,28 @@ const valuesOf = (selector: string, page: string): ReadonlyArray<number> =>
 const COMPARISONS: Readonly<Record<string, (a: number, b: number) => boolean>> =
   { '>': (a, b) => a > b, '<': (a, b) => a < b, '==': (a, b) => a === b }
 
-const RULE =
-  /^(?:increase\((?<growing>.+)\[\w+\]\)|(?<plain>\S+)) (?<sign>>|<|==) (?:(?<factor>[\d.]+) \* )?(?<limit>\S+)$/
+const RULE = new RegExp(
+  /^(?:increase\((?<growing>.+)\[\w+\]\)|abs\((?<size>.+)\)|(?<plain>\S+)) /.source
+    + /(?<sign>>|<|==) (?:(?<factor>[\d.]+) \* )?(?<limit>\S+)$/.source,
+)
 
 /**
  * Returns whether the condition of a rule holds. `pages`: two answers of /metrics, an earlier one for `increase`.
  * Throws for a metric that the answers do not have, and for a form of expression that the documentation does not use.
  */
 export const holds = (expression: string, [before, now]: readonly [string, string]): boolean => {
-  const { growing, plain = '', sign = '', factor = '1', limit = '' } = RULE.exec(expression)?.groups ?? {}
+  const { growing, size, plain = '', sign = '', factor = '1', limit = '' } = RULE.exec(expression)?.groups ?? {}
   const compare = COMPARISONS[sign]
   if (compare === undefined) throw new Error(`unknown form of a rule: ${expression}`)
-  const selector = growing ?? plain
+  const selector = growing ?? size ?? plain
   const [values, earlier] = [valuesOf(selector, now), valuesOf(selector, before)]
   if (values.length === 0) throw new Error(`no such metric: ${selector}`)
   const bound = Number(factor) * (valuesOf(limit, now)[0] ?? Number(limit))
-  return values.some((value, n) => compare(growing === undefined ? value : value - (earlier[n] ?? 0), bound))
+  const seen = (value: number, n: number): number => {
+    if (size !== undefined) return Math.abs(value)
+    return growing === undefined ? value : value - (earlier[n] ?? 0)
+  }
+  return values.some((value, n) => compare(seen(value, n), bound))
 }
 
 /** Reads /metrics of a process, and adds the result of a probe of /health/ready. */

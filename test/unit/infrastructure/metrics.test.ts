@@ -18,6 +18,7 @@ test('metrics are collected when they are read', async (t) => {
     lags,
     eventStoreAnswers: () => true,
     leaderChanges: () => 6,
+    clockSkews: () => [{ store: 'event_store', seconds: 0 }, { store: 'mongodb', seconds: -10 }],
     sourceIsolation: () => true,
     cluster: {
       members: () => ['up', 'up', 'stopping'],
@@ -70,6 +71,8 @@ test('metrics are collected when they are read', async (t) => {
       'stenolog_source_lost_seconds_total 12.5',
       'stenolog_event_store_answers 1',
       'stenolog_event_store_leader_changes_total 6',
+      'stenolog_clock_skew_seconds{store="event_store"} 0',
+      'stenolog_clock_skew_seconds{store="mongodb"} -10',
       'stenolog_members{state="up"} 2',
       'stenolog_members{state="draining"} 0',
       'stenolog_members{state="stopping"} 1',
@@ -88,7 +91,7 @@ test('metrics are collected when they are read', async (t) => {
   const labels = lines.flatMap((line) => [...line.matchAll(/[{,](\w+)="/g)].map(([, name]) => name))
   t.deepEqual(
     new Set(labels),
-    new Set(['longer_than', 'le', 'cause', 'outcome', 'projection', 'state', 'holder']),
+    new Set(['longer_than', 'le', 'cause', 'outcome', 'projection', 'store', 'state', 'holder']),
     'metrics are public, so no label names a user or a session',
   )
   const within = (seconds: string): string | undefined =>

@@ -14,6 +14,7 @@ export const administration = {
   check_projections: 'Projections',
   check_modelsThatDoNotLoad: 'Models that cannot be loaded',
   check_damagedStreams: 'Damaged streams',
+  check_clocksThatDiffer: 'Clocks that differ (seconds)',
   check_missingKeys: 'Missing keys',
   load: 'Load in the last hour',
   memory_by_session: 'Memory by session',
