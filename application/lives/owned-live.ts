@@ -17,6 +17,8 @@ export interface OwnedLive {
   readonly created: Data<typeof LiveCreated>
   /** When the session finished or failed. Null before its end. */
   readonly endedAt: string | null
+  /** The time of the end on the clock of the store, in milliseconds since 1970. Waits count from it. */
+  readonly endStoredAt: number | null
   readonly status: 'open' | 'finished' | 'error'
   /** Revision of the newest event. */
   readonly revision: Revision
@@ -45,7 +47,8 @@ export const findLive =
         if (!mayRead(created.data.userId)) return E.left(notFound)
         const end = endOf(last)
         const status = end === undefined ? 'open' : end.type === LiveFailed.type ? 'error' : 'finished'
-        return E.right({ created: created.data, endedAt: end?.data.at ?? null, status, revision: last.revision })
+        const [endedAt, endStoredAt] = end === undefined ? [null, null] : [end.data.at, last.storedAt]
+        return E.right({ created: created.data, endedAt, endStoredAt, status, revision: last.revision })
       }),
     )
 

@@ -11,6 +11,7 @@ import { IN_PROGRESS_MS } from '../../audit/check-log.ts'
 import type { Caller } from '../../caller.ts'
 import type { LiveNotFound, Unavailable } from '../../errors.ts'
 import type { Environment } from '../../ports/environment.ts'
+import type { EventStore } from '../../ports/event-store.ts'
 import type { StreamIntegrity, VerifyStream } from '../../ports/integrity.ts'
 import type { FactsOfLive } from '../../ports/read-models.ts'
 import { findLive } from '../owned-live.ts'
@@ -34,6 +35,7 @@ export interface LiveIntegrity extends Omit<StreamIntegrity, 'damages'> {
 export type GetIntegrity = (caller: Caller, liveId: number) => TaskEither<LiveNotFound | Unavailable, LiveIntegrity>
 
 export interface IntegrityDeps extends ReadFinalsDeps {
+  readonly store: Pick<EventStore, 'read' | 'now'>
   readonly verifyStream: VerifyStream
   readonly environment: Pick<Environment, 'now'>
   /** Milliseconds for which a session keeps its text after its end. 0: without limit. */
@@ -58,14 +60,14 @@ const damagesOfText = (text: StreamIntegrity | null): Damages =>
 const SAMPLE_EVENTS = 100
 
 /** Reports a text that is still readable although it had to be forgotten. A damaged history is reported elsewhere. */
-const damagesOfPromise = ({ environment, retentionMax, ...deps }: IntegrityDeps) => {
+const damagesOfPromise = ({ retentionMax, ...deps }: IntegrityDeps) => {
   const [find, read] = [findLive(deps.store), readFinals(deps)]
   return (liveId: number): Task<Damages> => async () => {
     const live = await find(() => true, liveId)()
-    if (E.isLeft(live) || live.right.endedAt === null) return []
-    const { created, endedAt } = live.right
+    if (E.isLeft(live) || live.right.endStoredAt === null) return []
+    const { created, endStoredAt } = live.right
     const keptMs = created.retention ? retentionMax || Infinity : READABLE_AFTER_END_MS
-    if (Date.parse(environment.now()) - Date.parse(endedAt) < keptMs + IN_PROGRESS_MS) return []
+    if (deps.store.now() - endStoredAt < keptMs + IN_PROGRESS_MS) return []
     const text = await read(liveId, 0, SAMPLE_EVENTS)()
     const isReadable = E.isRight(text) && text.right.finals.some(({ data }) => data !== null && data.text !== ERASED)
     return isReadable ? [{ id: 0, reason: 'the text is still readable although it had to be forgotten' }] : []

@@ -9,7 +9,6 @@ import type { ReadSegment } from '../../../domain/transcript/damaged-segments.ts
 import type { TranscriptSegment } from '../../../domain/transcript/subtitles.ts'
 import type { Caller } from '../../caller.ts'
 import type { LiveNotFound, TranscriptNotFound, Unavailable } from '../../errors.ts'
-import type { Environment } from '../../ports/environment.ts'
 import type { EventStore } from '../../ports/event-store.ts'
 import type { Keyring } from '../../ports/keyring.ts'
 import { findOwnedLive } from '../owned-live.ts'
@@ -26,9 +25,8 @@ export type GetTranscript = (
 ) => TaskEither<LiveNotFound | TranscriptNotFound | Unavailable, Transcript>
 
 export interface GetTranscriptDeps {
-  readonly store: Pick<EventStore, 'read'>
+  readonly store: Pick<EventStore, 'read' | 'now'>
   readonly keyring: Pick<Keyring, 'open'>
-  readonly environment: Pick<Environment, 'now'>
   /** Milliseconds for which a session keeps its text after its end. 0: without limit. */
   readonly retentionMax: number
 }
@@ -43,13 +41,13 @@ const inOrder = (a: TranscriptSegment, b: TranscriptSegment): number =>
   a.segment - b.segment || a.kind.localeCompare(b.kind) || a.language.localeCompare(b.language)
 
 /** Reads the transcript from the log, because the log holds the only copy of the text. */
-export const getTranscript = ({ store, keyring, environment, retentionMax }: GetTranscriptDeps): GetTranscript => {
+export const getTranscript = ({ store, keyring, retentionMax }: GetTranscriptDeps): GetTranscript => {
   const find = findOwnedLive(store)
   const read = readFinals({ store, keyring })
 
   /** True from the exact moment when the retention ends. The erasure itself may run a little later. */
-  const isExpired = ({ endedAt }: OwnedLive): boolean =>
-    endedAt !== null && retentionMax > 0 && Date.parse(environment.now()) - Date.parse(endedAt) >= retentionMax
+  const isExpired = ({ endStoredAt }: OwnedLive): boolean =>
+    endStoredAt !== null && retentionMax > 0 && store.now() - endStoredAt >= retentionMax
 
   const readSegments = async ({ created }: OwnedLive): Promise<Either<Unavailable, ReadonlyArray<ReadSegment>>> => {
     const segments: Array<TranscriptSegment | null> = []

@@ -66,15 +66,16 @@ const placeOf = (event: StoredEvent): Pick<TranscriptFrame, 'kind' | 'segment'> 
 
 /** Reads finals from the log and rebuilds the frames that were sent to listeners. */
 export const storedFinals = (deps: StoredFinalsDeps): StoredFinals => {
-  const { store, keyring, environment, timers } = deps
+  const { store, keyring, timers } = deps
   const readFrom = readFinals({ store, keyring })
   const shared = createSharedPages<Unavailable, FinalsPage>(timers)
 
   /**
-   * True for an open session and for about a minute after its end. Later even retained text is not sent to listeners.
+   * True for an open session and for about a minute after its end, which is its newest event (`newestAt`: its time on
+   * the clock of the store). Later even retained text is not sent to listeners.
    */
-  const isReadable = (live: Live): boolean =>
-    isOpen(live) || Date.parse(environment.now()) - Date.parse(String(live.updatedAt)) < READABLE_AFTER_END_MS
+  const isReadable = (live: Live, newestAt: number): boolean =>
+    isOpen(live) || store.now() - newestAt < READABLE_AFTER_END_MS
 
   const frameOf = ({ config }: Live['created'], data: SegmentFinalised['data']): StoredFinal => {
     const { kind, segment, start, end, text, language, words, maxChars = config.max_chars } = data
@@ -148,8 +149,10 @@ export const storedFinals = (deps: StoredFinalsDeps): StoredFinals => {
   return (liveId, point) => async () => {
     const loaded = await loadLive(deps, liveId)()
     if (E.isLeft(loaded)) return loaded
-    const { state } = loaded.right
-    if (!exists(state) || !isReadable(state)) return E.right({ wanted: () => false, next: async () => E.right(null) })
+    const { state, recent } = loaded.right
+    const newestAt = recent.at(-1)?.stored.storedAt ?? 0
+    if (!exists(state) || !isReadable(state, newestAt))
+      return E.right({ wanted: () => false, next: async () => E.right(null) })
     const stream = segmentsStream(liveId)
     const found = await (point.kind === 'after' ? findAfter(stream, point) : findLast(stream, point))
     if (E.isLeft(found)) return found

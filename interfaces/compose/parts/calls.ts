@@ -107,7 +107,7 @@ export const callsOf = (
     getHistoryEntry: getHistoryEntry(write),
     getIntegrity: getIntegrity({ store, keyring, environment, verifyStream, retentionMax, ...lives }),
     ...inspectLive({ ...write, ...lives, directory, lags, verifyStream, retentionMax }),
-    getTranscript: getTranscript({ store, keyring, environment, retentionMax }),
+    getTranscript: getTranscript({ store, keyring, retentionMax }),
     catalogue,
   }
 }

@@ -96,10 +96,10 @@ test('the integrity of a session shows a text that had to be forgotten', async (
     right(await lifecycle.recordSegment({ ...segmentOf(1), liveId })())
     right(await lifecycle.endLive(liveId, { status: 'finished', reason: 'finish_message' })())
   }
-  const ended = Date.parse(deps.environment.now())
+  const ended = deps.store.now()
   const reasonsAfter = async (liveId: number, seconds: number, retentionMax = 0): Promise<ReadonlyArray<string>> => {
     const integrityOf = checkIntegrity({
-      ...deps, retentionMax, environment: { now: () => new Date(ended + 1000 * seconds).toISOString() },
+      ...deps, retentionMax, store: { ...deps.store, now: () => ended + 1000 * seconds },
       verifyStream: () => TE.right({ rows: 1, first: 1, last: 1, headHash: '', damages: [] }),
     })
     return right(await integrityOf(liveId)()).damaged.map(({ reason }) => reason)

@@ -26,9 +26,11 @@ const start = async (options: {
   readonly retention: boolean
   readonly retentionMax?: number
   readonly now?: () => string
+  readonly storeNow?: () => number
 }) => {
-  const { now, retention, retentionMax = 0 } = options
-  const side = await createWriteSide(now === undefined ? {} : { environment: { ...createTestEnvironment(), now } })
+  const { now, storeNow, retention, retentionMax = 0 } = options
+  const environment = now === undefined ? {} : { environment: { ...createTestEnvironment(), now } }
+  const side = await createWriteSide({ ...environment, ...(storeNow && { storeNow }) })
   right(await side.createLive(owner, requestOf({ retention }))())
   return { ...side, getTranscript: getTranscript({ ...side.deps, retentionMax }) }
 }
@@ -198,4 +200,28 @@ test('many listeners that read the past of a session cost little more than one l
   const before = events
   t.deepEqual(await finalsAfter(count - 1), [count])
   t.true(events - before < count / 2, `${events - before} events for the last final`)
+})
+
+test('how long a text is shown counts on the clock of the store, not on a clock that somebody sets', async (t) => {
+  let [year, storeClock] = ['2027', 0]
+  const { lifecycle, getTranscript } = await start({
+    retention: true, retentionMax: 3_600_000,
+    now: () => `${year}-11-21T09:30:00.000000+00:00`,
+    storeNow: () => storeClock,
+  })
+  const finals = async (): Promise<number | undefined> => {
+    const { next } = right(await lifecycle.storedFinals(1, { kind: 'last', count: 1 })())
+    return right(await next())?.length
+  }
+  right(await lifecycle.recordSegment(segmentOf(1, 'en'))())
+  right(await lifecycle.endLive(1, { status: 'finished', reason: 'finish_message' })())
+  for (const set of ['2026', '2028']) {
+    year = set
+    t.is(await finals(), 1, `set to ${set}`)
+    t.is(right(await getTranscript(owner, 1)()).length, 1, `set to ${set}`)
+  }
+  ;[year, storeClock] = ['2026', 60_000]
+  t.is(await finals(), undefined, 'after a minute')
+  storeClock = 3_600_000
+  t.deepEqual(await getTranscript(owner, 1)(), NO_TRANSCRIPT)
 })
