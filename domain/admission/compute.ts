@@ -27,9 +27,12 @@ const EXPECTED_SENDER_MS = 60_000
  */
 const activeModelOf = (active: ReadonlySet<number>, now: string) => {
   // Instants are compared as text: parsing thousands of them with each create would take milliseconds.
-  const since = new Date(Date.parse(now) - EXPECTED_SENDER_MS).toISOString()
+  const after = (ms: number): string => new Date(Date.parse(now) + ms).toISOString()
+  const [since, until] = [after(-EXPECTED_SENDER_MS), after(EXPECTED_SENDER_MS)]
+  // A time further ahead is of a wrong clock. Otherwise the session would occupy its share until that time.
+  const isExpected = (at: string): boolean => at > since && at < until
   return ({ liveId, at, needs }: Reservation): string | undefined =>
-    active.has(liveId) || at > since ? needs?.[0] : undefined
+    active.has(liveId) || isExpected(at) ? needs?.[0] : undefined
 }
 
 /** Returns the lanes of a worker's device that its sessions take. */

@@ -47,6 +47,16 @@ test('a pending session occupies its share for one minute, an active session unt
     .thenEvents(admitted(3, { at: A_MINUTE_LATER }))
 })
 
+test('a pending session whose time lies far ahead occupies nothing, because a clock was ahead', (t) => {
+  const { given } = specify(t, admissionDecider)
+  const waiting = [joined('gpu-0', 9000), admitted(1, { at: after(365 * 24 * 3_600_000) }), admitted(2)]
+  const at = A_MINUTE_LATER
+  given(...waiting).when(admit(3, { ...onOneWorker(0.25), at })).thenEvents(admitted(3, { at }))
+  given(...waiting)
+    .when(admit(3, { ...onOneWorker(0.25, [1]), at }))
+    .thenRefused({ _tag: 'InsufficientCompute', neededLanes: 0.25, freeLanes: 0 })
+})
+
 test('quota and memory are checked before compute', (t) => {
   const { given } = specify(t, admissionDecider)
   const full = [joined('gpu-0', 1999), admitted(1)]
