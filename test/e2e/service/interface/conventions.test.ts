@@ -22,8 +22,10 @@ test('bad credentials on a public route are ignored [R24]', async (t) => {
     { authorization: 'Basic eDp5' },
     { 'authorization': 'nonsense', 'x-api-key': 'nonsense' },
   ])
-    for (const path of PUBLIC_PATHS)
-      t.is((await service.anonymous().request('GET', path, { headers })).status, 200, path)
+    for (const path of PUBLIC_PATHS) {
+      const { status, body } = await service.anonymous().request('GET', path, { headers })
+      t.is(status, 200, `${path}: ${JSON.stringify(body)}`)
+    }
 })
 
 test('both prefixes and a trailing slash give equal answers without a redirect [R1 R2]', async (t) => {
