@@ -83,6 +83,8 @@ const reading =
       return E.right(read())
     } catch (error) {
       if (isSqliteError(error)) return E.left(unavailable(error.message))
+      // The message of this error would contain a part of the document.
+      if (error instanceof SyntaxError) return E.left(unavailable('a stored document is not JSON'))
       throw error
     }
   }
@@ -124,11 +126,15 @@ export const openSqliteDocumentsReader = ({ file }: { readonly file: string }): 
         const { sql, values } = pageQuery(collection, branches, request, last)
         const read = (): ReadonlyArray<SortedRow> =>
           prepare(sql).all(...values, count, last === null ? requireCount('skip', skip) : 0) as unknown as SortedRow[]
-        const rows = await reading(read)()
-        if (E.isLeft(rows)) return rows
-        documents.push(...rows.right.map(parse))
-        last = rows.right.at(-1) ?? null
-        rest = rows.right.length < count ? 0 : rest - count
+        const found = await reading(() => {
+          const rows = read()
+          return { rows, parsed: rows.map(parse) }
+        })()
+        if (E.isLeft(found)) return found
+        const { rows, parsed } = found.right
+        documents.push(...parsed)
+        last = rows.at(-1) ?? null
+        rest = rows.length < count ? 0 : rest - count
         // SQLite is synchronous, so a long page would starve the sockets without this pause.
         if (rest > 0) await setImmediate()
       }
