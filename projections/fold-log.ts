@@ -6,8 +6,8 @@ import type { RecentDocuments } from './apply.ts'
 import { lastOf, modelOf } from './projection.ts'
 import type { Projection } from './projection.ts'
 
-/** Maximum number of events in one step. */
-export const BATCH_SIZE = 2000
+/** Maximum number of events that are folded and written together. With 2,000, a rebuild takes a sixth longer. */
+export const BATCH_SIZE = 1000
 /** An ended subscription is retried like an unavailable store. */
 const ENDED: StoreUnavailable = { _tag: 'StoreUnavailable', reason: 'the subscription ended' }
 const SCAN_SIZE = 500

@@ -8,6 +8,7 @@ import { recentOf } from '../apply.ts'
 import type { RecentDocuments } from '../apply.ts'
 import { inBatches } from '../batches.ts'
 import type { Batch } from '../batches.ts'
+import { BATCH_SIZE } from '../fold-log.ts'
 import { requireSameLog } from '../older-log.ts'
 import { lastOf } from '../projection.ts'
 import { createBatchWriter } from './batch-writer.ts'
@@ -47,8 +48,6 @@ export interface LogRead {
   readonly remove: (list: List) => Promise<void>
 }
 
-/** Maximum number of messages that are folded and written together. */
-const BATCH_SIZE = 1000
 /**
  * The checkpoints are written after this many events or milliseconds even if no document changed. During a long session
  * the log may grow only by events without documents, and a restart would read them all again.

@@ -6,6 +6,7 @@ import { openSqliteDocuments } from '../../infrastructure/sqlite/documents/docum
 import { temporaryDirectory } from '../support/tools/temporary-directory.ts'
 import { documentsContract } from './documents.contract.ts'
 import { commit, everything, put } from './documents-support.ts'
+import { right } from './event-store-support.ts'
 
 const open = async () => {
   const { path, remove } = await temporaryDirectory()
@@ -23,7 +24,7 @@ documentsContract('sqlite', open)
 test('a document that is not JSON makes reads fail as unavailable, and the reason does not quote it', async (t) => {
   const { file, documents, close } = await open()
   t.teardown(close)
-  await E.toUnion(await documents.ensure([{ name: 'lives', indexes: [] }])())
+  await right(documents.ensure([{ name: 'lives', indexes: [] }]))
   await commit(documents, [put('1', 1, { id: 1 }), put('2', 1, { id: 2 })])
   const writer = new DatabaseSync(file)
   writer.exec("UPDATE documents_lives SET body = 'Hidden words' WHERE id = '1'")

@@ -76,6 +76,10 @@ const checkpointOf = (row: CheckpointRow | undefined): Checkpoint => ({
   last: row?.last ? (JSON.parse(row.last) as Checkpoint['last']) : null,
 })
 
+/** Node throws the one, and SQLite the other, if it must sort or filter by a member of the document. */
+const isMalformedJson = (error: unknown): boolean =>
+  error instanceof SyntaxError || (error instanceof Error && error.message === 'malformed JSON')
+
 const reading =
   <A>(read: () => A) =>
   async (): Promise<E.Either<DocumentsUnavailable, A>> => {
@@ -83,8 +87,8 @@ const reading =
       return E.right(read())
     } catch (error) {
       if (isSqliteError(error)) return E.left(unavailable(error.message))
-      // The message of this error would contain a part of the document.
-      if (error instanceof SyntaxError) return E.left(unavailable('a stored document is not JSON'))
+      // The message would contain a part of the document.
+      if (isMalformedJson(error)) return E.left(unavailable('a stored document is not JSON'))
       throw error
     }
   }

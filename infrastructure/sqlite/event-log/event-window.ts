@@ -1,7 +1,8 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { EVENT_COLUMNS, verified, type EventRow, type VerifiedRow } from './event-row.ts'
 
-const MAX_ROWS = 500
+/** One window is folded while the next is read. Small windows let one of the two threads wait for the other. */
+const MAX_ROWS = 1000
 /** Maximum number of rows that one query examines, so a stretch without matches does not block the thread. */
 const MAX_EXAMINED = 5000
 
