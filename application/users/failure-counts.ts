@@ -7,6 +7,7 @@ import type { Unavailable } from '../errors.ts'
 import { handleCommand } from '../log/handle-command.ts'
 import type { WriteDeps } from '../log/handle-command.ts'
 import { originOf } from '../log/origin.ts'
+import { storeInstant } from '../store-time.ts'
 import { loadState } from '../log/states/load-state.ts'
 import type { Logger } from '../ports/environment.ts'
 
@@ -28,7 +29,7 @@ const SUCCESS_SECONDS = 30 * FAILURE_SECONDS
  * succeeded, have streams of their own. The failures of all others share a fixed number of streams.
  */
 export const createFailureCounts = (deps: FailureCountDeps) => {
-  const { store, environment, logger } = deps
+  const { store, logger } = deps
   const remembered = new Map<string, LoginFailures>()
 
   const remember = (hash: string, state: LoginFailures): void => {
@@ -91,7 +92,7 @@ export const createFailureCounts = (deps: FailureCountDeps) => {
     before: LoginFailures,
     isUser = false,
   ): Promise<void> => {
-    const command = { type, at: environment.now() }
+    const command = { type, at: storeInstant(store) }
     const decided = loginFailuresDecider.decide(command, before)
     if (E.isRight(decided) && decided.right.length === 0) return
     const hasOwnStream = isUser || type !== 'Fail' || before.succeededAt !== null

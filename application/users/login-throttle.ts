@@ -3,6 +3,8 @@ import type { Either } from 'fp-ts/lib/Either.js'
 import * as O from 'fp-ts/lib/Option.js'
 import type { Option } from 'fp-ts/lib/Option.js'
 import { hasNoRecentFailure, isTrusted, networkWaitMs, nameWaitMs } from '../../domain/login/decider.ts'
+import type { AgedFailures, LoginFailures } from '../../domain/login/decider.ts'
+import { createAges } from '../ages.ts'
 import type { TooManyRequests, Unavailable } from '../errors.ts'
 import type { Credentials, TooBusy } from '../ports/credentials.ts'
 import { createTurns } from '../turns.ts'
@@ -77,9 +79,16 @@ export const createLoginThrottle = (deps: LoginThrottleDeps): LoginThrottle => {
   const inTurn = createTurns()
   let pending = 0
 
+  const ageOf = createAges(deps)
+  const aged = (hash: string, { failures, at, succeededAt }: LoginFailures): AgedFailures => {
+    const ageSince = (time: string | null): number => (time === null ? Infinity : ageOf(hash, Date.parse(time)))
+    return { failures, age: ageSince(at), successAge: ageSince(succeededAt) }
+  }
+
   const attemptFrom = async <A>(guessed: Attempt, attempt: () => Promise<Either<TooBusy | Unavailable, Option<A>>>) => {
     const { name: { hash: name, isKnown }, place, address } = guessed
     const [ofPlace, ofAll] = await Promise.all([counts.load(place), counts.load(name)])
+    const agedPlace = aged(place, ofPlace)
 
     /** Runs the attempt and records its outcome. */
     const runAttempt = async () => {
@@ -90,17 +99,17 @@ export const createLoginThrottle = (deps: LoginThrottleDeps): LoginThrottle => {
         return attempted
       }
       addresses.recordFailure(address)
-      if (!isTrusted(ofPlace, environment.now())) untrusted.recordFailure(name)
+      if (!isTrusted(agedPlace)) untrusted.recordFailure(name)
       await Promise.all([counts.record(place, 'Fail', ofPlace), counts.record(name, 'Fail', ofAll, isKnown)])
       return attempted
     }
 
-    const wait = networkWaitMs(ofPlace, environment.now())
+    const wait = networkWaitMs(agedPlace)
     if (wait > 0) return tooMany(wait)
-    if (isTrusted(ofPlace, environment.now())) return await runAttempt()
-    if (hasNoRecentFailure(ofPlace, environment.now()) && untrusted.waitMs(name) === 0) return await runAttempt()
+    if (isTrusted(agedPlace)) return await runAttempt()
+    if (hasNoRecentFailure(agedPlace) && untrusted.waitMs(name) === 0) return await runAttempt()
     return await inTurn(`name ${name}`, async () => {
-      const waitForAll = nameWaitMs(await counts.load(name), environment.now())
+      const waitForAll = nameWaitMs(aged(name, await counts.load(name)))
       return waitForAll > 0 ? tooMany(waitForAll) : await runAttempt()
     })
   }

@@ -28,13 +28,19 @@ export const MAX_API_TOKENS = 100
 
 const USE_INTERVAL_MS = 60_000
 
-/** True when the last recorded use is at least a minute old. */
-export const isWorthRecording = (lastUsedAt: string | null, at: string): boolean =>
-  lastUsedAt === null || Date.parse(at) - Date.parse(lastUsedAt) >= USE_INTERVAL_MS
+/**
+ * Returns the milliseconds until another use may be recorded: a minute after the last one. A last use that lies ahead
+ * was recorded with a wrong clock and delays nothing.
+ */
+export const untilNextUse = (lastUsedAt: string | null, at: string): number => {
+  const elapsed = lastUsedAt === null ? Infinity : Date.parse(at) - Date.parse(lastUsedAt)
+  return elapsed < 0 ? 0 : Math.max(0, USE_INTERVAL_MS - elapsed)
+}
 
 /** Records at most one use of a token each minute. The state is the time of the last recorded use. */
 export const tokenUseDecider: Decider<string | null, ApiTokenUsed['data'], ApiTokenUsed, never> = {
   initialState: null,
   evolve: (_, event) => event.data.at,
-  decide: (data, lastUsedAt) => E.right(isWorthRecording(lastUsedAt, data.at) ? [{ type: 'ApiTokenUsed', data }] : []),
+  decide: (data, lastUsedAt) =>
+    E.right(untilNextUse(lastUsedAt, data.at) === 0 ? [{ type: 'ApiTokenUsed', data }] : []),
 }

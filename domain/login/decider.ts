@@ -25,6 +25,9 @@ const elapsed = (from: string, now: string): number => Date.parse(now) - Date.pa
 const withAnother = ({ failures, at }: LoginFailures, now: string): number =>
   (at === null || elapsed(at, now) < DAY_MS ? failures : 0) + 1
 
+/** True if this time is at least a day ago, or lies ahead because a clock was wrong. */
+const isOutdated = (at: string, now: string): boolean => elapsed(at, now) >= DAY_MS || elapsed(at, now) < 0
+
 /** Counts failed logins. A success, or a day without a failure, resets the count. */
 export const loginFailuresDecider: Decider<LoginFailures, LoginOutcome, LoginFailuresEvent, never> = {
   initialState: { failures: 0, at: null, succeededAt: null },
@@ -38,7 +41,7 @@ export const loginFailuresDecider: Decider<LoginFailures, LoginOutcome, LoginFai
       const data = { failures: withAnother(state, at), at, ...(succeededAt !== null && { succeededAt }) }
       return E.right([{ type: 'LoginFailed', data }])
     }
-    const isWorthRecording = type === 'Succeed' && (succeededAt === null || elapsed(succeededAt, at) >= DAY_MS)
+    const isWorthRecording = type === 'Succeed' && (succeededAt === null || isOutdated(succeededAt, at))
     return E.right(failures > 0 || isWorthRecording ? [{ type: 'LoginFailuresCleared', data: { at } }] : [])
   },
 }
@@ -73,29 +76,31 @@ const FIRST_WAIT_OF_NAME = 20
 const MAX_WAIT_MS = 15 * 60_000
 const TRUSTED_MS = 30 * DAY_MS
 
-const waitMs = (firstWait: number, { failures, at }: LoginFailures, now: string): number => {
-  if (failures < firstWait || at === null) return 0
-  const delay = Math.min(MAX_WAIT_MS, 1000 * 2 ** (failures - firstWait))
-  return elapsed(at, now) < 0 ? 0 : Math.max(0, delay - elapsed(at, now))
+/** A count with ages in milliseconds. Infinity: there is no such event. */
+export interface AgedFailures extends Pick<LoginFailures, 'failures'> {
+  /** Of the newest event. */
+  readonly age: number
+  /** Of the last success. */
+  readonly successAge: number
 }
+
+const waitMs = (firstWait: number, { failures, age }: AgedFailures): number =>
+  failures < firstWait ? 0 : Math.max(0, Math.min(MAX_WAIT_MS, 1000 * 2 ** (failures - firstWait)) - age)
 
 /**
  * Returns the milliseconds until a network may try a name again. The fifth failure causes a wait of 1 s. Each further
- * failure doubles the wait, up to 15 minutes. If the clock was set back, there is no wait.
+ * failure doubles the wait, up to 15 minutes.
  */
-export const networkWaitMs = (ofNetwork: LoginFailures, now: string): number =>
-  waitMs(FIRST_WAIT_OF_NETWORK, ofNetwork, now)
+export const networkWaitMs = (ofNetwork: AgedFailures): number => waitMs(FIRST_WAIT_OF_NETWORK, ofNetwork)
 
 /**
  * Returns the milliseconds until networks that are not trusted may try a name again. The wait begins with the twentieth
  * failure from all networks together.
  */
-export const nameWaitMs = (ofName: LoginFailures, now: string): number => waitMs(FIRST_WAIT_OF_NAME, ofName, now)
+export const nameWaitMs = (ofName: AgedFailures): number => waitMs(FIRST_WAIT_OF_NAME, ofName)
 
 /** True when a login from this network succeeded within the last thirty days. */
-export const isTrusted = ({ succeededAt }: LoginFailures, now: string): boolean =>
-  succeededAt !== null && elapsed(succeededAt, now) < TRUSTED_MS
+export const isTrusted = ({ successAge }: AgedFailures): boolean => successAge < TRUSTED_MS
 
 /** True when no login from this network failed within the last 15 minutes. */
-export const hasNoRecentFailure = ({ failures, at }: LoginFailures, now: string): boolean =>
-  failures === 0 || at === null || elapsed(at, now) >= MAX_WAIT_MS
+export const hasNoRecentFailure = ({ failures, age }: AgedFailures): boolean => failures === 0 || age >= MAX_WAIT_MS

@@ -27,17 +27,18 @@ const MAX_WAIT_MS = 330_000
 
 /**
  * Returns the milliseconds to wait before a retry, or null when the headers do not say. Reads both forms of
- * `Retry-After` and the rate limit header of the hub (`RateLimit: "resolvers";r=0;t=55`).
+ * `Retry-After` and the rate limit header of the hub (`RateLimit: "resolvers";r=0;t=55`). A date counts from the date
+ * of the answer, because the clock of this machine may be wrong.
  */
 export const retryAfterMs = (
   headers: Readonly<Record<string, string | ReadonlyArray<string> | undefined>>,
-  now: number,
 ): number | null => {
   const after = headers['retry-after']
   const limit = headers['ratelimit']
+  const hubTime = Date.parse(String(headers['date']))
   const seconds = typeof limit === 'string' ? /(?:^|;)\s*t=(\d+)/.exec(limit)?.[1] : undefined
   if (typeof after === 'string' && /^\d+$/.test(after)) return Math.min(MAX_WAIT_MS, Number(after) * 1000)
-  if (typeof after === 'string' && !Number.isNaN(Date.parse(after)))
-    return Math.min(MAX_WAIT_MS, Math.max(0, Date.parse(after) - now))
+  if (typeof after === 'string' && !Number.isNaN(Date.parse(after) - hubTime))
+    return Math.min(MAX_WAIT_MS, Math.max(0, Date.parse(after) - hubTime))
   return seconds === undefined ? null : Math.min(MAX_WAIT_MS, Number(seconds) * 1000)
 }

@@ -42,7 +42,7 @@ const refusalOf = (url: URL, response: IncomingMessage, isStorage: boolean): Hub
   const status = response.statusCode ?? 0
   const reason = textOf(response.headers['x-error-message']) ?? textOf(response.headers['x-error-code']) ?? ''
   const detail = reason === '' ? '' : `: ${reason.slice(0, 200).replace(/[\p{Cc}\p{Cf}]/gu, '?')}`
-  const waitMs = retryAfterMs(response.headers, Date.now())
+  const waitMs = retryAfterMs(response.headers)
   // 401 and 403 of the storage mean that its signed address has expired. The next attempt gets a new address.
   if (TEMPORARY_STATUSES.has(status) || (isStorage && (status === 401 || status === 403))) {
     return new HubError(`${url.host} answered ${status}${detail}`, { isTemporary: true, waitMs, status })

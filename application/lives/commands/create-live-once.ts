@@ -19,6 +19,7 @@ import type {
 } from '../../errors.ts'
 import { handleCommand } from '../../log/handle-command.ts'
 import { loadState } from '../../log/states/load-state.ts'
+import { storeInstant } from '../../store-time.ts'
 import type { LiveView } from '../../ports/read-models.ts'
 import { viewOf } from '../queries/live-view.ts'
 import { loadLive } from '../load-live.ts'
@@ -68,7 +69,7 @@ export const createLiveOnce = (deps: CreateLiveDeps): CreateLiveOnce => {
     const { keyHash, requestHash } = request
     const loaded = await loadState(deps)(idempotencyStream(keyHash), idempotencyKeyDecider)()
     if (E.isLeft(loaded)) return loaded
-    const current = currentUse(loaded.right.state, deps.environment.now())
+    const current = currentUse(loaded.right.state, storeInstant(deps.store))
     if (current === null) {
       const commandId = keyedHash('create-command', `${keyHash} ${requestHash}`)
       return E.right({ ...request, commandId, liveId: null, isRepeated: false })
@@ -109,7 +110,7 @@ export const createLiveOnce = (deps: CreateLiveDeps): CreateLiveOnce => {
     let before = recorded
     const record: RecordLive = (liveId) => async () => {
       const origin = { commandId: `${commandId}/live-${liveId}`, correlationId: commandId, actor: actorOf(caller) }
-      const use = { userId: caller.userId, commandId, requestHash, at: deps.environment.now() }
+      const use = { userId: caller.userId, commandId, requestHash, at: storeInstant(deps.store) }
       const command = { use, liveId, before }
       const stored = await handleCommand(deps)({ ...origin, stream, decider: idempotencyKeyDecider, command })()
       if (E.isLeft(stored)) return stored

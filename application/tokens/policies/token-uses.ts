@@ -4,7 +4,7 @@ import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
 import { pipe } from 'fp-ts/lib/function.js'
 import { tokenUseStream } from '../../../domain/api-token/events.ts'
 import type { ApiTokenUsed } from '../../../domain/api-token/events.ts'
-import { isWorthRecording, tokenUseDecider } from '../../../domain/api-token/rules.ts'
+import { tokenUseDecider, untilNextUse } from '../../../domain/api-token/rules.ts'
 import type { Unavailable } from '../../errors.ts'
 import { handleCommand } from '../../log/handle-command.ts'
 import type { WriteDeps } from '../../log/handle-command.ts'
@@ -31,7 +31,7 @@ export interface TokenUses {
  * The store keeps only the newest use of a token. This limit is set again every 100 events, in case a crash skipped it.
  */
 const TRUNCATION_INTERVAL = 100
-/** Number of tokens whose last use is kept in memory, so most uses need no read of the log. */
+/** Number of tokens whose next recorded use is kept in memory, so most uses need no read of the log. */
 const MAX_REMEMBERED = 20_000
 
 const NOT_RECORDED = 'the use of an API token could not be recorded'
@@ -40,14 +40,15 @@ export const createTokenUses = (deps: TokenUseDeps): TokenUses => {
   const { store, environment, logger } = deps
   const handle = handleCommand(deps)
   const running = new Map<number, Promise<void>>()
-  const lastUses = createLruCache<number, string>(MAX_REMEMBERED)
+  /** When another use may be recorded, in milliseconds of the monotonic clock. */
+  const nextUses = createLruCache<number, number>(MAX_REMEMBERED)
 
   const write = async ({ tokenId, userId }: KnownToken, at: string): Promise<void> => {
     const stream = tokenUseStream(tokenId)
     const origin = originOf(deps, `user:${userId}`)
     const used = await handle({ ...origin, stream, decider: tokenUseDecider, command: { tokenId, userId, at } })()
     if (E.isLeft(used)) return logger.warn({ tokenId, refusal: used.left._tag }, NOT_RECORDED)
-    lastUses.set(tokenId, used.right.state ?? at)
+    nextUses.set(tokenId, environment.monotonic() + untilNextUse(used.right.state, at))
     const [event] = used.right.stored
     if (event !== undefined && event.revision % TRUNCATION_INTERVAL === 0)
       await store.setMetadata(stream, { maxCount: 1 })()
@@ -55,12 +56,12 @@ export const createTokenUses = (deps: TokenUseDeps): TokenUses => {
 
   return {
     record: (token) => {
-      const at = environment.now()
-      if (running.has(token.tokenId) || !isWorthRecording(lastUses.get(token.tokenId) ?? null, at)) return
-      const writing = write(token, at)
-        .catch((error: unknown) => logger.error({ tokenId: token.tokenId, err: error }, NOT_RECORDED))
-        .finally(() => running.delete(token.tokenId))
-      running.set(token.tokenId, writing)
+      const { tokenId } = token
+      if (running.has(tokenId) || environment.monotonic() < (nextUses.get(tokenId) ?? 0)) return
+      const writing = write(token, environment.now())
+        .catch((error: unknown) => logger.error({ tokenId, err: error }, NOT_RECORDED))
+        .finally(() => running.delete(tokenId))
+      running.set(tokenId, writing)
     },
     lastUseOf: (tokenId) =>
       pipe(

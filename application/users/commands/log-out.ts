@@ -18,10 +18,21 @@ export type LogOut = (caller: Caller, everywhere: boolean) => TaskEither<Unavail
 
 export interface LogOutDeps extends UserWriteDeps {
   readonly logins: Pick<LoginDirectory, 'whenSeen'>
+  /** Lifetime of a login token. */
+  readonly jwtTtlSeconds: number
 }
 
 /** The record of a logged-out token is kept this much longer than the token is valid, because clocks differ. */
 const MARGIN_SECONDS = 600
+
+/**
+ * Returns for how long a logged-out token could be accepted. The clock of this machine may be ahead, then the token
+ * seems to end too soon. Or it was ahead when it issued the token, which then ends later than its lifetime allows.
+ */
+const validSeconds = ({ store, environment, jwtTtlSeconds }: LogOutDeps, expiresAt: number): number => {
+  const now = Math.min(Date.parse(environment.now()), store.now())
+  return Math.max(jwtTtlSeconds, Math.ceil(expiresAt - now / 1000))
+}
 
 const userGone = { _tag: 'UserGone' } as const
 
@@ -36,9 +47,8 @@ const endToken = async (deps: LogOutDeps, caller: Caller): Promise<Either<Unavai
   if (E.isLeft(ended)) return ended
   const { position } = ended.right
   if (position === null) return E.right(undefined)
-  const validSeconds = Math.ceil(login.expiresAt - Date.parse(command.at) / 1000)
   // A failure is harmless, because the record then only stays longer than necessary.
-  await store.setMetadata(stream, { maxAgeSeconds: Math.max(0, validSeconds) + MARGIN_SECONDS })()
+  await store.setMetadata(stream, { maxAgeSeconds: validSeconds(deps, login.expiresAt) + MARGIN_SECONDS })()
   await logins.whenSeen(position)
   return E.right(undefined)
 }

@@ -152,7 +152,7 @@ export const accountMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'application/users/login-throttle.ts',
-    before: '    if (isTrusted(ofPlace, environment.now())) return await runAttempt()\n',
+    before: '    if (isTrusted(agedPlace)) return await runAttempt()\n',
     after: '',
     rows: ['a network with an earlier login is judged by its own failures, also after a restart'], test: LOGIN_THROTTLE,
   },

@@ -91,7 +91,7 @@ export const startUserWorld = async (t: ExecutionContext, stores: UserStores = {
     authentication: {
       logIn: logIn({ directory, credentials, throttle, rehash }),
       authenticate: authenticate({ directory, logins, credentials }),
-      logOut: logOut({ ...changing, logins }),
+      logOut: logOut({ ...changing, logins, jwtTtlSeconds: 3600 }),
     },
     changes: {
       whoAmI: whoAmI({ directory }),

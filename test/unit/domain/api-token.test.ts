@@ -101,7 +101,7 @@ test('a use is recorded when the last recorded use is a minute old [R33]', (t) =
   given(used(0)).when(used(59_999).data).thenNothing()
   given(used(0)).when(used(60_000).data).thenEvents(used(60_000))
   given(used(0), used(60_000)).when(used(119_999).data).thenNothing()
-  given(used(60_000)).when(used(0).data).thenNothing()
+  given(used(60_000)).when(used(0).data).thenEvents(used(0))
 })
 
 test('at its expiry time a token is already expired [R32]', (t) => {

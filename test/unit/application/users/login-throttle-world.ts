@@ -24,7 +24,7 @@ export const createWorld = (store: EventStore = createMemoryEventStore()) => {
   }
   const logger = createRecordingLogger()
   const throttle = createLoginThrottle({
-    store,
+    store: { ...store, now: () => Date.parse(after(milliseconds)) },
     keyring: createMemoryKeyring(),
     environment,
     timers,
