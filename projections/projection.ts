@@ -1,5 +1,6 @@
 import type { CollectionSpec, Document, EventName, ReadModel } from '../application/ports/documents.ts'
 import type { StoredEvent } from '../application/ports/event-store.ts'
+import type { ListName } from '../application/ports/projector.ts'
 import type { StoredEventOf } from '../domain/shared/event.ts'
 import { eventReader } from '../domain/read-event.ts'
 
@@ -21,7 +22,8 @@ export const modelOf = ({ name, collection }: Pick<Projection, 'name' | 'collect
   collection: collection.name,
 })
 
-interface ProjectionSpec<Definition, View> extends Pick<Projection, 'name' | 'collection' | 'prefixes'> {
+interface ProjectionSpec<Definition, View> extends Pick<Projection, 'collection' | 'prefixes'> {
+  readonly name: ListName
   readonly events: ReadonlyArray<Definition>
   readonly touches: (event: StoredEventOf<Definition>) => ReadonlyArray<string>
   readonly project: (current: View | null, event: StoredEventOf<Definition>, id: string) => View | null

@@ -6,6 +6,7 @@ import { actorOf } from '../caller.ts'
 import type { Caller } from '../caller.ts'
 import type { LiveNotFound, Unavailable } from '../errors.ts'
 import { originOf } from '../log/origin.ts'
+import { SESSION_LISTS } from '../ports/projector.ts'
 import type { Projector } from '../ports/projector.ts'
 import type { LiveView } from '../ports/read-models.ts'
 import { viewOf } from './queries/live-view.ts'
@@ -38,7 +39,7 @@ export const finishIfAllowed =
     const finish = () => pipe(
       requestEnd(deps)(liveId, FINISHED_BY_REQUEST, originOf(deps, actorOf(caller))),
       TE.chainFirstTaskK((position) => async () => {
-        if (position !== null) await deps.whenProjected(position)
+        if (position !== null) await deps.whenProjected(SESSION_LISTS, position)
       }),
     )
     return pipe(

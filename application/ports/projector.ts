@@ -1,6 +1,17 @@
 import type { Either } from 'fp-ts/lib/Either.js'
 import type { Position } from './event-store.ts'
 
+/** The lists in which the caller of a write can read it next, by the subject of the write. */
+export const SESSION_LISTS = ['lives', 'live-tokens', 'live-counts', 'live-totals-2'] as const
+export const USER_LISTS = ['users', 'user-totals'] as const
+export const PROFILE_LISTS = ['profiles'] as const
+export const TOKEN_LISTS = ['api-tokens', 'api-token-totals'] as const
+
+/** The lists, by the names of their projections. */
+export type ListName =
+  | (typeof SESSION_LISTS)[number] | (typeof USER_LISTS)[number]
+  | (typeof PROFILE_LISTS)[number] | (typeof TOKEN_LISTS)[number]
+
 /** The event that a projection cannot apply, and the document that it would change (null: unknown). */
 export interface StuckAt {
   readonly stream: string
@@ -56,10 +67,10 @@ export interface Rebuilt {
 /** Keeps the read models up to date, and reports progress to writers, health checks and metrics. */
 export interface Projector {
   /**
-   * Resolves when every projection has passed `position`, or after a timeout, which is counted. Does not wait for
-   * projections that are stuck, or that are still reading an old log: nobody could read the write in their lists.
+   * Resolves when `lists` have passed `position`, or after a timeout, which is counted. Does not wait for a list that
+   * is stuck, or that is still reading an old log: nobody could read the write there.
    */
-  readonly whenProjected: (position: Position) => Promise<void>
+  readonly whenProjected: (lists: ReadonlyArray<ListName>, position: Position) => Promise<void>
   /** Resolves when every projection has processed the log as it was at the start, or the projector has stopped. */
   readonly caughtUp: () => Promise<void>
   readonly lag: () => ReadonlyArray<ProjectionLag>

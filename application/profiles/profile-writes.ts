@@ -10,6 +10,7 @@ import type { Caller } from '../caller.ts'
 import type { BuffersNotOrdered, Unavailable } from '../errors.ts'
 import { handleCommand } from '../log/handle-command.ts'
 import type { WriteDeps } from '../log/handle-command.ts'
+import { PROFILE_LISTS } from '../ports/projector.ts'
 import type { Projector } from '../ports/projector.ts'
 import { createTurns } from '../turns.ts'
 
@@ -36,7 +37,7 @@ export const sendToProfiles = (deps: ProfileWriteDeps): SendToProfiles => {
     return pipe(
       () => inTurn(stream, handled),
       TE.chainFirstTaskK(({ position }) => async () => {
-        if (position !== null) await deps.projector.whenProjected(position)
+        if (position !== null) await deps.projector.whenProjected(PROFILE_LISTS, position)
       }),
       TE.map(({ state }) => state),
     )

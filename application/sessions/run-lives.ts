@@ -15,6 +15,7 @@ import { releaseLive } from '../lives/release-live.ts'
 import { originOf } from '../log/origin.ts'
 import type { Logger } from '../ports/environment.ts'
 import type { Position, StoredEvent } from '../ports/event-store.ts'
+import { SESSION_LISTS } from '../ports/projector.ts'
 import type { Projector } from '../ports/projector.ts'
 import { ownSessions, ownTerm } from '../lives/terms/worker.ts'
 import { createOutage } from '../outages.ts'
@@ -180,7 +181,8 @@ export const runLives = (deps: RunLivesDeps): RunLives => {
   /** Reports an end once the read models show it, at most 2 s later. */
   const reportEnd = (event: StoredEvent): void => {
     const end = completedBy(event)
-    if (end !== undefined) track(whenProjected(end.position).then(() => runs.ended(end.liveId, end.cause)))
+    if (end === undefined) return
+    track(whenProjected(SESSION_LISTS, end.position).then(() => runs.ended(end.liveId, end.cause)))
   }
 
   const follow = async (from: Position): Promise<void> => {

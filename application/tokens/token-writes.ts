@@ -12,6 +12,7 @@ import type { Caller } from '../caller.ts'
 import type { Unavailable } from '../errors.ts'
 import { handleCommand } from '../log/handle-command.ts'
 import type { WriteDeps } from '../log/handle-command.ts'
+import { TOKEN_LISTS } from '../ports/projector.ts'
 import type { Projector } from '../ports/projector.ts'
 import type { ApiTokenView, IdsOfUser } from '../ports/read-models.ts'
 import { createTurns } from '../turns.ts'
@@ -58,7 +59,8 @@ export const openTokenWrites = (deps: TokenWriteDeps): TokenWrites => {
       const handled = await inTurn(stream, handle(request))
       if (E.isLeft(handled)) return handled
       const { position, state } = handled.right
-      if (position !== null) await Promise.all([tokens.whenSeen(position), projector.whenProjected(position)])
+      if (position !== null)
+        await Promise.all([tokens.whenSeen(position), projector.whenProjected(TOKEN_LISTS, position)])
       if (command.type === 'Issue') unlisted.set(tokenId, { owner: command.data.userId, isIssued: true })
       if (command.type === 'Revoke') unlisted.set(tokenId, { owner: command.userId, isIssued: false })
       const [oldest] = unlisted.keys()

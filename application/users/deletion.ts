@@ -6,6 +6,7 @@ import type { LastAdministrator, Unavailable, UserNotFound } from '../errors.ts'
 import { mapRefusal } from '../log/map-refusal.ts'
 import type { Origin } from '../log/origin.ts'
 import type { Position } from '../ports/event-store.ts'
+import { SESSION_LISTS, TOKEN_LISTS, USER_LISTS } from '../ports/projector.ts'
 import type { Projector } from '../ports/projector.ts'
 import { eraseUser } from './policies/erase-users.ts'
 import type { EraseUserDeps } from './policies/erase-users.ts'
@@ -16,6 +17,9 @@ export interface DeletionDeps extends EraseUserDeps {
   readonly directory: Pick<UserDirectory, 'byId' | 'whenSeen'>
   readonly projector: Pick<Projector, 'whenProjected'>
 }
+
+/** The lists in which an operator no longer sees a deleted user, nor the sessions and API tokens of this user. */
+const LISTS_OF_A_USER = [...USER_LISTS, ...SESSION_LISTS, ...TOKEN_LISTS]
 
 /** A deleted user, and the position of `UserDeleted`. */
 interface Deleted {
@@ -52,5 +56,5 @@ export const finishDeletion =
     pipe(
       TE.fromTask(() => deps.directory.whenSeen(position)),
       TE.chainW(() => eraseUser(deps)(user, origin)),
-      TE.chainTaskK((erasedAt) => () => deps.projector.whenProjected(erasedAt ?? position)),
+      TE.chainTaskK((erasedAt) => () => deps.projector.whenProjected(LISTS_OF_A_USER, erasedAt ?? position)),
     )

@@ -7,6 +7,7 @@ import type { Unavailable } from '../errors.ts'
 import { handleCommand } from '../log/handle-command.ts'
 import type { Handled, WriteDeps } from '../log/handle-command.ts'
 import type { Origin } from '../log/origin.ts'
+import { USER_LISTS } from '../ports/projector.ts'
 import type { Projector } from '../ports/projector.ts'
 import type { UserDirectory } from './policies/user-directory.ts'
 
@@ -28,6 +29,7 @@ export const sendToUser =
 export const userOnceVisible =
   ({ directory, projector }: Pick<UserWriteDeps, 'directory' | 'projector'>) =>
   async ({ state, position }: HandledByUser): Promise<User | null> => {
-    if (position !== null) await Promise.all([directory.whenSeen(position), projector.whenProjected(position)])
+    if (position !== null)
+      await Promise.all([directory.whenSeen(position), projector.whenProjected(USER_LISTS, position)])
     return isUser(state) ? state : null
   }

@@ -91,12 +91,12 @@ export const createProgress = (
       waiter.resolve()
     }
   }
-  const every = (holds: (state: State) => boolean): boolean => [...states.values()].every(holds)
-
-  const whenProjected = (position: Position): Promise<void> =>
+  const whenProjected: Projector['whenProjected'] = (lists, position) =>
     new Promise((resolve) => {
-      const isDone = (): boolean =>
-        every(({ stuckAt, share, ...state }) => state.position >= position || stuckAt !== null || share !== null)
+      const isDone = (): boolean => lists.every((list) => {
+        const state = states.get(list)
+        return state === undefined || state.position >= position || state.stuckAt !== null || state.share !== null
+      })
       if (isDone()) {
         resolve()
         return
@@ -119,7 +119,7 @@ export const createProgress = (
 
   const caughtUp = (): Promise<void> =>
     new Promise((resolve) => {
-      waiters.add({ isDone: () => isClosed || every((state) => state.hasCaughtUp), resolve })
+      waiters.add({ isDone: () => isClosed || [...states.values()].every((state) => state.hasCaughtUp), resolve })
       wake()
     })
 

@@ -23,8 +23,11 @@ export interface BatchWriterDeps {
 }
 
 export interface BatchWriter {
-  /** Commits the steps of a batch, until every list that is still a member has reached its end. */
-  readonly write: (steps: ReadonlyArray<Step>, reached: Checkpoint) => Promise<void>
+  /**
+   * Commits the steps of a batch, until every list that is still a member has reached its end. `isAwaited`: writers
+   * wait for these events, so a list that fails leaves at once.
+   */
+  readonly write: (steps: ReadonlyArray<Step>, reached: Checkpoint, isAwaited: boolean) => Promise<void>
   /** Resolves when the present commit has ended. */
   readonly settled: () => Promise<void>
 }
@@ -34,8 +37,8 @@ const RETRY = { first: 20, longest: 1000 }
 /** Milliseconds between the attempts of a list that is stuck, until somebody mends its document. */
 const STUCK_RETRY = { first: 1000, longest: 30_000 }
 /**
- * A list that fails leaves the others after this number of attempts: early after a defect, such as a document that
- * cannot be folded, and late if its store is unavailable, because a slow store is so now and then.
+ * A list that fails in an old log leaves the others after this number of attempts: early after a defect, such as a
+ * document that cannot be folded, and late if its store is unavailable, because a slow store is so now and then.
  */
 const SHARED_ATTEMPTS = { defect: 3, unavailable: 8 }
 
@@ -73,7 +76,7 @@ export const createBatchWriter = (deps: BatchWriterDeps): BatchWriter => {
     return at
   }
 
-  const write: BatchWriter['write'] = async (steps, reached) => {
+  const write: BatchWriter['write'] = async (steps, reached, isAwaited) => {
     let [rest, stuckAt]: [ReadonlyArray<Step>, StuckAt | null] = [steps, null]
     for (let attempt = 1; ; attempt++) {
       rest = rest.filter(({ list }) => members.has(list))
@@ -84,7 +87,7 @@ export const createBatchWriter = (deps: BatchWriterDeps): BatchWriter => {
       if (failing.length === 0 || signal.aborted) return
       for (const { step, error } of failing) reportFailure(step.list, error)
       const [first] = failing
-      if (failing.length < members.size && failing.every((one) => isLastAttempt(one, attempt))) {
+      if (failing.length < members.size && (isAwaited || failing.every((one) => isLastAttempt(one, attempt)))) {
         for (const { step } of failing) dismiss(step.list)
         return
       }

@@ -83,12 +83,12 @@ export const startLogRead = (
   const writer = createBatchWriter({ documents, logger, environment, timers, members, signal, dismiss })
 
   /** Commits the steps, or only remembers how far they got if no document changed and no checkpoint is due. */
-  const write = async (steps: ReadonlyArray<Step>, batch: Batch): Promise<void> => {
+  const write = async (steps: ReadonlyArray<Step>, batch: Batch, isAwaited: boolean): Promise<void> => {
     const to = { position: batch.position, last: lastOf(batch.events, reached.last) }
     unsaved += batch.events.length
     const isDue = unsaved >= SAVED_EVERY.events || environment.monotonic() - savedAt >= SAVED_EVERY.ms
     if (steps.some(hasWork) || (isDue && to.position !== reached.position)) {
-      await writer.write(steps, to)
+      await writer.write(steps, to, isAwaited)
       ;[unsaved, savedAt] = [0, environment.monotonic()]
     } else {
       for (const { list } of steps) {
@@ -119,7 +119,7 @@ export const startLogRead = (
         await writing
         if (signal.aborted) return
         for (const { list, changes } of steps) recent.set(list, recentOf(E.isRight(changes) ? changes.right : []))
-        writing = write(steps, batch).then(() => {
+        writing = write(steps, batch, hasCaughtUp).then(() => {
           if (isFar) catchUp.reached(reached.position)
         })
         onBatch()

@@ -19,6 +19,7 @@ import type { Origin } from '../../log/origin.ts'
 import { unexpected } from '../../log/unexpected.ts'
 import type { Catalogue } from '../../ports/catalogue.ts'
 import type { Credentials } from '../../ports/credentials.ts'
+import { SESSION_LISTS } from '../../ports/projector.ts'
 import type { Projector } from '../../ports/projector.ts'
 import type { HolderOfToken, LiveView } from '../../ports/read-models.ts'
 import { chooseModels } from '../choose-models.ts'
@@ -149,7 +150,7 @@ const createOnce = async (deps: CreateLiveDeps, create: Create): Promise<Either<
   if (E.isRight(created)) {
     // The owner has deleted this session, so the earlier answer cannot be repeated.
     if (!exists(created.right.state)) return E.left({ _tag: 'LiveNotFound' })
-    if (created.right.position !== null) await deps.whenProjected(created.right.position)
+    if (created.right.position !== null) await deps.whenProjected(SESSION_LISTS, created.right.position)
     return E.right(viewOf(newLive(created.right.state.created)))
   }
   switch (created.left._tag) {

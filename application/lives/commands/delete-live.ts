@@ -5,6 +5,7 @@ import { actorOf } from '../../caller.ts'
 import type { Caller } from '../../caller.ts'
 import type { LiveNotFound, Unavailable } from '../../errors.ts'
 import { originOf } from '../../log/origin.ts'
+import { SESSION_LISTS } from '../../ports/projector.ts'
 import type { Projector } from '../../ports/projector.ts'
 import { isOwned, loadLive } from '../load-live.ts'
 import type { LiveWriteDeps } from '../release-live.ts'
@@ -30,5 +31,5 @@ export const deleteLive =
       TE.chainW(() => removeLive(deps, liveId, originOf(deps, actorOf(caller)))),
       // Null: another call deleted the session first.
       TE.chainW(TE.fromNullable(notFound)),
-      TE.chainTaskK((position) => () => deps.whenProjected(position)),
+      TE.chainTaskK((position) => () => deps.whenProjected(SESSION_LISTS, position)),
     )

@@ -6,6 +6,7 @@ import { ownOrigin } from '../../log/origin.ts'
 import type { Origin } from '../../log/origin.ts'
 import type { EndCause } from '../../pipeline/signals.ts'
 import type { Position } from '../../ports/event-store.ts'
+import { SESSION_LISTS } from '../../ports/projector.ts'
 import type { Projector } from '../../ports/projector.ts'
 import { endInTerm } from '../end-and-release.ts'
 import type { LiveWriteDeps } from '../release-live.ts'
@@ -33,6 +34,6 @@ export const endLive =
     pipe(
       endInTerm(deps)(liveId, { term, cause, origin: origin ?? ownOrigin(deps) }),
       TE.chainFirstTaskK((position) => async () => {
-        if (position !== null) await deps.whenProjected(position)
+        if (position !== null) await deps.whenProjected(SESSION_LISTS, position)
       }),
     )

@@ -10,6 +10,7 @@ import { originOf } from '../../log/origin.ts'
 import type { Credentials } from '../../ports/credentials.ts'
 import type { Page, PageQuery } from '../../ports/documents.ts'
 import type { Position } from '../../ports/event-store.ts'
+import { SESSION_LISTS } from '../../ports/projector.ts'
 import type { LiveView } from '../../ports/read-models.ts'
 import { requestEnd } from '../request-end.ts'
 import { FINISHED_BY_REQUEST } from '../finish-if-allowed.ts'
@@ -85,7 +86,7 @@ export const finishLivesByAudioUrl =
     const later = (max: Position | null, { position }: { readonly position: Position }): Position =>
       max === null || position > max ? position : max
     const last = ended.reduce<Position | null>(later, null)
-    if (last !== null) await deps.whenProjected(last)
+    if (last !== null) await deps.whenProjected(SESSION_LISTS, last)
 
     const shown = ended.slice(skip, skip + limit).map(({ liveId }) => liveId)
     const items = await viewsOf(deps, caller.userId, shown)

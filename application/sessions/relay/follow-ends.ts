@@ -3,14 +3,14 @@ import { eventReader } from '../../../domain/read-event.ts'
 import { watchEnds } from '../../lives/policies/watch-ends.ts'
 import { followLog } from '../../log/follow-log.ts'
 import type { FollowDeps } from '../../log/follow-log.ts'
-import type { Position } from '../../ports/event-store.ts'
+import { SESSION_LISTS } from '../../ports/projector.ts'
+import type { Projector } from '../../ports/projector.ts'
 import type { RemoteLives } from './remote-lives.ts'
 import type { Placements } from './placements.ts'
 
-export interface FollowEndsDeps extends FollowDeps {
+export interface FollowEndsDeps extends FollowDeps, Pick<Projector, 'whenProjected'> {
   readonly remote: Pick<RemoteLives, 'ended' | 'placementChanged'>
   readonly placements: Pick<Placements, 'refresh'>
-  readonly whenProjected: (position: Position) => Promise<void>
 }
 
 const placementEventOf = eventReader([Moved, WorkerJoined, WorkerLeft, WorkerRestarted])
@@ -37,7 +37,9 @@ export const followEnds = (deps: FollowEndsDeps): Promise<void> => {
     onEvent: (_, event) => {
       if (event === null) return
       const end = completedBy(event)
-      if (end !== undefined) track(whenProjected(end.position).then(() => remote.ended(end.liveId, end.cause)))
+      if (end !== undefined) {
+        track(whenProjected(SESSION_LISTS, end.position).then(() => remote.ended(end.liveId, end.cause)))
+      }
       const placementEvent = placementEventOf(event)
       if (placementEvent === undefined) return
       const { data } = placementEvent

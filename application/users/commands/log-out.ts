@@ -7,16 +7,18 @@ import { actorOf } from '../../caller.ts'
 import type { Caller } from '../../caller.ts'
 import type { Unavailable } from '../../errors.ts'
 import { handleCommand } from '../../log/handle-command.ts'
+import type { WriteDeps } from '../../log/handle-command.ts'
 import { mapRefusal } from '../../log/map-refusal.ts'
 import { originOf } from '../../log/origin.ts'
 import type { LoginDirectory } from '../policies/login-directory.ts'
-import { userOnceVisible, sendToUser } from '../user-writes.ts'
-import type { UserWriteDeps } from '../user-writes.ts'
+import type { UserDirectory } from '../policies/user-directory.ts'
+import { sendToUser } from '../user-writes.ts'
 
 /** Invalidates the caller's login token, or all login tokens of the user. Running sessions continue. */
 export type LogOut = (caller: Caller, everywhere: boolean) => TaskEither<Unavailable, void>
 
-export interface LogOutDeps extends UserWriteDeps {
+export interface LogOutDeps extends WriteDeps {
+  readonly directory: Pick<UserDirectory, 'whenSeen'>
   readonly logins: Pick<LoginDirectory, 'whenSeen'>
   /** Lifetime of a login token. */
   readonly jwtTtlSeconds: number
@@ -62,7 +64,8 @@ export const logOut =
     const command = { type: 'EndLogins', at: deps.environment.now() } as const
     const sent = await sendToUser(deps)(caller.userId, command, originOf(deps, actorOf(caller)))()
     if (E.isRight(sent)) {
-      await userOnceVisible(deps)(sent.right)
+      const { position } = sent.right
+      if (position !== null) await deps.directory.whenSeen(position)
       return E.right(undefined)
     }
     const refusal = mapRefusal(`user ${caller.userId}`, sent.left, {

@@ -8,6 +8,7 @@ import type { WriteDeps } from '../../log/handle-command.ts'
 import { mapRefusal } from '../../log/map-refusal.ts'
 import { originOf } from '../../log/origin.ts'
 import type { Credentials, TooBusy } from '../../ports/credentials.ts'
+import { PROFILE_LISTS, USER_LISTS } from '../../ports/projector.ts'
 import type { Projector } from '../../ports/projector.ts'
 import type { UserView } from '../../ports/read-models.ts'
 import type { Administrators } from '../administrators.ts'
@@ -87,7 +88,8 @@ export const registerUser =
     if (position !== null) {
       // The event of the profile comes after the registration. Null: an earlier attempt added the profile.
       const last = profile.right ?? position
-      await Promise.all([directory.whenSeen(position), projector.whenProjected(last)])
+      const projected = projector.whenProjected([...USER_LISTS, ...PROFILE_LISTS], last)
+      await Promise.all([directory.whenSeen(position), projected])
     }
     return E.right(userViewOf(state))
   }

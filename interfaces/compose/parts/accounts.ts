@@ -120,7 +120,7 @@ export const openAccounts = (needs: Needs) =>
       ...registering,
       setUp: setup.setUp,
       logIn: logIn({ directory: trusted, credentials, throttle, rehash }),
-      logOut: logOut({ ...write, directory, logins, projector, jwtTtlSeconds: settings.jwtTtl / 1000 }),
+      logOut: logOut({ ...write, directory, logins, jwtTtlSeconds: settings.jwtTtl / 1000 }),
       authenticate: authenticate({ directory: trusted, logins, credentials }),
       authenticateKey: authenticateKey({
         tokens: trustedTokens(tokens, log), users: trusted, credentials, environment, uses,

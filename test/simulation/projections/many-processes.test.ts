@@ -5,6 +5,7 @@ import * as fc from 'fast-check'
 import type { Checkpointed, Documents } from '../../../application/ports/documents.ts'
 import { BEGINNING } from '../../../application/ports/event-store.ts'
 import type { Position } from '../../../application/ports/event-store.ts'
+import { SESSION_LISTS } from '../../../application/ports/projector.ts'
 import { liveCounts } from '../../../projections/live-counts/projection.ts'
 import { lives } from '../../../projections/lives/projection.ts'
 import { modelOf } from '../../../projections/projection.ts'
@@ -34,7 +35,7 @@ test('two processes share the projections: each runs one, and both know the prog
   await Promise.all([a.projector.caughtUp(), b.projector.caughtUp()])
   for (let liveId = 1; liveId <= 20; liveId++) {
     const position = await advanceLive(world.store, liveId)
-    await Promise.all([a.projector.whenProjected(position), b.projector.whenProjected(position)])
+    await Promise.all([a, b].map(({ projector }) => projector.whenProjected(SESSION_LISTS, position)))
     t.true(lagOf(a).position >= position && lagOf(b).position >= position)
   }
   t.deepEqual([a.projector.timeouts(), b.projector.timeouts()], [0, 0])
@@ -82,14 +83,14 @@ test('a process without projections waits for the progress of the others', async
   const watcher = world.start('watcher', { requestsLeases: false })
   t.like(lagOf(watcher), { hasCaughtUp: false, isOwn: false })
   const position = await advanceLive(world.store, 1)
-  await watcher.projector.whenProjected(position)
+  await watcher.projector.whenProjected(SESSION_LISTS, position)
   t.is(watcher.projector.timeouts(), 1, 'no process runs the projections')
   const runner = world.start('runner')
   await watcher.projector.caughtUp()
   t.true(lagOf(watcher).position >= position)
   t.like(lagOf(watcher), { hasCaughtUp: true, isOwn: false, error: null, secondsBehind: 0 })
   const next = await advanceLive(world.store, 2)
-  await watcher.projector.whenProjected(next)
+  await watcher.projector.whenProjected(SESSION_LISTS, next)
   t.is(watcher.projector.timeouts(), 1)
   t.true(right(await world.documents.find('lives', ['2'])()).has('2'))
   await runner.stop()
@@ -98,10 +99,10 @@ test('a process without projections waits for the progress of the others', async
 test('a frozen holder writes no checkpoint after a takeover, and its late documents are refused', async (t) => {
   const world = createProjectorProcesses(t, [lives])
   const [a, b] = [world.start('a'), world.start('b')]
-  await a.projector.whenProjected(await advanceLive(world.store, 1))
+  await a.projector.whenProjected(SESSION_LISTS, await advanceLive(world.store, 1))
   a.freeze()
   const position = await advanceLive(world.store, 1)
-  await b.projector.whenProjected(position)
+  await b.projector.whenProjected(SESSION_LISTS, position)
   t.is(world.leases.holderOf(LEASE), 'b')
   const lateCommit = world.documents.commit(
     modelOf(lives),
@@ -111,12 +112,12 @@ test('a frozen holder writes no checkpoint after a takeover, and its late docume
   )
   t.true(E.isLeft(await lateCommit()))
   a.thaw()
-  await a.projector.whenProjected(await advanceLive(world.store, 2))
+  await a.projector.whenProjected(SESSION_LISTS, await advanceLive(world.store, 2))
   await eventually(() => assert.equal(lagOf(a).isOwn, false))
   t.deepEqual(await world.differences(), [])
   world.leases.depose(LEASE)
   await eventually(() => assert.equal(lagOf(a).isOwn, true))
-  await b.projector.whenProjected(await advanceLive(world.store, 3))
+  await b.projector.whenProjected(SESSION_LISTS, await advanceLive(world.store, 3))
   t.is(b.projector.timeouts(), 0)
   t.deepEqual(await world.differences(), [])
 })

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import test from 'ava'
 import * as O from 'fp-ts/lib/Option.js'
+import { SESSION_LISTS } from '../../../application/ports/projector.ts'
 import { sealEvents } from '../../../application/log/event-serialization.ts'
 import { openSqliteDocuments } from '../../../infrastructure/sqlite/documents/documents.ts'
 import { openSqliteEventStore } from '../../../infrastructure/sqlite/event-log/event-store.ts'
@@ -48,7 +49,7 @@ test('on the embedded stores each of 1000 reads sees the write before it [R15]',
     const sealed = right(await sealEvents(keyring, `live-${liveId}`)([liveCreated({ liveId })])())
     const events = sealed.map((event) => ({ ...event, id: environment.newId(), metadata }))
     const { position } = right(await store.append(`live-${liveId}`, 'no-stream', events)())
-    await projector.whenProjected(position)
+    await projector.whenProjected(SESSION_LISTS, position)
     if (O.isNone(right(await documents.get('lives', String(liveId))()))) t.fail(`session ${liveId} was not found`)
   }
   t.is(projector.timeouts(), 0)

@@ -3,6 +3,7 @@ import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
 import * as O from 'fp-ts/lib/Option.js'
 import type { RebuildProgress } from '../../../application/ports/projector.ts'
+import { SESSION_LISTS } from '../../../application/ports/projector.ts'
 import { rebuildJob } from '../../../interfaces/compose/jobs/rebuild-job.ts'
 import { lives } from '../../../projections/lives/projection.ts'
 import { modelOf } from '../../../projections/projection.ts'
@@ -17,7 +18,7 @@ const startWithLostDocument = async (t: Parameters<typeof createProjectorProcess
   const holder = world.start('holder')
   let position = await advanceLive(world.store, 1)
   for (let liveId = 2; liveId <= 30; liveId++) position = await advanceLive(world.store, liveId)
-  await holder.projector.whenProjected(position)
+  await holder.projector.whenProjected(SESSION_LISTS, position)
   // `whenProjected` times out on a busy machine.
   await eventually(async () => assert.ok(O.isSome(right(await world.documents.get('lives', '30')()))))
   const loss = { kind: 'remove', collection: 'lives', id: '7', position } as const
@@ -77,6 +78,6 @@ test('when the rebuilding process loses its lease, the next holder rebuilds', as
   t.true(E.isRight(await own), 'the former holder waits for the new holder')
   t.deepEqual(await world.differences(), [])
   const position = await advanceLive(world.store, 31)
-  await Promise.all([holder, next].map(({ projector }) => projector.whenProjected(position)))
+  await Promise.all([holder, next].map(({ projector }) => projector.whenProjected(SESSION_LISTS, position)))
   t.deepEqual(await world.differences(), [])
 })

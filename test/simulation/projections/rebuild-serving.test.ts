@@ -8,6 +8,7 @@ import * as TE from 'fp-ts/lib/TaskEither.js'
 import type { Documents } from '../../../application/ports/documents.ts'
 import type { Position } from '../../../application/ports/event-store.ts'
 import type { RebuildProgress } from '../../../application/ports/projector.ts'
+import { SESSION_LISTS } from '../../../application/ports/projector.ts'
 import { openSqliteDocuments } from '../../../infrastructure/sqlite/documents/documents.ts'
 import { openSqliteEventStore } from '../../../infrastructure/sqlite/event-log/event-store.ts'
 import { shareOf } from '../../../projections/share-of.ts'
@@ -43,7 +44,7 @@ test('a rebuild during writes serves every read, corrects errors and equals the 
   const serving = (async () => {
     for (let next = 5000; !done.signal.aborted; next += 5) {
       const position = await createLives(store, next, 5)
-      await projector.whenProjected(position)
+      await projector.whenProjected(SESSION_LISTS, position)
       const listed = right(await page(documents, 10_000))
       assert.ok(listed.length >= 500, `${listed.length} sessions were listed`)
       sawRebuilding ||= projector.lag().some((lag) => lag.projection === 'lives' && lag.rebuilding)
@@ -58,7 +59,7 @@ test('a rebuild during writes serves every read, corrects errors and equals the 
   t.true(reads > 0 && sawRebuilding)
   t.true(rebuilt.events >= 2250)
   t.true(steps.length >= 2 && steps.every(({ share }) => share !== null && share > 0 && share <= 1))
-  await projector.whenProjected(await createLives(store, 900_000, 1))
+  await projector.whenProjected(SESSION_LISTS, await createLives(store, 900_000, 1))
   t.deepEqual(await differences(store, documents), [])
   t.true(logger.lines.some(({ message }) => message === 'rebuild finished'))
   t.like(
@@ -82,13 +83,13 @@ test('events written during the comparison are in the new documents and count as
           hasWritten = true
           const data = { liveId: 1, userId: 2, at: environment.now() }
           right(await store.append('live-1', 0, [newEvent({ type: 'LiveStarted', data })])())
-          await projector.whenProjected(await createLives(store, 100, 3))
+          await projector.whenProjected(SESSION_LISTS, await createLives(store, 100, 3))
         }
         return await inner.scan(collection, ...rest)()
       },
   }
   const { projector } = serve(t, store, documents)
-  await projector.whenProjected(await createLives(store, 1, 6))
+  await projector.whenProjected(SESSION_LISTS, await createLives(store, 1, 6))
   t.like(right(await projector.rebuild('lives', () => undefined)), { corrected: 0 })
   t.true(hasWritten)
   t.deepEqual(await differences(store, inner), [])
@@ -107,12 +108,12 @@ test('a rebuild waits for unavailable documents, the old read model serves, and 
         isUnavailable && model.projection === 'lives-staged' ? unavailable() : inner.commit(model, ...rest)(),
   }
   const { projector, logger } = serve(t, store, documents)
-  await projector.whenProjected(await createLives(store, 1, 10))
+  await projector.whenProjected(SESSION_LISTS, await createLives(store, 1, 10))
   const steps: Array<RebuildProgress> = []
   const rebuilt = projector.rebuild('lives', (step) => steps.push(step))
   const second = projector.rebuild('lives', () => undefined)
   await eventually(() => assert.ok(steps.filter(({ held }) => held === 'documents are down').length > 2))
-  await projector.whenProjected(await createLives(store, 11, 10))
+  await projector.whenProjected(SESSION_LISTS, await createLives(store, 11, 10))
   t.is(right(await page(documents, 100)).length, 6)
   t.true(logger.lines.some(({ level, fields }) => level === 'warn' && fields['reason'] === 'documents are down'))
   isUnavailable = false
@@ -133,10 +134,10 @@ test('a rebuild with a permanent error is abandoned, and the old read model serv
     },
   }
   const { projector, logger } = serve(t, store, documents)
-  await projector.whenProjected(await createLives(store, 1, 10))
+  await projector.whenProjected(SESSION_LISTS, await createLives(store, 1, 10))
   t.deepEqual(await projector.rebuild('lives', () => undefined), E.left('the code is wrong'))
   t.true(logger.lines.some(({ level, fields }) => level === 'error' && fields['projection'] === 'lives'))
-  await projector.whenProjected(await createLives(store, 11, 10))
+  await projector.whenProjected(SESSION_LISTS, await createLives(store, 11, 10))
   t.deepEqual(await differences(store, documents), [])
 })
 
@@ -156,7 +157,7 @@ test('a projection that stopped at a damaged document continues after a rebuild'
     },
   }
   const { projector } = serve(t, store, documents)
-  await projector.whenProjected(await createLives(store, 1, 2))
+  await projector.whenProjected(SESSION_LISTS, await createLives(store, 1, 2))
   isDamaged = true
   const data = { liveId: 1, userId: 2, at: environment.now() }
   const { position } = right(await store.append('live-1', 0, [newEvent({ type: 'LiveStarted', data })])())

@@ -19,7 +19,8 @@ import type { Abilities, Catalogue, Model, TranslationPair } from '../../../appl
 import type { Documents } from '../../../application/ports/documents.ts'
 import type { Environment } from '../../../application/ports/environment.ts'
 import { BEGINNING } from '../../../application/ports/event-store.ts'
-import type { EventStore, Position } from '../../../application/ports/event-store.ts'
+import type { EventStore } from '../../../application/ports/event-store.ts'
+import type { Projector } from '../../../application/ports/projector.ts'
 import type { CreatorStateOf } from '../../../application/lives/policies/creator-state.ts'
 import { createReconciler } from '../../../application/lives/policies/reconciler.ts'
 import type { ReconcileLivesDeps } from '../../../application/lives/policies/reconciler.ts'
@@ -87,7 +88,7 @@ const CANDIDATES: ReadonlyArray<Candidate> = [{ worker: 'worker-1', rank: 0 }]
 
 export interface WriteSideOptions extends WriteDeps {
   readonly documents?: Pick<Documents, 'get' | 'page'>
-  readonly whenProjected?: (position: Position) => Promise<void>
+  readonly whenProjected?: Projector['whenProjected']
   readonly endByWorker?: EndByWorker
   readonly candidates?: CreateLiveDeps['candidates']
   /** Replaces the default: a process without a worker in the admission state is gone. */

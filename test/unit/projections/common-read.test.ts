@@ -4,13 +4,18 @@ import * as E from 'fp-ts/lib/Either.js'
 import type { Commit, Documents } from '../../../application/ports/documents.ts'
 import type { EventStore, Position } from '../../../application/ports/event-store.ts'
 import type { Timers } from '../../../application/ports/timers.ts'
+import { SESSION_LISTS } from '../../../application/ports/projector.ts'
 import { systemTimers } from '../../../infrastructure/node/system-timers.ts'
 import { allProjections } from '../../../projections/all-projections.ts'
 import { catchingUpAfterStart } from '../../../projections/once-current.ts'
+import { liveCounts, liveTotals } from '../../../projections/live-counts/projection.ts'
+import { liveTokens } from '../../../projections/live-tokens/projection.ts'
+import { lives } from '../../../projections/lives/projection.ts'
 import type { Projection } from '../../../projections/projection.ts'
 import { eventually } from '../../support/tools/eventually.ts'
 import { createMemoryDocuments } from '../../support/doubles/memory/documents.ts'
 import { createMemoryEventStore } from '../../support/doubles/memory/event-store.ts'
+import { committed, throughCommit } from '../../support/read-models/through-commit.ts'
 import { right } from '../../support/tools/right.ts'
 import { create, environment, hasLive, newEvent, start, unavailable } from './projector-world.ts'
 
@@ -53,7 +58,7 @@ test('all lists share one read of the log, which writes once for 1,000 events', 
     t.deepEqual(together.map(({ whose }) => whose.projection), allProjections.map(({ name }) => name))
     t.is(new Set(together.map(({ checkpoint }) => checkpoint.position)).size, 1)
   }
-  await projector.whenProjected(await create(inner, 4000))
+  await projector.whenProjected(SESSION_LISTS, await create(inner, 4000))
   t.true(await hasLive(documents, 4000))
   t.is(startPositions.length, 1)
 })
@@ -116,7 +121,7 @@ test('a list that is stuck delays only itself, says where, and joins the others 
   const { documents, mend } = poisonedDocument('7')
   const { projector, logger } = start(t, { store, documents, timers: quickRetries })
   await projector.caughtUp()
-  await projector.whenProjected(await create(store, 6))
+  await projector.whenProjected(SESSION_LISTS, await create(store, 6))
   const stuck = await create(store, 7)
   const lagOf = (name: string) => projector.lag().find(({ projection }) => projection === name)
   await eventually(() => {
@@ -125,7 +130,7 @@ test('a list that is stuck delays only itself, says where, and joins the others 
   t.true(logger.lines.some(({ level, fields }) => level === 'error' && fields['stream'] === 'live-7'
     && fields['projection'] === 'lives' && fields['document'] === '7' && /damaged/.test(String(fields['reason']))))
   const later = await create(store, 8)
-  await projector.whenProjected(later)
+  await projector.whenProjected(SESSION_LISTS, later)
   t.is(projector.timeouts(), 0, 'nobody waits for the stuck list')
   for (const { name } of allProjections.filter((projection) => projection.name !== 'lives'))
     t.like(lagOf(name), { error: null, stuckAt: null, position: later })
@@ -134,10 +139,43 @@ test('a list that is stuck delays only itself, says where, and joins the others 
 
   mend()
   await eventually(() => { assert.deepEqual([lagOf('lives')?.stuckAt, lagOf('lives')?.position], [null, later]) })
-  await projector.whenProjected(await create(store, 9))
+  await projector.whenProjected(SESSION_LISTS, await create(store, 9))
   for (const liveId of [6, 7, 8, 9]) t.true(await hasLive(documents, liveId))
   t.is(startPositions.length, 2, 'the mended list has joined the common read')
 })
+
+for (const reason of ['a store that refuses it', 'a document that cannot be folded']) {
+  test(`a list that fails because of ${reason} delays no write of another kind, nor the next one`, async (t) => {
+    const isRefused = reason.startsWith('a store')
+    const memory = createMemoryDocuments()
+    const refusing = throughCommit(memory, async (commit) =>
+      isRefused && isFailing && commit.whose.projection === 'user-totals'
+        ? E.left(unavailable)
+        : await committed(memory, commit))
+    let isFailing = false
+    const other: Projection = {
+      ...lives,
+      name: 'user-totals',
+      collection: { name: 'other', indexes: [] },
+      project: (...given) => {
+        if (isFailing && !isRefused) throw new Error('the document is damaged')
+        return lives.project(...given)
+      },
+    }
+    // No retry ever comes.
+    const timers: Timers = { after: (ms, task) => systemTimers.after(ms === 1500 ? 8000 : 3_600_000, task) }
+    const projections = [lives, liveTokens, liveCounts, liveTotals, other]
+    const { store, projector } = start(t, { documents: refusing, projections, timers })
+    await projector.caughtUp()
+    isFailing = true
+    for (const liveId of [1, 2, 3]) {
+      await projector.whenProjected(SESSION_LISTS, await create(store, liveId))
+      t.true(await hasLive(refusing, liveId))
+    }
+    t.is(projector.timeouts(), 0)
+    t.not(projector.lag().find(({ projection }) => projection === 'user-totals')?.error, null)
+  })
+}
 
 test('an outage of the documents is no reason to leave the common read, and names no event', async (t) => {
   const { store, startPositions } = counted(createMemoryEventStore())
@@ -166,14 +204,14 @@ test('a list that starts at an older checkpoint reads alone until it has caught 
   assert.ok(added)
   const before = start(t, { store, documents, projections: others })
   const last = await create(store, 1)
-  await before.projector.whenProjected(last)
+  await before.projector.whenProjected(SESSION_LISTS, last)
   before.stop.abort()
   await before.projector.stopped
   startPositions.length = 0
   const { projector } = start(t, { store, documents })
   await projector.caughtUp()
   t.deepEqual(startPositions.toSorted(), ['', last])
-  await projector.whenProjected(await create(store, 2))
+  await projector.whenProjected(SESSION_LISTS, await create(store, 2))
   t.true(await hasLive(documents, 1) && await hasLive(documents, 2))
 })
 
@@ -196,7 +234,7 @@ test('while lists are first built, they say how far they are, and no write waits
   await eventually(() => { assert.equal(projector.lag()[0]?.share, 0.4) })
   const why = catchingUpAfterStart(slow, projector)
   t.like(why('lives'), { _tag: 'DocumentsUnavailable', share: 0.4 })
-  await projector.whenProjected(await create(store, 3000))
+  await projector.whenProjected(SESSION_LISTS, await create(store, 3000))
   t.is(projector.timeouts(), 0)
   t.true(logger.lines.some(({ level, fields }) => level === 'info' && fields['percent'] === 0))
   writing.resolve()

@@ -5,6 +5,7 @@ import * as O from 'fp-ts/lib/Option.js'
 import type { Checkpoint } from '../../../application/ports/documents.ts'
 import { BEGINNING } from '../../../application/ports/event-store.ts'
 import type { EventStore, ExpectedRevision, Position } from '../../../application/ports/event-store.ts'
+import { SESSION_LISTS } from '../../../application/ports/projector.ts'
 import { allProjections } from '../../../projections/all-projections.ts'
 import { olderLogReason } from '../../../projections/older-log.ts'
 import { startProjector } from '../../../projections/projector.ts'
@@ -165,7 +166,7 @@ test('an older copy under a running service stops the projections until the newe
   await eventually(() => assert.match(projector.lag()[0]?.error ?? '', /live-3 ends before event 0/))
   t.true(O.isNone(right(await documents.get('lives', '30')())))
   switchTo(newer)
-  await projector.whenProjected(await createLive(newer, 4))
+  await projector.whenProjected(SESSION_LISTS, await createLive(newer, 4))
   t.true(O.isSome(right(await documents.get('lives', '4')())))
   t.is(projector.lag()[0]?.error, null)
 })

@@ -4,6 +4,7 @@ import * as E from 'fp-ts/lib/Either.js'
 import * as TE from 'fp-ts/lib/TaskEither.js'
 import type { Documents } from '../../../application/ports/documents.ts'
 import type { EventStore, Position } from '../../../application/ports/event-store.ts'
+import { SESSION_LISTS } from '../../../application/ports/projector.ts'
 import { lives } from '../../../projections/lives/projection.ts'
 import type { Projection } from '../../../projections/projection.ts'
 import { eventually } from '../../support/tools/eventually.ts'
@@ -19,7 +20,7 @@ test('each of 100 reads sees the write before it [R15]', async (t) => {
   const { store, documents, projector } = start(t)
   await projector.caughtUp()
   for (let liveId = 1; liveId <= 100; liveId++) {
-    await projector.whenProjected(await create(store, liveId))
+    await projector.whenProjected(SESSION_LISTS, await create(store, liveId))
     if (!(await hasLive(documents, liveId))) t.fail(`session ${liveId} was not read`)
   }
   t.is(projector.timeouts(), 0)
@@ -133,7 +134,7 @@ test('a restart continues from the checkpoint [F5]', async (t) => {
   const documents = createMemoryDocuments()
   const first = start(t, { store, documents })
   const position = await create(store, 1)
-  await first.projector.whenProjected(position)
+  await first.projector.whenProjected(SESSION_LISTS, position)
   first.stop.abort()
   await first.projector.stopped
 
@@ -152,7 +153,7 @@ test('a restart continues from the checkpoint [F5]', async (t) => {
 
 test('an older copy of the log stops a projection, which reports it and drops nothing', async (t) => {
   const before = start(t, { projections: [lives] })
-  await before.projector.whenProjected(await create(before.store, 1))
+  await before.projector.whenProjected(SESSION_LISTS, await create(before.store, 1))
   const { projector, documents } = start(t, { documents: before.documents, projections: [lives] })
   await eventually(() => assert.match(String(projector.lag()[0]?.error), /older copy/))
   t.true(await hasLive(documents, 1))
@@ -173,7 +174,7 @@ test('a checkpoint that the store sends advances a projection past the events of
   await projector.caughtUp()
   const elsewhere = newEvent({ type: 'CapacitySet', data: {} })
   const { position } = right(await store.append('admission', 'no-stream', [elsewhere])())
-  await projector.whenProjected(position)
+  await projector.whenProjected(SESSION_LISTS, position)
   t.is(projector.timeouts(), 0)
 })
 
@@ -185,7 +186,7 @@ test('an event of one projection advances all of them; later events of no projec
   const { projector } = start(t, { store })
   await projector.caughtUp()
   for (const lag of projector.lag()) t.like(lag, { position, secondsBehind: 0, error: null })
-  await projector.whenProjected(await create(store, 2))
+  await projector.whenProjected(SESSION_LISTS, await create(store, 2))
   t.is(projector.timeouts(), 0)
 })
 
@@ -197,7 +198,7 @@ test('a caller that waits for a stuck projection continues after a counted timeo
   const { store, projector } = start(t, { documents })
   await projector.caughtUp()
   isUnavailable = true
-  await projector.whenProjected(await create(store, 1))
+  await projector.whenProjected(SESSION_LISTS, await create(store, 1))
   t.is(projector.timeouts(), 1)
 })
 
@@ -221,14 +222,15 @@ test('events without changes only advance the checkpoint, every 500 events or fi
   })
   const own = createTestEnvironment()
   const { store, projector } = start(t, { documents, projections: [lives], environment: own })
-  await projector.whenProjected(await create(store, 1))
+  await projector.whenProjected(SESSION_LISTS, await create(store, 1))
   const attached = {
     type: 'SenderAttached',
     data: { liveId: 1, userId: 3, at: environment.now(), epoch: 1, instance: 'i' },
   }
   for (let n = 0; n < 650; n++) {
     if (n === 600) own.advance(5000)
-    await projector.whenProjected(right(await store.append('live-1', n, [newEvent(attached)])()).position)
+    const { position } = right(await store.append('live-1', n, [newEvent(attached)])())
+    await projector.whenProjected(SESSION_LISTS, position)
   }
   t.deepEqual(commits, [1, 0, 0])
 })

@@ -1,6 +1,6 @@
 import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
-import type { Position } from '../../../../application/ports/event-store.ts'
+import { SESSION_LISTS } from '../../../../application/ports/projector.ts'
 import { endInTerm } from '../../../../application/lives/end-and-release.ts'
 import { reservedVram } from '../../../../domain/admission/state.ts'
 import { callerOf, createWriteSide, requestOf } from '../../../support/worlds/write-side.ts'
@@ -26,7 +26,8 @@ test('finish flushes the audio and ends the session, then awaits the read models
       steps.push(`flush ${liveId} ${limitMs} ${side.typesOf('live-1').at(-1)}`)
       return { position: right(await endInTerm(side.deps)(liveId, { cause, origin, term: 1 })()) }
     },
-    whenProjected: async (position: Position) => {
+    whenProjected: async (lists, position) => {
+      t.deepEqual(lists, SESSION_LISTS)
       const seen = side.log().find((event) => event.position === position)
       steps.push(`${seen?.type} projected, ${reservedVram(side.admission.state())} MB reserved`)
     },

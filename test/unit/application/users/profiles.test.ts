@@ -2,6 +2,7 @@ import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
 import * as O from 'fp-ts/lib/Option.js'
 import type { EventStore } from '../../../../application/ports/event-store.ts'
+import type { Projector } from '../../../../application/ports/projector.ts'
 import { registerUser } from '../../../../application/users/commands/register-user.ts'
 import { DEFAULT_ENGINE_SETTINGS } from '../../../../domain/live/settings.ts'
 import { ERASED } from '../../../../domain/shared/event.ts'
@@ -31,12 +32,13 @@ test('a new user has one profile, Default, when the registration is answered [R1
 
 test('a registration waits until the read model has the profile [R106]', async (t) => {
   const { write, store, credentials, administrators, directory } = await startTokenWorld(t)
-  const awaited: Array<string> = []
-  const projector = { whenProjected: async (position: string) => { awaited.push(position) } }
+  const awaited: Array<unknown> = []
+  const projector: Pick<Projector, 'whenProjected'> =
+    { whenProjected: async (...asked) => { awaited.push(asked) } }
   const register = registerUser({ ...write, credentials, administrators, directory, projector })
   const { id } = right(await register(ada, 'setup')())
   const [added] = right(await store.read(`profiles-${id}`)())
-  t.deepEqual(awaited, [added?.position])
+  t.deepEqual(awaited, [[['users', 'user-totals', 'profiles'], added?.position]])
 })
 
 test('the answer to a change of a profile equals the next read [R15 R108 R109]', async (t) => {

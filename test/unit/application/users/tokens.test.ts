@@ -12,6 +12,7 @@ import { right } from '../../../support/tools/right.ts'
 import { createTestEnvironment } from '../../../support/doubles/environment.ts'
 import { callerOf, tokenCommands } from '../../../support/worlds/token-world.ts'
 import { accepts, ci, everything, startWithToken } from './token-owner.ts'
+import { TOKEN_LISTS } from '../../../../application/ports/projector.ts'
 
 test('an API key identifies its user from the moment of the answer [R30]', async (t) => {
   const { authenticateKey, secret, userId } = await startWithToken(t)
@@ -95,7 +96,7 @@ test('a write is answered only after the token directory has seen it [R32]', asy
     let answered = false
     void answer.then(() => { answered = true })
     const head = right(await store.head()())
-    await Promise.all([projector.whenProjected(head), tokenDirectory.whenSeen(head)])
+    await Promise.all([projector.whenProjected(TOKEN_LISTS, head), tokenDirectory.whenSeen(head)])
     for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve))
     return answered
   }
