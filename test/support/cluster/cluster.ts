@@ -42,8 +42,8 @@ export interface ClusterProcess {
 
 /** The servers and processes of one service. */
 export interface Cluster {
-  /** Starts a process. Default role: `all`. */
-  readonly add: (name: string, role?: string, settings?: Settings) => Promise<ClusterProcess>
+  /** Starts a process. Default role: `all`. `variables`: environment variables that are no settings. */
+  readonly add: (name: string, role?: string, settings?: Settings, variables?: Settings) => Promise<ClusterProcess>
   readonly eventStore: Awaited<ReturnType<typeof startEventStoreDb>>
   readonly mongo: Awaited<ReturnType<typeof startMongoDouble>>
   /** The settings with which a tool finds the stores. */
@@ -147,7 +147,7 @@ export const startCluster = async (
     }
   }
 
-  const add: Cluster['add'] = async (name, role = 'all', settings = {}) => {
+  const add: Cluster['add'] = async (name, role = 'all', settings = {}, variables = {}) => {
     const data = await temporaryDirectory()
     t.teardown(data.remove)
     const internal = await freePort()
@@ -167,6 +167,7 @@ export const startCluster = async (
         RATE_LIMIT: '0', DRAIN_TIMEOUT: '5s', VRAM_MB: '100000', OVERCOMMIT: '0',
         ...settings,
       }),
+      ...variables,
       ...(isScripted && { NODE_OPTIONS: `--import=${NUMBERED_ENGINE}` }),
     }
     let running: Launched | null = null
