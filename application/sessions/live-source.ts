@@ -38,8 +38,8 @@ export interface LiveSourceOptions {
   readonly launched: (pid: number | null, mediaSequence: number | null) => void
   /** `lost`: samples of the source that are missing before `samples`. */
   readonly audio: (samples: Int16Array, lost: number) => void
-  /** Called when the audio so far contains this whole HLS segment. */
-  readonly delivered: (mediaSequence: number) => void
+  /** Called when the audio so far contains this whole HLS segment. `pid`: the process that delivered it. */
+  readonly delivered: (mediaSequence: number, pid: number | null) => void
   /** Seconds of audio that wait to be transcribed. */
   readonly backlogSeconds: () => number
   /** Called when the source has ended regularly. */
@@ -150,7 +150,7 @@ export const startLiveSource = (options: LiveSourceOptions): LiveSource => {
       audio: (samples, time) => { if (!hasEnded) take(samples, time) },
       delivered: (sequence) => {
         mediaSequence = sequence
-        if (!hasEnded) options.delivered(sequence)
+        if (!hasEnded) options.delivered(sequence, started.pid)
       },
       targetDuration: (seconds) => {
         silenceLimitMs = Math.max(SILENCE_LIMIT_MS, SILENCE_LIMIT_SEGMENTS * seconds * 1000)

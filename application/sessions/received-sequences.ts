@@ -2,6 +2,8 @@
 export interface ReceivedSequences {
   /** Records that the first `samples` samples contain this whole segment. */
   readonly record: (mediaSequence: number, samples: number) => void
+  /** Returns whether neither this process nor an earlier one has received a whole segment. */
+  readonly isEmpty: () => boolean
   /**
    * Returns the last segment that the first `samples` samples contain, or null when they contain no whole segment.
    * `samples` must not decrease from call to call.
@@ -14,6 +16,7 @@ export const createReceivedSequences = (before: number | null): ReceivedSequence
   let waiting: Array<{ readonly mediaSequence: number; readonly samples: number }> = []
   let last = before
   return {
+    isEmpty: () => last === null && waiting.length === 0,
     record: (mediaSequence, samples) => void waiting.push({ mediaSequence, samples }),
     lastWithin: (samples) => {
       last = waiting.findLast((sequence) => sequence.samples <= samples)?.mediaSequence ?? last

@@ -14,8 +14,6 @@ export interface LiveClock {
   readonly lost: (samples: number, pause: number) => Int16Array
   /** Records that the next audio begins `samples` samples later. An earlier worker received the samples in between. */
   readonly skip: (samples: number) => void
-  /** Returns the number of samples so far, including lost samples. */
-  readonly samples: () => number
   /** Converts seconds of the pipeline into seconds of the session. */
   readonly at: (seconds: number) => number
 }
@@ -40,7 +38,6 @@ export const createLiveClock = (begun: number): LiveClock => {
       skipped += samples
       offsets.push({ from: given, by: begun + skipped })
     },
-    samples: () => given + skipped,
     at: (seconds) => {
       const by = offsets.findLast(({ from }) => seconds * SAMPLE_RATE >= from)?.by ?? begun
       return by / SAMPLE_RATE + seconds

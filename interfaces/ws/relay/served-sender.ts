@@ -2,7 +2,7 @@ import type { AudioPlace, FromWorker } from '../../../application/ports/peers/li
 import type { Logger } from '../../../application/ports/environment.ts'
 import { SAMPLE_RATE } from '../../../application/ports/engine.ts'
 import type { FromSender } from '../../../application/sessions/relay/link-senders.ts'
-import type { SenderSession } from '../../../application/sessions/sender-session.ts'
+import type { SenderSession } from '../../../application/sessions/runs/socket-sessions.ts'
 import type { Connection } from '../connection.ts'
 import { errorEnding } from '../ends.ts'
 import type { Ending } from '../ends.ts'

@@ -1,6 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
-import type { InvalidState, SenderSession } from '../../../application/sessions/sender-session.ts'
+import type { Answer, SenderSession } from '../../../application/sessions/runs/socket-sessions.ts'
 import { afterTimeout } from '../../../application/waiting.ts'
 import { errorEnding } from '../ends.ts'
 import { ASR_STARTED, errorFrame, PONG } from '../frames.ts'
@@ -55,9 +55,10 @@ export const createSender = (session: SenderSession, options: SenderOptions): In
     else connection.send(errorFrame(code))
   }
 
-  const report = (state: InvalidState): void => {
+  const reject = (answer: Exclude<Answer, 'ok'>): void => {
+    if (answer === 'invalid') return refuse('invalid_config')
     // After the end of a session, frames of the sender get no error.
-    if (state !== 'over' && mayReport(state)) connection.send(errorFrame(state))
+    if (answer !== 'over' && mayReport(answer)) connection.send(errorFrame(answer))
   }
 
   const watchStall = (): void => {
@@ -75,18 +76,17 @@ export const createSender = (session: SenderSession, options: SenderOptions): In
   const configure = (body: object): void => {
     const sent = decodeConfig(body)
     if (E.isLeft(sent)) return refuse(sent.left)
-    const outcome = session.configure(sent.right.settings, sent.right.vocabulary)
-    if (outcome === 'ok') connection.send(ASR_STARTED)
-    else if (outcome === 'invalid') refuse('invalid_config')
-    else report(outcome)
+    const answer = session.configure(sent.right.settings, sent.right.vocabulary)
+    if (answer === 'ok') connection.send(ASR_STARTED)
+    else reject(answer)
   }
 
   const takeAudio = (audio: Either<'invalid_audio', Int16Array>): void => {
     if (isAudioLimitReached(E.isRight(audio) ? audio.right.length : 0)) return disconnect('rate_limited')
     if (E.isLeft(audio)) return refuse(audio.left)
     if (audio.right.length === 0) return
-    const outcome = session.audio(audio.right)
-    if (outcome !== 'ok') return report(outcome)
+    const answer = session.audio(audio.right)
+    if (answer !== 'ok') return reject(answer)
     idle.begin()
     if (session.backlogSeconds() < MAX_BACKLOG_SECONDS || connection.isPaused()) return
     connection.pause()

@@ -12,7 +12,7 @@ const WRITE_QUEUE = 'test/unit/application/sessions/write-queue.test.ts'
 const EMBED_PAGE = 'test/e2e/service/interface/embed-page.test.ts'
 const EMBED_SCRIPT = 'interfaces/console/embed/embed.ts'
 const SHOWN_CAPTIONS = 'interfaces/client/captions.ts'
-const SESSIONS = 'application/sessions/live-sessions.ts'
+const SESSIONS = 'application/sessions/session-machine.ts'
 
 /** Late, returning and slow listeners, and the page that shows captions. */
 export const listenerMutants: ReadonlyArray<Mutant> = [
@@ -48,20 +48,14 @@ export const listenerMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: SESSIONS,
-    before: "return E.left({ _tag: 'LiveOver' })\n      stopWaiting(liveId)",
-    after: "return E.left({ _tag: 'LiveOver' })",
+    before: 'const ms = Math.max(state.facts.grace, atLeastMs)',
+    after: 'const ms = atLeastMs',
     rows: ['RECONNECT_GRACE'], test: GRACE,
   },
   {
     file: SESSIONS,
-    before: 'grace: options.reconnectGrace }',
-    after: 'grace: 0 }',
-    rows: ['RECONNECT_GRACE'], test: GRACE,
-  },
-  {
-    file: SESSIONS,
-    before: 'timers.after(ms, ',
-    after: 'timers.after(ms / 2, ',
+    before: "['startTimer', 'wait', ms]",
+    after: "['startTimer', 'wait', ms / 2]",
     rows: ['RECONNECT_GRACE'], test: GRACE,
   },
   {

@@ -103,11 +103,9 @@ export const placementMutants: ReadonlyArray<Mutant> = [
     rows: ['a taken-over session loads its model immediately, waits for its sender and continues'], test: GRACE,
   },
   {
-    file: 'application/sessions/live-sessions.ts',
-    before:
-      'if (closing.signal.aborted || lives.has(liveId)) return\n' +
-      '      const running = run(liveId, live, point)\n      running.configure(live.config)',
-    after: 'if (closing.signal.aborted) return\n      const running = run(liveId, live, point)',
+    file: 'application/sessions/session-machine.ts',
+    before: 'then(openPipeline(state), (open) => waitFor(open, ms, end, null))',
+    after: 'waitFor(state, ms, end, null)',
     rows: ['a taken-over session loads its model immediately, waits for its sender and continues'], test: GRACE,
   },
   {

@@ -5,18 +5,24 @@ const SENDERS = 'test/unit/relay/senders.test.ts'
 const RELAYED_SENDER = 'test/unit/relay/relayed-sender.test.ts'
 const WORKER_SENDERS = 'test/unit/relay/worker-senders.test.ts'
 const EACH_ONCE = 'each word is stored once and sent once'
-const SESSION = 'application/sessions/sender-session.ts'
+const SESSION = 'application/sessions/session-machine.ts'
 const SERVED = 'interfaces/ws/relay/served-sender.ts'
 const FRAMES = 'interfaces/ws/relay/sent-frames.ts'
 const RELAYED = 'interfaces/ws/relay/relayed-sender.ts'
 
 /** The audio of a sender stays complete while its session moves between workers. */
 export const senderMutants: ReadonlyArray<Mutant> = [
-  { file: SESSION, before: 'Math.max(0, received - at)', after: '0', rows: [EACH_ONCE], test: PROPERTY },
   {
     file: SESSION,
-    before: 'if (at > received) running.skip(at - received)',
-    after: '',
+    before: 'samples.subarray(Math.max(0, known))',
+    after: 'samples',
+    rows: [EACH_ONCE],
+    test: PROPERTY,
+  },
+  {
+    file: SESSION,
+    before: 'push(open, rest, 0, Math.max(0, -known))',
+    after: 'push(open, rest, 0, 0)',
     rows: [EACH_ONCE],
     test: PROPERTY,
   },

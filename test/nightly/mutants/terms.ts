@@ -91,9 +91,10 @@ export const termMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'application/sessions/live-sessions.ts',
-    before: '        leave()\n        return admitted\n',
-    after: '        return admitted\n',
-    rows: ['despite late or missing store answers each session accepts its sender and audio'], test: STALLED,
+    before: 'if (admissions.get(liveId) === admission) admissions.delete(liveId)',
+    after: '',
+    rows: ['one of many senders attaches; a sender that an unavailable store refused blocks no other sender'],
+    test: 'test/unit/application/sessions/live-sessions-places.test.ts',
   },
   {
     file: 'application/sessions/run-lives.ts',
@@ -115,15 +116,15 @@ export const termMutants: ReadonlyArray<Mutant> = [
     rows: [RESTARTED], test: RUN_LIVES,
   },
   {
-    file: 'application/sessions/end-appender.ts',
-    before: "reportAfter(REPORT_UNSTORED_END_MS, () => bus.publish(liveId, { kind: 'ended', cause }))",
+    file: 'application/sessions/session-machine.ts',
+    before: "['startTimer', 'report', REPORT_UNSTORED_END_MS], ",
     after: '',
     rows: ['a refused end is retried until it is stored; clients learn of it within 2 s'], test: SESSION_ENDS,
   },
   {
-    file: 'application/sessions/live-sessions.ts',
-    before: 'running.finish(limitMs).then(() => running.end(cause, origin))',
-    after: 'running.finish(limitMs).then(() => running.end(cause))',
+    file: 'application/sessions/run-session.ts',
+    before: "take('end', { cause, origin })",
+    after: "take('end', { cause, origin: null })",
     rows: ['a finish during a store outage ends the session once the store is available'], test: STALLED,
   },
 ]

@@ -10,8 +10,8 @@ const ANSWERS = 'test/api/http/answers.test.ts'
 /** Options of a transcript: word times, vocabulary, languages, translation into English. */
 export const transcriptOptionMutants: ReadonlyArray<Mutant> = [
   {
-    file: 'application/sessions/running-live.ts',
-    before: '...(config.words === true && words !== undefined',
+    file: 'application/sessions/captions.ts',
+    before: '...(settings().words === true && words !== undefined',
     after: '...(words !== undefined',
     rows: ['B43'], test: WORDS,
   },
@@ -28,9 +28,9 @@ export const transcriptOptionMutants: ReadonlyArray<Mutant> = [
     rows: ['D59'], test: 'test/unit/domain/all-events.test.ts',
   },
   {
-    file: 'application/sessions/sender-session.ts',
-    before: 'if (Object.keys(overrides).length > 0 || Object.keys(expected).length === 0) return',
-    after: 'if (Object.keys(expected).length === 0) return',
+    file: 'application/sessions/session-machine.ts',
+    before: 'if (Object.keys(overrides).length > 0 || Object.keys(vocabulary).length === 0) return',
+    after: 'if (Object.keys(vocabulary).length === 0) return',
     rows: ['B44'], test: SESSION_VOCABULARY,
   },
   {

@@ -31,17 +31,16 @@ test('every import of a project file names an existing file', (t) => {
 
 /** The files that start a pipeline or a source. */
 const STARTS =
-  /^application\/sessions\/(live-sessions|running-live|sourced-live|live-source|sender-session|settle-live)\.ts$/
-/** The only files that may import them: the running session itself, the sender's socket and the composition root. */
-const STARTERS =
-  /^(application\/sessions\/|interfaces\/ws\/|interfaces\/compose\/(front|health|parts\/worker-sessions)\.ts$)/
+  /^application\/sessions\/(live-sessions|run-session|captions|live-source|settle-live)\.ts$/
+/** The only files that may import them: the running session itself and the composition root. */
+const STARTERS = /^(application\/sessions\/|interfaces\/compose\/(front|health|parts\/worker-sessions)\.ts$)/
 
 const unexpectedStarts = (files: ReturnType<typeof productSources>): ReadonlyArray<string> =>
   files.flatMap(({ path, imports }) =>
     imports.filter((name) => STARTS.test(name) && !STARTERS.test(path)).map((name) => `${path} → ${name}`),
   )
 
-test('only run-lives and the sender socket start a pipeline', (t) => {
+test('only run-lives and a sender start a pipeline', (t) => {
   t.deepEqual(unexpectedStarts(sources), [])
   const route = sourceOf(
     'application/lives/commands/create-live.ts',

@@ -1,7 +1,7 @@
 import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
 import type { FromWorker } from '../../../application/ports/peers/live-links.ts'
-import type { SenderSession } from '../../../application/sessions/sender-session.ts'
+import type { SenderSession } from '../../../application/sessions/runs/socket-sessions.ts'
 import { createWorkerSenders } from '../../../interfaces/ws/relay/worker-senders.ts'
 import { createManualTimers } from '../../support/doubles/manual-timers.ts'
 import { silentLogger } from '../../support/doubles/loggers.ts'

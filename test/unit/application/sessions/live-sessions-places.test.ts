@@ -24,6 +24,29 @@ test('one of many senders attaches; a sender that an unavailable store refused b
   t.true(sessions.runs.hasSender(live.id))
 })
 
+test('at no moment of its admission does a sender share its place with another', async (t) => {
+  const { lifecycle, sessions } = startSessions(t)
+  const live = lifecycle.add()
+  const attempts = [sessions.attachSender(live.id)()]
+  for (let turn = 0; turn < 20; turn += 1) {
+    await Promise.resolve()
+    attempts.push(sessions.attachSender(live.id)())
+  }
+  t.is((await Promise.all(attempts)).filter(E.isRight).length, 1)
+})
+
+test('a sender is not admitted to a session that began to end meanwhile', async (t) => {
+  const { lifecycle, attach, sessions, finish } = startSessions(t)
+  const live = lifecycle.add({ audioFormat: 'hls', audioUrl: 'http://radio.example/live', autoStart: true })
+  const first = await attach(live.id)
+  first.configure({})
+  first.closed('sender_closed')
+  const attaching = sessions.attachSender(live.id)()
+  const finishing = finish(live.id, 0)
+  t.like(await attaching, { left: { _tag: 'LiveOver' } })
+  await finishing
+})
+
 test('a session that moved away is dropped: its sockets are notified, and nothing is written', async (t) => {
   const { lifecycle, attach, listen, sessions, pipelines, finish } = startSessions(t)
   const live = lifecycle.add()

@@ -181,7 +181,6 @@ test('the session clock is ahead of the pipeline clock by the loss, from the mid
   clock.received(16_000)
   t.is(clock.at(3.5), 4.5, 'the whole gap was inserted as silence')
   t.is(clock.lost(160_000, 1).length, 32_000)
-  t.is(clock.samples(), 32_000 + 16_000 + 16_000 + 160_000)
   clock.received(16_000)
   // The inserted silence lasts from 4 to 6 s.
   const tenths = [3.9, 4.9, 5.1, 6.5].map((seconds) => Math.round(clock.at(seconds) * 10))
