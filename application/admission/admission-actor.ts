@@ -15,13 +15,22 @@ import { createSnapshots } from './admission-snapshots.ts'
 import { isUnreadable } from '../errors.ts'
 import type { Unavailable } from '../errors.ts'
 import { openEvents, sealEvents } from '../log/event-serialization.ts'
+import { storeInstant } from '../store-time.ts'
 import { appendWithRetries, backOff } from '../log/handle-command.ts'
 import type { WriteDeps } from '../log/handle-command.ts'
 import type { Logger } from '../ports/environment.ts'
 import type { NewEvent, StoreUnavailable } from '../ports/event-store.ts'
 
+type WithoutTime<Command> = Command extends unknown ? Omit<Command, 'at'> : never
+
+/**
+ * A command without its time, which the actor takes from the clock of the store. With the time of a wrong clock, an
+ * event would drop the create commands that the state remembers for ten minutes.
+ */
+export type UndatedCommand = WithoutTime<AdmissionCommand>
+
 export interface AdmissionRequest {
-  readonly command: AdmissionCommand
+  readonly command: UndatedCommand
   readonly commandId: string
   readonly actor: string
   readonly correlationId: string
@@ -66,13 +75,17 @@ interface WaitingCommand {
  * Decides the commands one after another, each on the state after the commands before it. Commands that do not fit into
  * the append get no answer yet.
  */
-const decideAll = (start: AdmissionState, batch: ReadonlyArray<WaitingCommand>, offering: Offering | undefined) => {
+const decideAll = (
+  start: AdmissionState,
+  batch: ReadonlyArray<WaitingCommand>,
+  { offering, at }: { readonly offering: Offering | undefined; readonly at: string },
+) => {
   let state = start
   const events: Array<{ readonly event: AdmissionEvent; readonly request: AdmissionRequest }> = []
   const answers: Array<Answer> = []
   for (const { request } of batch) {
     if (events.length >= FULL_BATCH_EVENTS) break
-    const decided = admissionDecider.decide({ offering, ...request.command }, state)
+    const decided = admissionDecider.decide({ offering, ...request.command, at }, state)
     if (E.isRight(decided)) {
       state = fold(admissionDecider, decided.right, state)
       events.push(...decided.right.map((event) => ({ event, request })))
@@ -148,7 +161,8 @@ export const createAdmissionActor = async (deps: AdmissionDeps): Promise<Admissi
         isConfirmed = true
       }
       const { revision } = cursor
-      const { state, events, answers } = decideAll(cursor.state, batch, offering())
+      const common = { offering: offering(), at: storeInstant(deps.store) }
+      const { state, events, answers } = decideAll(cursor.state, batch, common)
       if (events.length === 0) {
         if (isConfirmed) return answers
         // All commands were refused, but another process may have released memory. So the stream is read first.

@@ -1,9 +1,10 @@
 import type { Candidate } from '../../domain/admission/placement.ts'
 import type { Model } from '../ports/catalogue.ts'
-import type { Environment } from '../ports/environment.ts'
+import type { EventStore } from '../ports/event-store.ts'
 import type { Members, Offers } from '../ports/peers/members.ts'
 import type { AdmissionActor } from './admission-actor.ts'
 import type { MeasuredCompute } from './measured-compute.ts'
+import { storeInstant } from '../store-time.ts'
 import { candidatesFrom } from './offers.ts'
 
 /** A new session that needs a worker. */
@@ -29,7 +30,7 @@ export interface OwnWorker {
 interface CandidatesDeps {
   readonly members: Pick<Members, 'self' | 'all'>
   readonly admission: Pick<AdmissionActor, 'state'>
-  readonly environment: Pick<Environment, 'now'>
+  readonly store: Pick<EventStore, 'now'>
   /** Sessions may take this multiple of the lanes (passes that run at the same time). 0: no limit. */
   readonly overcommit: number
   /** Null when this process is not a worker. */
@@ -38,7 +39,7 @@ interface CandidatesDeps {
 
 /** Finds workers for a new session. It uses the announcements of other processes and the current values of this one. */
 export const candidatesAmong = ({
-  members, admission, environment, overcommit, own,
+  members, admission, store, overcommit, own,
 }: CandidatesDeps): CandidatesFor => {
   const { self } = members
   const present = () =>
@@ -48,7 +49,7 @@ export const candidatesAmong = ({
         member.name === self.name ? { ...member, offers: own.offers(), lives: own.lives() } : member)
 
   return ({ model, needs, maxDelay }) => {
-    const query = { needs, state: admission.state(), overcommit, now: environment.now() }
+    const query = { needs, state: admission.state(), overcommit, now: storeInstant(store) }
     return candidatesFrom(present(), query).map((candidate) => {
       const isOwn = own !== null && candidate.worker === self.name
       return isOwn ? { ...candidate, compute: own.compute.forModel(model, maxDelay) } : candidate

@@ -17,6 +17,4 @@ interface JoinDeps extends PlacingDeps {
 export const joinWorker =
   (deps: JoinDeps, { name, incarnation }: Self, vram: number): TaskEither<AdmissionRefusal | Unavailable, void> =>
   () =>
-    sendAndPlace(deps, {
-      type: 'Join', worker: name, incarnation, vram, knowsRestart: deps.knowsRestart(), at: deps.environment.now(),
-    })
+    sendAndPlace(deps, { type: 'Join', worker: name, incarnation, vram, knowsRestart: deps.knowsRestart() })

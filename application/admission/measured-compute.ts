@@ -4,7 +4,9 @@ import type { WorkerEngine } from '../../domain/admission/worker-engines.ts'
 import { DEFAULT_ENGINE_SETTINGS } from '../../domain/live/settings.ts'
 import type { Catalogue, Model } from '../ports/catalogue.ts'
 import type { PassTime, SpeechEngine } from '../ports/engine.ts'
-import type { Environment, Logger } from '../ports/environment.ts'
+import type { Logger } from '../ports/environment.ts'
+import type { EventStore } from '../ports/event-store.ts'
+import { storeInstant } from '../store-time.ts'
 import { draftInterval } from '../pipeline/cadence.ts'
 import type { AdmissionActor } from './admission-actor.ts'
 
@@ -53,7 +55,7 @@ interface MeasuredComputeDeps {
   readonly engine: Pick<SpeechEngine, 'passTime' | 'deviceOf'>
   readonly catalogue: Pick<Catalogue, 'models'>
   readonly admission: Pick<AdmissionActor, 'state'>
-  readonly environment: Pick<Environment, 'now'>
+  readonly store: Pick<EventStore, 'now'>
   readonly logger: Pick<Logger, 'warn'>
   /** Name of this worker. */
   readonly worker: string
@@ -71,7 +73,7 @@ interface MeasuredComputeDeps {
  * Calculates how many sessions the engine of this process can transcribe in real time, from its measured pass times.
  */
 export const measuredCompute = (deps: MeasuredComputeDeps): MeasuredCompute => {
-  const { engine, catalogue, admission, environment, logger, worker, running, overcommit, engines } = deps
+  const { engine, catalogue, admission, store, logger, worker, running, overcommit, engines } = deps
 
   const passTime = passTimeOf(engine, catalogue)
   const roomsOfEngines = (): Pick<Compute, 'engines'> => {
@@ -98,7 +100,7 @@ export const measuredCompute = (deps: MeasuredComputeDeps): MeasuredCompute => {
       if (usual > maxDelay)
         logger.warn({ model: name, passSeconds: usual, maxDelay }, 'model passes take longer than max_delay')
       if (overcommit > 0) return computeWith(overcommit)
-      const lanes = lanesFor(admission.state(), { worker, compute: computeWith(1) }, name, environment.now())
+      const lanes = lanesFor(admission.state(), { worker, compute: computeWith(1) }, name, storeInstant(store))
       if (lanes.neededLanes > lanes.freeLanes)
         logger.warn({ model: name, ...lanes }, 'more sessions than this machine can transcribe in real time')
       return computeWith(Infinity)
@@ -106,7 +108,7 @@ export const measuredCompute = (deps: MeasuredComputeDeps): MeasuredCompute => {
     lanes: () => [...devices().values()].reduce((sum, lanes) => sum + lanes, 0),
     taken: () =>
       [...devices().keys()]
-        .map((device) => takenLanes(admission.state(), { worker, device }, computeWith(1), environment.now()))
+        .map((device) => takenLanes(admission.state(), { worker, device }, computeWith(1), storeInstant(store)))
         .reduce((sum, lanes) => sum + lanes, 0),
   }
 }

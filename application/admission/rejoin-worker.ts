@@ -41,9 +41,8 @@ export const rejoinWorker = (deps: RejoinDeps): Rejoining => {
         await pause(timers, retryDelay(RETRY, attempt, environment.random()), signal)
         continue
       }
-      const at = environment.now()
       // The log has no earlier process of this name any more, so this is not a restart.
-      const command = { type: 'Join', worker, incarnation, vram, knowsRestart: false, at } as const
+      const command = { type: 'Join', worker, incarnation, vram, knowsRestart: false } as const
       if (signal.aborted || !(await sendWithRetries(deps, command, signal))) return
       logger.warn({ worker }, 'this worker was wrongly considered lost; it has joined again')
     }

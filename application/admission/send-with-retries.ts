@@ -1,6 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
-import type { AdmissionCommand, AdmissionRefusal } from '../../domain/admission/decider.ts'
+import type { AdmissionRefusal } from '../../domain/admission/decider.ts'
 import { isPlaceable } from '../../domain/admission/placement.ts'
 import { isUnreadable } from '../errors.ts'
 import type { Unavailable } from '../errors.ts'
@@ -9,7 +9,7 @@ import type { Environment, Logger } from '../ports/environment.ts'
 import { createOutage } from '../outages.ts'
 import type { Timers } from '../ports/timers.ts'
 import { pause, retryDelay } from '../waiting.ts'
-import type { AdmissionActor } from './admission-actor.ts'
+import type { AdmissionActor, UndatedCommand } from './admission-actor.ts'
 
 export interface PlacingDeps {
   readonly admission: Pick<AdmissionActor, 'send' | 'state' | 'offering'>
@@ -19,12 +19,12 @@ export interface PlacingDeps {
 /** Sends a command, and then assigns workers to waiting sessions until no more can be placed. */
 export const sendAndPlace = async (
   deps: PlacingDeps,
-  command: AdmissionCommand,
+  command: UndatedCommand,
 ): Promise<Either<AdmissionRefusal | Unavailable, void>> => {
-  const { admission, environment } = deps
+  const { admission } = deps
   let sent = await admission.send({ command, ...ownOrigin(deps) })()
   while (E.isRight(sent) && isPlaceable(sent.right, admission.offering()))
-    sent = await admission.send({ command: { type: 'Place', at: environment.now() }, ...ownOrigin(deps) })()
+    sent = await admission.send({ command: { type: 'Place' }, ...ownOrigin(deps) })()
   return E.map(() => undefined)(sent)
 }
 
@@ -33,7 +33,7 @@ const RETRY = { first: 100, longest: 5000 }
 /** Sends a command and retries while the log is unavailable. False: the signal aborted, or the log cannot be read. */
 export const sendWithRetries = async (
   deps: PlacingDeps & { readonly timers: Timers; readonly logger: Logger },
-  command: AdmissionCommand,
+  command: UndatedCommand,
   signal: AbortSignal,
 ): Promise<boolean> => {
   const { timers, logger, environment } = deps

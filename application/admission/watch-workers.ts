@@ -28,7 +28,7 @@ const nameOf = ({ worker, incarnation }: Pick<Worker, 'worker' | 'incarnation'>)
  * incarnation of the worker (one run of its process), so only the first command has an effect.
  */
 export const watchWorkers = (deps: WatchWorkersDeps): { readonly stop: () => Promise<void> } => {
-  const { admission, members, environment, timers, logger } = deps
+  const { admission, members, timers, logger } = deps
   const stopping = new AbortController()
   const { signal } = stopping
   const working = new Set<Promise<void>>()
@@ -54,7 +54,7 @@ export const watchWorkers = (deps: WatchWorkersDeps): { readonly stop: () => Pro
     if (leaving.has(name)) return
     leaving.add(name)
     logger.warn({ worker, incarnation }, message)
-    const command = { type: 'Leave', reason: 'lost', worker, incarnation, at: environment.now() } as const
+    const command = { type: 'Leave', reason: 'lost', worker, incarnation } as const
     await sendWithRetries(deps, command, signal).finally(() => leaving.delete(name))
   }
 
@@ -62,7 +62,7 @@ export const watchWorkers = (deps: WatchWorkersDeps): { readonly stop: () => Pro
   const place = async (): Promise<void> => {
     if (isPlacing || !isPlaceable(admission.state(), admission.offering())) return
     isPlacing = true
-    await sendWithRetries(deps, { type: 'Place', at: environment.now() }, signal).finally(() => { isPlacing = false })
+    await sendWithRetries(deps, { type: 'Place' }, signal).finally(() => { isPlacing = false })
   }
 
   const unseen = (): ReadonlyArray<Worker> => {

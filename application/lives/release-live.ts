@@ -19,9 +19,9 @@ export interface LiveWriteDeps extends WriteDeps {
  * never be created (fenced), because any other session could still run.
  */
 export const releaseLive =
-  ({ admission, environment }: LiveWriteDeps, liveId: number, origin: Origin): TaskEither<Unavailable, void> =>
+  ({ admission }: LiveWriteDeps, liveId: number, origin: Origin): TaskEither<Unavailable, void> =>
   async () => {
-    const command = { type: 'Release', liveId, at: environment.now() } as const
+    const command = { type: 'Release', liveId } as const
     const released = await admission.send({ ...origin, command })()
     if (E.isRight(released)) return E.right(undefined)
     switch (released.left._tag) {

@@ -115,8 +115,8 @@ const admit = async (
   const { commandId } = origin
   const needs = [...new Set([chosen.model.name, ...chosen.pairs.map(({ model }) => model)])]
   const candidates = deps.candidates({ model: chosen.model, needs, maxDelay: request.config.max_delay })
-  const { instance, now } = deps.environment
-  const wanted = { commandId, userId, vram: chosen.vram, needs, candidates, maxSessions, instance, at: now() }
+  const { instance } = deps.environment
+  const wanted = { commandId, userId, vram: chosen.vram, needs, candidates, maxSessions, instance }
   const admitted = await deps.admission.send({ ...origin, command: { type: 'Admit', ...wanted } })()
   if (E.isLeft(admitted)) {
     if (admitted.left._tag === 'MovedSince') throw unexpected(`the command ${commandId}`, admitted.left)

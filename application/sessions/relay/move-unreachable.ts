@@ -28,7 +28,7 @@ interface MoveUnreachableDeps {
  * reach it. If no worker is reachable, this process itself is probably cut off, so it moves nothing.
  */
 export const moveUnreachable = (deps: MoveUnreachableDeps): ((liveId: number) => void) => {
-  const { admission, placements, members, links, environment, timers, logger } = deps
+  const { admission, placements, members, links, timers, logger } = deps
   /** Sessions that are being moved, or were moved within MIN_INTERVAL_MS. */
   const recentlyMoved = new Set<number>()
 
@@ -64,9 +64,7 @@ export const moveUnreachable = (deps: MoveUnreachableDeps): ((liveId: number) =>
     for (const peer of otherWorkers(placement.peer.name)) {
       if (!await isReachable(peer, liveId, placement.term)) continue
       const offering = admission.offering()
-      const command = {
-        type: 'Move', liveId, term: placement.term, to: peer.name, offering, at: environment.now(),
-      } as const
+      const command = { type: 'Move', liveId, term: placement.term, to: peer.name, offering } as const
       const moved = await admission.send({ command, ...ownOrigin(deps) })()
       const about = { liveId, from: placement.peer.name, to: peer.name }
       if (E.isRight(moved)) return logger.warn(about, 'the worker of a session was unreachable: the session is moved')

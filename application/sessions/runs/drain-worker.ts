@@ -1,9 +1,9 @@
 import * as E from 'fp-ts/lib/Either.js'
+import type { UndatedCommand } from '../../admission/admission-actor.ts'
 import type { Rejoining } from '../../admission/rejoin-worker.ts'
 import { sendWithRetries } from '../../admission/send-with-retries.ts'
 import type { PlacingDeps } from '../../admission/send-with-retries.ts'
 import { admissionDecider } from '../../../domain/admission/decider.ts'
-import type { AdmissionCommand } from '../../../domain/admission/decider.ts'
 import { roomsOf } from '../../../domain/admission/placement.ts'
 import { openOf } from '../../../domain/admission/state.ts'
 import type { Reservation } from '../../../domain/admission/state.ts'
@@ -64,22 +64,22 @@ export const drainWorker = (deps: DrainWorkerDeps) => async (): Promise<void> =>
   const hasApi = (): boolean =>
     members.all().some(({ roles, state }) => roles.includes('api') && state !== 'stopping')
 
-  const sendCommand = async (command: AdmissionCommand): Promise<void> => {
+  const sendCommand = async (command: UndatedCommand): Promise<void> => {
     const answering = new AbortController()
     const sent = sendWithRetries(deps, command, answering.signal)
     await atMost(timers, ANSWER_MS, sent)
     answering.abort()
   }
 
-  const moveOf = ({ liveId, term }: Reservation): AdmissionCommand =>
-    ({ type: 'Move', liveId, term, to: null, offering: admission.offering(), at: environment.now() })
+  const moveOf = ({ liveId, term }: Reservation) =>
+    ({ type: 'Move', liveId, term, to: null, offering: admission.offering() }) as const
 
   /** Returns the sessions that together fit on other workers. */
   const movable = (): ReadonlyArray<Reservation> => {
     let state = admission.state()
     return openOf(state, worker).filter((held) => {
       if (tried.has(held.liveId) || sessions.runs.termOf(held.liveId) !== held.term) return false
-      const decided = admissionDecider.decide(moveOf(held), state)
+      const decided = admissionDecider.decide({ ...moveOf(held), at: environment.now() }, state)
       if (E.isLeft(decided)) return false
       state = fold(admissionDecider, decided.right, state)
       return true
@@ -104,7 +104,7 @@ export const drainWorker = (deps: DrainWorkerDeps) => async (): Promise<void> =>
     while (sessions.count() > 0) {
       if (!isDraining && hasOtherWorkers()) {
         isDraining = true
-        await sendCommand({ type: 'Drain', worker, incarnation, at: environment.now() })
+        await sendCommand({ type: 'Drain', worker, incarnation })
       }
       await Promise.all(movable().map(handOver))
       if (sessions.count() === 0 || environment.monotonic() >= deadline || !hasApi()) break
@@ -118,5 +118,5 @@ export const drainWorker = (deps: DrainWorkerDeps) => async (): Promise<void> =>
   members.announce({ state: 'draining' })
   if (drainTimeout > 0) await handOverAll()
   const leave = { type: 'Leave', reason: 'stopped', worker, incarnation } as const
-  if (hasOtherWorkers()) await sendCommand({ ...leave, at: environment.now() })
+  if (hasOtherWorkers()) await sendCommand(leave)
 }

@@ -62,7 +62,7 @@ export const callsOf = (
 
   const writing = { ...write, ...lives, admission, credentials, whenProjected }
   const candidates = candidatesAmong({
-    members: foundation.stores.members, admission, environment, overcommit: settings.overcommit,
+    members: foundation.stores.members, admission, store: write.store, overcommit: settings.overcommit,
     own: workerSessions === null
       ? null
       : { offers: workerSessions.offers, compute: workerSessions.compute, lives: running.ownLives },

@@ -64,7 +64,7 @@ export const openWorkerSessions = async (needs: Needs) => {
    
   })
   const compute = measuredCompute({
-    engine: pool.whole, catalogue: engines.installed, admission, environment, logger,
+    engine: pool.whole, catalogue: engines.installed, admission, store: write.store, logger,
     worker: worker.name, running: sessions.runs.all, overcommit: settings.overcommit, engines: pool.loads,
   })
   const offers = () => offersOf({ ...engines, engine: pool.whole, engines: pool.loads })

@@ -39,11 +39,11 @@ for (const { open, maxAppendBytes } of LIMITS)
   test(`${open} open sessions over three days: appends stay under ${maxAppendBytes / KIB} KiB`, async (t) => {
     t.timeout(1_200_000)
     const random = chanceOf(t).random('creates')
-    const memory = createMemoryEventStore()
-    const measured = withLargestAppends(memory)
-    const keyring = createMemoryKeyring()
     const midnight = Date.UTC(2026, 10, 21)
     let clock = 0
+    const memory = createMemoryEventStore(() => midnight + clock)
+    const measured = withLargestAppends(memory)
+    const keyring = createMemoryKeyring()
     const now = (): string => new Date(midnight + clock).toISOString().replace('Z', '000+00:00')
 
     /** Starts a process; `join` adds it as a worker. */
@@ -84,7 +84,7 @@ for (const { open, maxAppendBytes } of LIMITS)
       await Promise.all(
         toRelease.map(({ liveId }) =>
           actor.send({
-            command: { type: 'Release', liveId, at: now() },
+            command: { type: 'Release', liveId },
             commandId: environment.newId(),
             correlationId: environment.newId(),
             actor: `instance:${environment.instance}`,

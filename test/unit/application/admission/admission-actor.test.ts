@@ -43,7 +43,7 @@ const admit = ({ actor, environment }: Process, userId: number, vram: number, co
 
 const release = ({ actor, environment }: Process, liveId: number) =>
   actor.send({
-    command: { type: 'Release', liveId, at: environment.now() },
+    command: { type: 'Release', liveId },
     commandId: environment.newId(),
     correlationId: 'c',
     actor: 'service',

@@ -5,7 +5,6 @@ import type { PassTime } from '../../../../application/ports/engine.ts'
 import { initialState } from '../../../../domain/admission/state.ts'
 import { createRecordingLogger } from '../../../support/doubles/loggers.ts'
 import { reservation } from '../../domain/admission-samples.ts'
-import { createTestEnvironment } from '../../../support/doubles/environment.ts'
 
 const BASE = { id: 1, name: 'base', active: true, vram: 300, createdAt: '', updatedAt: null, ...NO_ABILITIES }
 
@@ -18,7 +17,7 @@ const world = (
     engine: { deviceOf: () => ({ name: 'cpu', lanes: 2 }), passTime: () => options.pass ?? null },
     catalogue: { models: () => [BASE] },
     admission: { state: () => state },
-    environment: createTestEnvironment(),
+    store: { now: () => Date.parse('2026-11-21T09:30:00Z') },
     logger,
     worker: 'gpu-0',
     running: () => options.running ?? [],

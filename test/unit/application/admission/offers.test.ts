@@ -10,7 +10,6 @@ import { initialState } from '../../../../domain/admission/state.ts'
 import { fold } from '../../../../domain/shared/decider.ts'
 import { admit, admitted, joined, reservation } from '../../domain/admission-samples.ts'
 import { specify } from '../../../support/tools/specify.ts'
-import { createTestEnvironment } from '../../../support/doubles/environment.ts'
 import { memberNamed, modelNamed, offersWith, plainModel, scriptedMembers } from './members.ts'
 
 const PAIR: TranslationPair = {
@@ -110,7 +109,7 @@ test('a process uses its own current figures instead of its announcement', (t) =
   const deps = {
     members,
     admission: { state: () => initialState },
-    environment: createTestEnvironment(),
+    store: { now: () => 0 },
     overcommit: 1,
   }
   const request = { model: plainModel('tiny'), needs: ['tiny'], maxDelay: 5 }

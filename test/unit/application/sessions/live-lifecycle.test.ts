@@ -51,7 +51,7 @@ test('a sender is admitted only by the worker that has the session', async (t) =
   t.like(await elsewhere(id)(), { left: { _tag: 'Superseded' } })
   right(
     await admission.send({
-      command: { type: 'Release', liveId: id, at: deps.environment.now() },
+      command: { type: 'Release', liveId: id },
       commandId: 'c',
       correlationId: 'c',
       actor: 'a',
