@@ -79,19 +79,23 @@ test('ends that were written while the clock was ahead delay no later one', asyn
   await service.stop()
 })
 
-for (const [clock, jump] of [['a year ahead', YEAR], ['an hour behind', -HOUR]] as const)
+for (const [what, jump, later] of [
+  ['the clock is set a year ahead and right again', YEAR, 0],
+  ['the clock is set an hour behind', -HOUR, -HOUR],
+  ['the machine sleeps for 8 hours', 8 * HOUR, 8 * HOUR],
+] as const)
   for (const [kept, options, afterMs] of [
     ['a minute', {}, 58_000],
     ['RETENTION_MAX', { retention: true, retentionMax: 30 * 24 * HOUR }, 30 * 24 * HOUR],
   ] as const)
-    test(`text is kept for ${kept}, although the clock is set ${clock} and right again`, async (t) => {
+    test(`text is kept for ${kept}, although ${what}`, async (t) => {
       const service = await serviceWith(options)
       const before = await service.end()
       await service.untilWaiting()
       service.set(jump)
       const during = await service.end()
       service.advance(afterMs - 1000)
-      service.set(0)
+      service.set(later)
       t.deepEqual(await service.readable([before, during]), [before, during])
       service.advance(1000)
       await service.untilReadable([before, during], [])

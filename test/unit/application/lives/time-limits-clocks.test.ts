@@ -49,7 +49,9 @@ const reconciledBy = async (aheadOfStore: { readonly writer?: number; readonly r
   }
 }
 
-for (const [clock, ahead] of [['two hours ahead', 2], ['25 hours ahead', 25], ['an hour behind', -1]] as const)
+for (const [clock, ahead] of [
+  ['two hours ahead', 2], ['a year ahead', 8766], ['an hour behind', -1], ['8 hours ahead after a sleep', 8],
+] as const)
   test(`a reconciler whose clock is ${clock} ends sessions by the clock of the store`, async (t) => {
     const { openAt, stop } = await reconciledBy({ reconciler: ahead * HOUR })
     for (let round = 0; round < 5; round++) await openAt(HOUR - 1000, '1,2')
