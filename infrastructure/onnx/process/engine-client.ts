@@ -72,7 +72,6 @@ export const createSpeechEngine = (options: {
       // The GPU gets enough tasks to fill a batch.
       return provider === 'cpu' ? workers : GPU_BATCH
     },
-    deviceOf: (task) => (task.kind === 'transcribe' ? deviceOf(task.job.model) : 'cpu'),
   })
   const folderOf = folderIn(models)
   return {

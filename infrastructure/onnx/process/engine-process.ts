@@ -5,7 +5,6 @@ import { createVoiceActivity } from '../voice-activity.ts'
 import { chooseProvider } from '../providers/execution-provider.ts'
 import type { ProviderChoice } from '../providers/execution-provider.ts'
 import { createLanes } from './lanes.ts'
-import type { WorkerPool } from './worker-pool.ts'
 import type { EngineRole, Reply, Request, Task } from './messages.ts'
 
 /**
@@ -43,38 +42,34 @@ const serve = async (role: EngineRole, gpu: string | undefined): Promise<void> =
   // Worker threads inherit the priority.
   if (NICENESS[role] > 0) setPriority(Math.min(LOWEST_PRIORITY, getPriority() + NICENESS[role]))
   const detectSpeech = createVoiceActivity()
-  let choice = ON_CPU
-  let pool: WorkerPool | null = null
+  // A terminal signals the whole process group. The parent finishes its sessions and then ends this process.
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined)
+  process.on('disconnect', () => die('the service has ended'))
+  const choice = role === 'speech' ? await chooseProvider(undefined, gpu) : ON_CPU
+  const { provider } = choice
+  let threads = 1
+  const pool = createLanes({ script: WORKERS[role], workers: () => threads, provider, onDeath: die, warn })
   const cancellations = new Map<number, AbortController>()
-  const perform = async (models: WorkerPool, id: number, task: Task): Promise<void> => {
+  const perform = async (id: number, task: Task): Promise<void> => {
     const cancellation = new AbortController()
     cancellations.set(id, cancellation)
     const outcome =
       task.kind === 'detect'
         ? await detectSpeech(task.samples, task.state).then(E.right, failed)
-        : await models.run(task, (loads) => reply({ kind: 'began', id, loads }), cancellation.signal)
+        : await pool.run(task, (loads) => reply({ kind: 'began', id, loads }), cancellation.signal)
     cancellations.delete(id)
     reply({ kind: 'outcome', id, outcome })
   }
   process.on('message', (request: Request) => {
     switch (request.kind) {
-      case 'configure': {
-        const { provider } = choice
-        pool = createLanes({ script: WORKERS[role], workers: request.workers, provider, onDeath: die, warn })
-        return
-      }
       case 'task':
-        if (pool === null) die('a task came before the configuration')
-        else void perform(pool, request.id, request.task)
+        threads = request.threads
+        void perform(request.id, request.task)
         return
       case 'cancel':
         cancellations.get(request.id)?.abort()
     }
   })
-  // A terminal signals the whole process group. The parent finishes its sessions and then ends this process.
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined)
-  process.on('disconnect', () => die('the service has ended'))
-  if (role === 'speech') choice = await chooseProvider(undefined, gpu)
   reply({ kind: 'ready', choice })
 }
 

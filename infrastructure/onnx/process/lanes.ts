@@ -23,13 +23,14 @@ const isForGpu = async (folder: string | null, provider: Provider): Promise<bool
 }
 
 /**
- * Starts the worker threads (lanes) of an engine process: one per core for the CPU, and one for the GPU, which runs its
+ * Starts the worker threads (lanes) of an engine process: `workers` for the CPU, and one for the GPU, which runs its
  * jobs in batches. Models with 8-bit weights run on the CPU. The CPU repeats a task that failed on the GPU. If the CPU
  * succeeds, this model stays on the CPU until it is loaded again.
  */
 export const createLanes = (options: {
   readonly script: URL
-  readonly workers: number
+  /** Returns how many threads may run tasks on the CPU. */
+  readonly workers: () => number
   readonly provider: Provider
   readonly onDeath: (reason: string) => void
   /** Writes a warning to the service's log. */
@@ -38,7 +39,7 @@ export const createLanes = (options: {
   const { script, workers, provider, onDeath, warn } = options
   const cpu = createWorkerPool({ script, size: workers, onDeath })
   if (provider === 'cpu') return cpu
-  const gpu = createWorkerPool({ script, size: 1, provider, batch: GPU_BATCH, onDeath })
+  const gpu = createWorkerPool({ script, size: () => 1, provider, batch: GPU_BATCH, onDeath })
   /** Models that failed on the GPU. */
   const failedOnGpu = new Set<string>()
   return {

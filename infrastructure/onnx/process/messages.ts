@@ -42,16 +42,16 @@ export type Outcome = Either<ModelLoadFailed | JobFailed, Result>
 /** From a worker thread with several tasks: the index of a task in the batch, and its outcome. */
 export type PlacedOutcome = readonly [index: number, outcome: Outcome]
 
-/** To the engine process. `configure` comes first, in answer to `ready`. */
+/** To the engine process, after `ready`. */
 export type Request =
-  | { readonly kind: 'configure'; readonly workers: number }
-  | { readonly kind: 'task'; readonly id: number; readonly task: Task }
+  /** `threads`: how many threads may now run tasks on the CPU. */
+  | { readonly kind: 'task'; readonly id: number; readonly task: Task; readonly threads: number }
   /** The outcome is not needed any more. It still comes, but sooner. */
   | { readonly kind: 'cancel'; readonly id: number }
 
 /** From the engine process. Each task gets one outcome, in any order. `began` precedes it, except for detection. */
 export type Reply =
-  /** The process can be configured. `choice` is the device of its models. */
+  /** The process takes tasks. `choice` is the device of its models. */
   | { readonly kind: 'ready'; readonly choice: ProviderChoice }
   /** A thread is about to run the task. `loads`: the thread loads the model first. */
   | { readonly kind: 'began'; readonly id: number; readonly loads: boolean }

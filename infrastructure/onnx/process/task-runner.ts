@@ -17,7 +17,7 @@ import { createWidth } from './width.ts'
 export interface TaskRunner {
   /** Runs a task. An aborted `signal` cancels it, and its outcome comes soon. */
   readonly run: (task: Task, signal?: AbortSignal) => Promise<Outcome>
-  /** Returns the number of tasks that the process runs at a time on a device, without detection. */
+  /** Returns the number of tasks that the process may run at a time on a device, without detection. */
   readonly widthOf: (device: Device['name']) => number
   readonly pid: () => number | undefined
   readonly close: () => Promise<void>
@@ -53,6 +53,8 @@ const isDetection = ({ task }: Pending): boolean => task.kind === 'detect'
  * - A process hangs when a task takes longer than its limit, or when the process sends nothing for too long. It is then
  *   killed. The time that a task waits does not count, except for detection.
  * - When memory runs out, the system sends SIGKILL. Then half as many tasks run at a time.
+ *
+ * Every other task is sent at once: it waits in the process until a thread can run it.
  */
 export const createTaskRunner = (options: {
   readonly role: EngineRole
@@ -63,12 +65,10 @@ export const createTaskRunner = (options: {
   readonly limits: TaskLimits
   /** Returns how many tasks the device of `provider` runs at a time. `workers` is this number for the CPU. */
   readonly widthOn?: (provider: Provider) => number
-  /** Returns the device that runs a task. */
-  readonly deviceOf?: (task: Task) => Device['name']
   readonly startChild?: typeof startEngineChild
 }): TaskRunner => {
   const { role, logger, limits, workers } = options
-  const { widthOn = () => workers, deviceOf = () => 'cpu', startChild = startEngineChild } = options
+  const { widthOn = () => workers, startChild = startEngineChild } = options
   const width = createWidth(workers, () => performance.now())
   const inFlight = new Map<number, Pending>()
   const detections: Array<Pending> = []
@@ -100,8 +100,6 @@ export const createTaskRunner = (options: {
 
   /** After a kill because of memory, both devices run fewer tasks. */
   const widthOf = (device: Device['name']): number => Math.min(width.now(), device === 'cpu' ? workers : deviceWidth)
-  const workingOn = (device: Device['name']): number =>
-    [...inFlight.values()].filter((pending) => !isDetection(pending) && deviceOf(pending.task) === device).length
 
   const send = (pending: Pending): void => {
     pending.begunAt = null
@@ -109,22 +107,18 @@ export const createTaskRunner = (options: {
     if (inFlight.size === 1) watchProcess()
     // Detection runs on the main thread, which cannot report the begin of a task while it hangs.
     if (isDetection(pending)) watchdog.watch(pending.id, limits.detect)
-    child?.send({ kind: 'task', id: pending.id, task: pending.task })
+    child?.send({ kind: 'task', id: pending.id, task: pending.task, threads: widthOf('cpu') })
   }
-
-  /** Returns the position of the first task whose device is not full. */
-  const nextWaiting = (): number => waiting.findIndex(({ task }) => workingOn(deviceOf(task)) < widthOf(deviceOf(task)))
 
   const pump = (): void => {
     if (!ready) return
     detections.splice(0).forEach(send)
-    if (workingOn('cpu') + workingOn('gpu') === 0) {
+    if ([...inFlight.values()].every(isDetection)) {
       onTrial = trials[0] ?? null
       trials = trials.slice(1)
       onTrial?.forEach(send)
     }
-    if (onTrial !== null || trials.length > 0) return
-    for (let at = nextWaiting(); at !== -1; at = nextWaiting()) waiting.splice(at, 1).forEach(send)
+    if (onTrial === null && trials.length === 0) waiting.splice(0).forEach(send)
   }
 
   const onOutcome = (id: number, outcome: Outcome): void => {
@@ -145,7 +139,6 @@ export const createTaskRunner = (options: {
     width.resize(Math.max(workers, deviceWidth))
     const { provider, why } = choice
     logger.info({ engine: role, provider, why }, `models run on ${provider}`)
-    child?.send({ kind: 'configure', workers })
   }
 
   const onReply = (reply: Reply): void => {

@@ -77,7 +77,8 @@ const CHECKS_PER_PERIOD = 6
  */
 export const createWorkerPool = (options: {
   readonly script: URL
-  readonly size: number
+  /** Returns the number of threads. It may grow. */
+  readonly size: () => number
   readonly provider?: Provider
   readonly batch?: number
   readonly keep?: Keep
@@ -126,8 +127,8 @@ export const createWorkerPool = (options: {
     if (prepared !== undefined) return prepared
     if (model !== null && copiesOf(model) > 0 && tasksOf(model) <= copiesOf(model)) return null
     const [emptiest] = idle.toSorted((a, b) => a.models.size - b.models.size)
-    if (emptiest !== undefined && (emptiest.models.size === 0 || members.length === options.size)) return emptiest
-    return members.length < options.size ? start() : null
+    if (emptiest !== undefined && (emptiest.models.size === 0 || members.length >= options.size())) return emptiest
+    return members.length < options.size() ? start() : null
   }
 
   /** Returns the job and the waiting jobs of its model that fit in one batch. */

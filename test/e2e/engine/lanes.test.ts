@@ -42,7 +42,7 @@ const comparableOutcome = (outcome: Outcome): Outcome => {
 
 test('a pass on the CPU reports its processor time', async (t) => {
   keepProcessAlive(t)
-  const pool = createWorkerPool({ script: WORKER, size: 1, onDeath: (reason) => t.fail(reason) })
+  const pool = createWorkerPool({ script: WORKER, size: () => 1, onDeath: (reason) => t.fail(reason) })
   const outcome = await pool.run(job(simon), () => undefined)
   const hypothesis = E.isRight(outcome) ? (outcome.right as Hypothesis) : undefined
   t.true((hypothesis?.busySeconds ?? 0) > 0)
@@ -52,7 +52,7 @@ test('a worker runs the waiting jobs of a model as one batch, and an invalid job
   keepProcessAlive(t)
   const deaths: Array<string> = []
   const begun: Array<number> = []
-  const pool = createWorkerPool({ script: WORKER, size: 1, batch: 4, onDeath: (reason) => deaths.push(reason) })
+  const pool = createWorkerPool({ script: WORKER, size: () => 1, batch: 4, onDeath: (reason) => deaths.push(reason) })
   const run = (tasks: ReadonlyArray<Task>): Promise<ReadonlyArray<Outcome>> =>
     Promise.all(tasks.map(async (task, index) => comparableOutcome(await pool.run(task, () => begun.push(index)))))
   const [ofSimon, ofSheep] = await run([job(simon)]).then(async ([first]) => [
@@ -86,7 +86,7 @@ test('models with 8-bit weights, and models that do not load on the GPU, run on 
   // With or without a GPU, `cuda` fails here, because its library is not installed.
   const lanes = createLanes({
     script: WORKER,
-    workers: 1,
+    workers: () => 1,
     provider: 'cuda',
     onDeath: (reason) => t.fail(reason),
     warn: (line) => warnings.push(line),
@@ -110,7 +110,7 @@ test('if a GPU lacks memory, the CPU runs the model until its next load', async 
   const warnings: Array<string> = []
   const lanes = createLanes({
     script: FAILING_WORKER,
-    workers: 1,
+    workers: () => 1,
     provider: 'webgpu',
     onDeath: (reason) => t.fail(reason),
     warn: (line) => warnings.push(line),
@@ -134,7 +134,7 @@ test('if a GPU lacks memory, the CPU runs the model until its next load', async 
 
 test('a waiting job and a running job end when they are cancelled', async (t) => {
   keepProcessAlive(t)
-  const pool = createWorkerPool({ script: WORKER, size: 1, onDeath: (reason) => t.fail(reason) })
+  const pool = createWorkerPool({ script: WORKER, size: () => 1, onDeath: (reason) => t.fail(reason) })
   const [running, waiting] = [new AbortController(), new AbortController()]
   const outcomes = await Promise.all([
     pool.run(job(simon), () => running.abort(), running.signal),

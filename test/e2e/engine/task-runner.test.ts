@@ -142,15 +142,16 @@ test('an overdue task fails, and the task that ran with it does not', async (t) 
 })
 
 test('each SIGKILL halves the number of parallel tasks, down to one', async (t) => {
-  const { runner, transcribe, die, inFlight, logger, started } = scriptedProcesses(t, { workers: 4 })
+  const { runner, transcribe, die, inFlight, logger, started, threads } = scriptedProcesses(t, { workers: 4 })
   const outcomes = ['a', 'b', 'c', 'd', 'e', 'f'].map(transcribe)
-  await eventually(() => assert.equal(inFlight().length, 4))
+  await eventually(() => assert.equal(inFlight().length, 6))
   for (const width of [2, 1, 1]) {
     const startedBefore = started()
     die('SIGKILL')
     t.is(runner.widthOf('cpu'), width)
     await eventually(() => assert.ok(started() > startedBefore && inFlight().length > 0))
     t.true(inFlight().length <= width)
+    t.is(threads(), width)
   }
   t.true(logger.lines.some(({ message, fields }) => message === 'engine process died' && fields['tasksAtATime'] === 1))
   await runner.close()
@@ -167,15 +168,11 @@ test('a death by SIGSEGV does not change the number of parallel tasks', async (t
   await outcome
 })
 
-test('waiting jobs for the CPU do not delay jobs for the GPU', async (t) => {
-  const { runner, transcribe, until, answer } = scriptedProcesses(t, { workers: 2, onGpu: 3 })
-  const outcomes = ['a', 'b', 'c', 'd', 'gpu 1', 'gpu 2', 'gpu 3', 'gpu 4'].map(transcribe)
-  await until('a', 'b', 'gpu 1', 'gpu 2', 'gpu 3')
-  t.deepEqual([runner.widthOf('cpu'), runner.widthOf('gpu')], [2, 3])
-  answer('gpu 2')
-  await until('a', 'b', 'gpu 1', 'gpu 3', 'gpu 4')
-  answer('a')
-  await until('b', 'c', 'gpu 1', 'gpu 3', 'gpu 4')
+test('all tasks are sent at once, with the number of CPU threads that may run', async (t) => {
+  const { runner, transcribe, detect, until, threads } = scriptedProcesses(t, { workers: 2, onGpu: 3 })
+  const outcomes = [...['a', 'b', 'c', 'd'].map(transcribe), detect()]
+  await until('a', 'b', 'c', 'd', 'detect')
+  t.deepEqual([threads(), runner.widthOf('cpu'), runner.widthOf('gpu')], [2, 2, 3])
   await runner.close()
   await Promise.all(outcomes)
 })

@@ -13,7 +13,7 @@ const poolOf = (t: ExecutionContext, keep: { readonly further: number; readonly 
   // The threads of a pool do not keep the test process alive.
   const timer = setInterval(() => undefined, 60_000)
   t.teardown(() => clearInterval(timer))
-  const pool = createWorkerPool({ script: WORKER, size: 2, keep, onDeath: (reason) => t.fail(reason) })
+  const pool = createWorkerPool({ script: WORKER, size: () => 2, keep, onDeath: (reason) => t.fail(reason) })
   const begun: Array<string> = []
   const transcribe = (model: string) => {
     const task: Task = { kind: 'transcribe', job: { model, language: 'en', samples: new Int16Array(1) }, folder: null }

@@ -26,13 +26,6 @@ export const engineCostMutants: ReadonlyArray<Mutant> = [
     rows: ['CPU jobs do not delay sessions on the GPU'], test: SCHEDULER,
   },
   {
-    file: 'infrastructure/onnx/process/task-runner.ts',
-    before: 'waiting.findIndex(({ task }) => workingOn(deviceOf(task)) < widthOf(deviceOf(task)))',
-    after: '(waiting.length === 0 || inFlight.size >= width.now() ? -1 : 0)',
-    rows: ['waiting jobs for the CPU do not delay jobs for the GPU'],
-    test: 'test/e2e/engine/task-runner.test.ts',
-  },
-  {
     file: 'infrastructure/onnx/process/worker-pool.ts',
     before: 'if (model !== null && copiesOf(model) > 0 && tasksOf(model) <= copiesOf(model)) return null',
     after: '',

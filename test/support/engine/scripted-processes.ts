@@ -12,7 +12,7 @@ import { createRecordingLogger } from '../doubles/loggers.ts'
 interface ScriptedOptions {
   readonly workers?: number
   readonly limits?: Partial<TaskLimits>
-  /** Number of tasks at a time on the GPU, which runs models named `gpu …`. Absent: no GPU. */
+  /** Number of tasks at a time on the GPU. Absent: no GPU. */
   readonly onGpu?: number
 }
 
@@ -20,7 +20,7 @@ interface ScriptedOptions {
 export const scriptedProcesses = (t: ExecutionContext, options: ScriptedOptions = {}) => {
   const { workers = 4, limits, onGpu } = options
   let events: EngineChildEvents | null = null
-  let started = 0
+  let [started, threads] = [0, 0]
   let inFlight: ReadonlyArray<{ readonly id: number; readonly task: Task }> = []
   const startChild: typeof startEngineChild = (_role, _execArgv, handlers) => {
     events = handlers
@@ -35,7 +35,9 @@ export const scriptedProcesses = (t: ExecutionContext, options: ScriptedOptions 
       handlers.onReply({ kind: 'ready', choice: { provider: onGpu === undefined ? 'cpu' : 'cuda', why: 'scripted' } }),
     )
     const send = (request: Request): void => {
-      if (request.kind === 'task') inFlight = [...inFlight, request]
+      if (request.kind !== 'task') return
+      inFlight = [...inFlight, request]
+      threads = request.threads
     }
     return { pid: started, send, stop: () => exit('stopped'), abandon: exit }
   }
@@ -49,7 +51,6 @@ export const scriptedProcesses = (t: ExecutionContext, options: ScriptedOptions 
     startChild,
     limits: { detect: 60_000, load: 60_000, passes, ...limits },
     widthOn: () => onGpu ?? workers,
-    deviceOf: (task) => (task.kind === 'transcribe' && task.job.model.startsWith('gpu') ? 'gpu' : 'cpu'),
   })
   t.teardown(runner.close)
 
@@ -64,6 +65,7 @@ export const scriptedProcesses = (t: ExecutionContext, options: ScriptedOptions 
     runner,
     logger,
     started: () => started,
+    threads: () => threads,
     inFlight: () => inFlight.map(nameOf),
     transcribe: (name: string): Promise<Outcome> => {
       const job = { model: name, language: 'en', samples: new Int16Array(1) }
