@@ -3,6 +3,8 @@ export interface LruCache<K, V> {
   readonly get: (key: K) => V | undefined
   readonly set: (key: K, value: V) => void
   readonly delete: (key: K) => void
+  /** Returns the entries, the least recently used first. They may be deleted meanwhile. */
+  readonly entries: () => Iterable<readonly [K, V]>
 }
 
 /** Keeps at most `maxEntries` entries. */
@@ -22,5 +24,6 @@ export const createLruCache = <K, V>(maxEntries: number): LruCache<K, V> => {
     },
     set,
     delete: (key) => void entries.delete(key),
+    entries: () => entries,
   }
 }

@@ -1,3 +1,4 @@
+import { createLruCache } from '../lru-cache.ts'
 import type { Logger } from '../ports/environment.ts'
 import type { LiveBus, LiveSignal } from './signals.ts'
 
@@ -18,7 +19,7 @@ interface Subscription {
  */
 export const createLiveBus = ({ logger }: { readonly logger: Logger }): LiveBus => {
   const topics = new Map<number, ReadonlyArray<Subscription>>()
-  const ends = new Map<number, LiveSignal>()
+  const ends = createLruCache<number, LiveSignal>(REMEMBERED_ENDS)
 
   const deliver = (liveId: number, subscription: Subscription, signal: LiveSignal): void => {
     try {
@@ -28,16 +29,10 @@ export const createLiveBus = ({ logger }: { readonly logger: Logger }): LiveBus 
     }
   }
 
-  const rememberEnd = (liveId: number, signal: LiveSignal): void => {
-    ends.set(liveId, signal)
-    const oldest = ends.size > REMEMBERED_ENDS ? ends.keys().next().value : undefined
-    if (oldest !== undefined) ends.delete(oldest)
-  }
-
   return {
     publish: (liveId, signal) => {
-      if (ends.has(liveId)) return
-      if (signal.kind === 'ended') rememberEnd(liveId, signal)
+      if (ends.get(liveId) !== undefined) return
+      if (signal.kind === 'ended') ends.set(liveId, signal)
       // Arrays are replaced, not changed, so the loop sees a fixed list of subscribers.
       for (const subscription of topics.get(liveId) ?? [])
         if (subscription.active) deliver(liveId, subscription, signal)

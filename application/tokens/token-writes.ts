@@ -12,6 +12,7 @@ import type { Caller } from '../caller.ts'
 import type { Unavailable } from '../errors.ts'
 import { handleCommand } from '../log/handle-command.ts'
 import type { WriteDeps } from '../log/handle-command.ts'
+import { createLruCache } from '../lru-cache.ts'
 import { TOKEN_LISTS } from '../ports/projector.ts'
 import type { Projector } from '../ports/projector.ts'
 import type { ApiTokenView, IdsOfUser } from '../ports/read-models.ts'
@@ -49,7 +50,7 @@ export const openTokenWrites = (deps: TokenWriteDeps): TokenWrites => {
   const handle = handleCommand(deps)
   const inTurn = createTurns()
   /** Tokens that this process issued or revoked, by id. The read models may not show them yet. */
-  const unlisted = new Map<number, { readonly owner: number; readonly isIssued: boolean }>()
+  const unlisted = createLruCache<number, { readonly owner: number; readonly isIssued: boolean }>(MAX_UNLISTED)
 
   return {
     send: (caller, tokenId, command, commandId) => async () => {
@@ -63,15 +64,13 @@ export const openTokenWrites = (deps: TokenWriteDeps): TokenWrites => {
         await Promise.all([tokens.whenSeen(position), projector.whenProjected(TOKEN_LISTS, position)])
       if (command.type === 'Issue') unlisted.set(tokenId, { owner: command.data.userId, isIssued: true })
       if (command.type === 'Revoke') unlisted.set(tokenId, { owner: command.userId, isIssued: false })
-      const [oldest] = unlisted.keys()
-      if (unlisted.size > MAX_UNLISTED && oldest !== undefined) unlisted.delete(oldest)
       return E.right(state)
     },
 
     countOf: async (userId) => {
       const listed = await tokenIdsOf(userId)()
       const ids = new Set(E.isRight(listed) ? listed.right : [])
-      for (const [tokenId, { owner, isIssued }] of unlisted) {
+      for (const [tokenId, { owner, isIssued }] of unlisted.entries()) {
         if (owner !== userId) continue
         if (E.isRight(listed) && ids.has(tokenId) === isIssued) unlisted.delete(tokenId)
         else if (isIssued) ids.add(tokenId)

@@ -9,6 +9,7 @@ import type { WriteDeps } from '../log/handle-command.ts'
 import { originOf } from '../log/origin.ts'
 import { storeInstant } from '../store-time.ts'
 import { loadState } from '../log/states/load-state.ts'
+import { createLruCache } from '../lru-cache.ts'
 import type { Logger } from '../ports/environment.ts'
 
 export interface FailureCountDeps extends WriteDeps {
@@ -30,14 +31,7 @@ const SUCCESS_SECONDS = 30 * FAILURE_SECONDS
  */
 export const createFailureCounts = (deps: FailureCountDeps) => {
   const { store, logger } = deps
-  const remembered = new Map<string, LoginFailures>()
-
-  const remember = (hash: string, state: LoginFailures): void => {
-    remembered.delete(hash)
-    remembered.set(hash, state)
-    const [oldest] = remembered.keys()
-    if (remembered.size > MAX_REMEMBERED && oldest !== undefined) remembered.delete(oldest)
-  }
+  const remembered = createLruCache<string, LoginFailures>(MAX_REMEMBERED)
 
   const recall = (hash: string, otherwise = loginFailuresDecider.initialState): LoginFailures =>
     remembered.get(hash) ?? otherwise
@@ -97,10 +91,11 @@ export const createFailureCounts = (deps: FailureCountDeps) => {
     if (E.isRight(decided) && decided.right.length === 0) return
     const hasOwnStream = isUser || type !== 'Fail' || before.succeededAt !== null
     const stored = await (hasOwnStream ? storeOwn(hash, command) : storeShared(hash, before, command.at))
-    if (E.isRight(stored)) return remember(hash, stored.right)
+    if (E.isRight(stored)) return remembered.set(hash, stored.right)
     logger.warn({ reason: stored.left._tag }, 'a login attempt is counted in memory only')
     const inMemory = loginFailuresDecider.decide(command, recall(hash, before))
-    if (E.isRight(inMemory)) remember(hash, inMemory.right.reduce(loginFailuresDecider.evolve, recall(hash, before)))
+    if (E.isRight(inMemory))
+      remembered.set(hash, inMemory.right.reduce(loginFailuresDecider.evolve, recall(hash, before)))
   }
 
   return { load, record }

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 import { mapInSlices } from '../../application/concurrency.ts'
+import { createLruCache } from '../../application/lru-cache.ts'
 import type {
   KeyErased,
   KeyMissing,
@@ -50,30 +51,6 @@ export const readOnlyStorage = ({ find, close }: Pick<KeyStorage, 'find' | 'clos
   }
 }
 
-/** Keeps the most recently used keys unwrapped in memory. */
-const keyCache = () => {
-  const keys = new Map<string, Uint8Array>()
-  return {
-    get: (name: string): Uint8Array | undefined => {
-      const key = keys.get(name)
-      if (key === undefined) return undefined
-      keys.delete(name)
-      keys.set(name, key)
-      return key
-    },
-    set: (name: string, key: Uint8Array): void => {
-      keys.set(name, key)
-      const [oldest] = keys.keys()
-      if (keys.size > MAX_CACHED && oldest !== undefined) keys.delete(oldest)
-    },
-    // The bytes are not overwritten: a concurrent encryption may still use this key, and must not encrypt with zeros.
-    drop: (name: string): boolean => keys.delete(name),
-    keepOnly: (names: ReadonlySet<string>): void => {
-      for (const name of keys.keys()) if (!names.has(name)) keys.delete(name)
-    },
-  }
-}
-
 /** A keyring whose keys other processes can erase, so its cache must follow them. */
 export interface SharedKeyring extends Keyring {
   /** Drops keys from memory that another process erased. */
@@ -107,7 +84,11 @@ export const openKeyring = async (storage: KeyStorage, masterKey: Uint8Array): P
     }
   }
 
-  const cache = keyCache()
+  /**
+   * The most recently used keys, unwrapped. The bytes of a dropped key are not overwritten: a concurrent encryption may
+   * still use it, and must not encrypt with zeros.
+   */
+  const cache = createLruCache<string, Uint8Array>(MAX_CACHED)
   /** Keys that have encrypted stored text but are not in the storage. */
   const missing = new Set<string>()
   /** Streams with envelopes (encrypted values) that were made for another stream or member. */
@@ -190,12 +171,13 @@ export const openKeyring = async (storage: KeyStorage, masterKey: Uint8Array): P
 
   const forget: SharedKeyring['forget'] = (names) => {
     erasures += 1
-    for (const name of names) cache.drop(name)
+    for (const name of names) cache.delete(name)
   }
 
   const keepOnly: SharedKeyring['keepOnly'] = (names) => {
     erasures += 1
-    cache.keepOnly(new Set(names))
+    const kept = new Set(names)
+    for (const [name] of cache.entries()) if (!kept.has(name)) cache.delete(name)
   }
 
   const erase: Keyring['erase'] = (names) => async () => {

@@ -9,6 +9,7 @@ import type { Superseded, Unavailable } from '../../errors.ts'
 import { sealEvents } from '../../log/event-serialization.ts'
 import { appendWithRetries } from '../../log/handle-command.ts'
 import type { WriteDeps } from '../../log/handle-command.ts'
+import { createLruCache } from '../../lru-cache.ts'
 import type { ExpectedRevision, StoredEvent } from '../../ports/event-store.ts'
 import { lastTermOf, LOOK_BACK_EVENTS } from '../terms/fence-segments.ts'
 
@@ -52,14 +53,11 @@ const isSameFinal = (event: StoredEvent, data: Segment): boolean => {
  * later term has fenced the stream.
  */
 export const recordSegment = (deps: WriteDeps): RecordSegment => {
-  const bySession = new Map<number, SessionWrites>()
+  const bySession = createLruCache<number, SessionWrites>(MAX_REMEMBERED)
 
   const writesOf = (liveId: number): SessionWrites => {
     const writes: SessionWrites = bySession.get(liveId) ?? { last: null, term: FIRST_TERM, tail: Promise.resolve() }
-    bySession.delete(liveId)
     bySession.set(liveId, writes)
-    const [oldest] = bySession.keys()
-    if (bySession.size > MAX_REMEMBERED && oldest !== undefined) bySession.delete(oldest)
     return writes
   }
 

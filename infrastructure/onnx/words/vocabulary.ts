@@ -1,6 +1,7 @@
 import type { Tokenizer } from '@huggingface/tokenizers'
 import { UNSPACED } from '../../../domain/transcript/unspaced.ts'
 import type { Vocabulary } from '../../../application/ports/engine.ts'
+import { createLruCache } from '../../../application/lru-cache.ts'
 import { createHotwords } from './hotwords.ts'
 import type { Hotwords, Spelling } from './hotwords.ts'
 
@@ -30,7 +31,7 @@ export const createVocabularies = (
   decodeText: (tokens: ReadonlyArray<number>) => string,
   endOfText: number,
 ): ((vocabulary: Vocabulary | undefined) => DecoderVocabulary) => {
-  const ready = new Map<string, DecoderVocabulary>()
+  const ready = createLruCache<string, DecoderVocabulary>(MAX_CACHED)
   const borders = new Map<number, boolean>()
 
   /** Encodes a text, without the model's special tokens. */
@@ -64,10 +65,7 @@ export const createVocabularies = (
     if (vocabulary === undefined) return NOTHING
     const key = JSON.stringify(vocabulary)
     const encoded = ready.get(key) ?? encode(vocabulary)
-    ready.delete(key)
     ready.set(key, encoded)
-    const [oldest] = ready.keys()
-    if (ready.size > MAX_CACHED && oldest !== undefined) ready.delete(oldest)
     return encoded
   }
 }

@@ -3,6 +3,7 @@ import { setImmediate } from 'node:timers/promises'
 import * as E from 'fp-ts/lib/Either.js'
 import * as O from 'fp-ts/lib/Option.js'
 import { ROWS_AT_ONCE } from '../../../application/concurrency.ts'
+import { createLruCache } from '../../../application/lru-cache.ts'
 import { OUTRANKED } from '../../../application/ports/documents.ts'
 import type {
   Checkpoint,
@@ -25,14 +26,12 @@ import { openWriter } from '../writer.ts'
 
 const MAX_STATEMENTS = 100
 
-/** Caches prepared statements by their text and drops the oldest first. */
+/** Caches prepared statements by their text. */
 const statementCache = (database: DatabaseSync): ((sql: string) => StatementSync) => {
-  const statements = new Map<string, StatementSync>()
+  const statements = createLruCache<string, StatementSync>(MAX_STATEMENTS)
   return (sql) => {
     const statement = statements.get(sql) ?? database.prepare(sql)
     statements.set(sql, statement)
-    const [oldest] = statements.keys()
-    if (statements.size > MAX_STATEMENTS && oldest !== undefined) statements.delete(oldest)
     return statement
   }
 }

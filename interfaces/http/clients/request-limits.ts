@@ -2,6 +2,7 @@ import * as E from 'fp-ts/lib/Either.js'
 import { unitsOf } from '../../../application/budget.ts'
 import type { Caller } from '../../../application/caller.ts'
 import type { TooManyRequests } from '../../../application/errors.ts'
+import { createLruCache } from '../../../application/lru-cache.ts'
 import type { Environment } from '../../../application/ports/environment.ts'
 import { createFailureLimit } from './failure-limit.ts'
 
@@ -59,14 +60,8 @@ export const createBuckets = (
   maxClients: number,
   burstSeconds = BURST_SECONDS,
 ) => {
-  const fullAt = new Map<string, number>()
+  const fullAt = createLruCache<string, number>(maxClients)
   const step = 1000 / perSecond
-  const store = (client: string, time: number): void => {
-    fullAt.delete(client)
-    fullAt.set(client, time)
-    const [oldest] = fullAt.keys()
-    if (fullAt.size > maxClients && oldest !== undefined) fullAt.delete(oldest)
-  }
   /** Returns the verdict about a client whose bucket will be full at `time`. */
   const verdictAt = (time: number): Verdict => {
     const excess = time - monotonic() - burstSeconds * 1000
@@ -77,13 +72,13 @@ export const createBuckets = (
       const now = monotonic()
       const before = Math.max(now, fullAt.get(client) ?? now)
       const verdict = verdictAt(before + step)
-      store(client, E.isLeft(verdict) ? before : before + step)
+      fullAt.set(client, E.isLeft(verdict) ? before : before + step)
       return verdict
     },
     check: (client: string): Verdict => verdictAt(fullAt.get(client) ?? 0),
     /** Counts what a request has cost beyond 1. It is not refused any more, but the next one may be. */
     charge: (client: string, units: number): void =>
-      store(client, Math.max(monotonic(), fullAt.get(client) ?? 0) + units * step),
+      fullAt.set(client, Math.max(monotonic(), fullAt.get(client) ?? 0) + units * step),
   }
 }
 

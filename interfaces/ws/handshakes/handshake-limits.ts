@@ -1,4 +1,5 @@
 import * as E from 'fp-ts/lib/Either.js'
+import { createLruCache } from '../../../application/lru-cache.ts'
 import type { Environment } from '../../../application/ports/environment.ts'
 import type { SocketRole } from '../../../application/ports/read-models.ts'
 import { createFailureLimit } from '../../http/clients/failure-limit.ts'
@@ -52,20 +53,14 @@ export const createHandshakeLimits = (
   if (failuresPerMinute === 0) return NO_LIMITS
   const failures = createFailureLimit(environment, failuresPerMinute)
   const { take } = createBuckets(environment.monotonic, PER_SECOND, MAX_KNOWN_TOKENS, BURST_SECONDS)
-  const knownTokens = new Set<string>()
-
-  const remember = (pair: string): void => {
-    knownTokens.delete(pair)
-    knownTokens.add(pair)
-    const [oldest] = knownTokens
-    if (knownTokens.size > MAX_KNOWN_TOKENS && oldest !== undefined) knownTokens.delete(oldest)
-  }
+  const knownTokens = createLruCache<string, true>(MAX_KNOWN_TOKENS)
 
   return {
     // A long token always passes, because other clients may share the address. A short token passes only if the same
     // address used it before. Otherwise an attacker could still guess tokens above the limit.
     mayTry: (address, token) =>
-      token.length >= MIN_UNGUESSABLE_CHARS || !failures.isReached(address) || knownTokens.has(`${address} ${token}`),
+      token.length >= MIN_UNGUESSABLE_CHARS || !failures.isReached(address)
+      || knownTokens.get(`${address} ${token}`) === true,
     mayReadLog: (address) => !failures.isReached(address),
     countWrong: (address) => {
       const isReached = failures.isReached(address)
@@ -73,7 +68,7 @@ export const createHandshakeLimits = (
       return isReached ? TOO_MANY_WRONG : null
     },
     countValid: (address, token, { liveId, role }) => {
-      if (token.length < MIN_UNGUESSABLE_CHARS) remember(`${address} ${token}`)
+      if (token.length < MIN_UNGUESSABLE_CHARS) knownTokens.set(`${address} ${token}`, true)
       const taken = take(`${address} ${liveId} ${role}`)
       return E.isLeft(taken) ? tooMany(taken.left.seconds) : null
     },

@@ -33,7 +33,7 @@ export const engineCostMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'infrastructure/onnx/process/worker-pool.ts',
-    before: 'emptiest.models.size === 0 || members.length === options.size',
+    before: 'emptiest.models.size === 0 || members.length >= options.size()',
     after: 'emptiest.models.size >= 0',
     rows: ['a task waits for the thread that has its model'], test: POOL,
   },

@@ -60,9 +60,9 @@ export const formerSurvivorMutants: ReadonlyArray<Mutant> = [
     test: ERASURE_RULES,
   },
   {
-    file: 'infrastructure/keys/keyring.ts',
-    before: 'keys.size > MAX_CACHED &&',
-    after: 'keys.size < 0 &&',
+    file: 'application/lru-cache.ts',
+    before: 'entries.size > maxEntries &&',
+    after: 'entries.size < 0 &&',
     rows: ['the ten thousand keys used last stay in memory; others are read from storage'], test: KEYRING_CACHE,
   },
   {

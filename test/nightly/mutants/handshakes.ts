@@ -53,7 +53,7 @@ export const handshakeMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'interfaces/ws/handshakes/handshake-limits.ts',
-    before: ' || knownTokens.has(`${address} ${token}`)',
+    before: '\n      || knownTokens.get(`${address} ${token}`) === true',
     after: '',
     rows: ['a guessable token gets 429 from a blocked address, unless it connected from there before'],
     test: HANDSHAKE_LIMITS,

@@ -21,14 +21,14 @@ export const keyMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'infrastructure/keys/keyring.ts',
-    before: 'for (const name of names) cache.drop(name)',
+    before: 'for (const name of names) cache.delete(name)',
     after: '',
     rows: ['an erased key neither opens nor seals, and other keys keep working'], test: CONTRACT_SQLITE_KEYRING,
   },
   {
-    file: 'infrastructure/keys/keyring.ts',
-    before: '      keys.delete(name)\n      keys.set(name, key)\n      return key',
-    after: '      return key',
+    file: 'application/lru-cache.ts',
+    before: '      if (value !== undefined) set(key, value)\n',
+    after: '',
     rows: ['the ten thousand keys used last stay in memory; others are read from storage'], test: KEYRING_CACHE,
   },
   {

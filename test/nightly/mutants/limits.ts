@@ -21,9 +21,9 @@ export const limitMutants: ReadonlyArray<Mutant> = [
     rows: ['D57'], test: REQUEST_LIMITS,
   },
   {
-    file: LIMITS,
-    before: '    fullAt.delete(client)\n',
-    after: '',
+    file: 'application/lru-cache.ts',
+    before: '    entries.delete(key)\n    entries.set',
+    after: '    entries.set',
     rows: ['D57'], test: REQUEST_LIMITS,
   },
   {

@@ -226,8 +226,8 @@ export const memberMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'infrastructure/keys/keyring.ts',
-    before: '    erasures += 1\n    for (const name of names) cache.drop(name)',
-    after: '    for (const name of names) cache.drop(name)',
+    before: '    erasures += 1\n    for (const name of names) cache.delete(name)',
+    after: '    for (const name of names) cache.delete(name)',
     rows: ['a value that was read before the erasure is not cached after it'], test: ERASED_KEYS,
   },
   {

@@ -48,8 +48,8 @@ const PURE_PACKAGES = /^(fp-ts|io-ts)(\/|$)/
 const BROWSER_PACKAGES = /^(preact|preact\/hooks|@preact\/signals|uqr)$/
 const PACKAGE = /^(?!(domain|application|infrastructure|projections|interfaces|test|bench|tools)\/)/
 
-/** Adapters and read models may also import the ports, and the few helpers for concurrency. */
-const OFFERED = [/^application\/ports\//, /^application\/(concurrency|outages|turns|waiting)\.ts$/]
+/** Adapters and read models may also import the ports, and a few helpers. */
+const OFFERED = [/^application\/ports\//, /^application\/(concurrency|lru-cache|outages|turns|waiting)\.ts$/]
 
 /** All allowed arrows (docs/architecture.md). The first matching row applies to a file. */
 const ARROWS: ReadonlyArray<Arrow> = [
