@@ -47,7 +47,7 @@ export interface RunSessionOptions extends SessionServices, Pick<CaptionsOptions
   readonly track: (work: Promise<unknown>) => void
   /** Called when audio of the source is missing. */
   readonly lost: (seconds: number) => void
-  /** Called when the end is stored, but the log has not reported it in time. */
+  /** Called when the end is stored, unless the log may report another cause. */
   readonly ended: (cause: EndCause) => void
   /** Called when the session has nothing to keep. */
   readonly unused: () => void
@@ -141,7 +141,7 @@ export const runSession = (options: RunSessionOptions) => {
       const isDurable = await writes.add('end', async () => E.map((reached: Position | null) => {
         position = reached
       })(await lifecycle.endLive(liveId, { term, ...end })()))
-      take('endStored')
+      take('endStored', position !== null)
       stored.resolve(isDurable ? { position } : null)
     },
     startSource: () => {

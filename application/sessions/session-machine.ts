@@ -11,8 +11,8 @@ import type { Attached, ConfigFrame, Effect, End, SessionState, Step, Timer } fr
 const FINISH_LIMIT_MS = 30_000
 /** Longest time to transcribe the received audio after a closed connection. */
 const CLOSE_LIMIT_MS = 10_000
-/** A stored end is reported from the log, which has the true cause, or after this time from here. */
-const REPORT_STORED_END_MS = 1000
+/** If another process stored an end first, only the log has the true cause. After this time the own one is reported. */
+const REPORT_OTHER_END_MS = 1000
 /** An end that is not stored within this time is reported anyway, so no sender continues to send unused audio. */
 const REPORT_UNSTORED_END_MS = 2000
 
@@ -222,9 +222,12 @@ const rules = {
   takeNoMore: (state: SessionState): Step =>
     to(state, { stage: state.stage === 'open' ? 'finishing' : state.stage }, ['stopSource']),
   end,
-  endStored: (state: SessionState): Step => state.stage === 'over'
-    ? stay(state)
-    : to(state, { end: state.end && { ...state.end, isStored: true } }, ['startTimer', 'report', REPORT_STORED_END_MS]),
+  /** `isFirst`: no other process has ended the session before, so the cause is known. */
+  endStored: (state: SessionState, isFirst: boolean): Step => {
+    if (state.stage === 'over' || state.end === null) return stay(state)
+    const end = { ...state.end, isStored: true }
+    return to(state, { end }, isFirst ? ['reportEnd', end.cause] : ['startTimer', 'report', REPORT_OTHER_END_MS])
+  },
   /** The end is known, another worker runs the session, or the service closes. */
   settle: (state: SessionState): Step =>
     state.stage === 'over' ? stay(state) : to(state, { stage: 'over' }, ['stop']),

@@ -88,7 +88,7 @@ export type Effect =
   | readonly ['startTimer', timer: Timer, ms: number]
   | readonly ['cancelTimer', timer: Timer]
   | readonly ['publish', signal: Extract<LiveSignal, { kind: 'started' | 'ended' }>]
-  /** The end is stored, but the log has not reported it in time. */
+  /** Tells the sockets of the session and its owner that the end is stored. */
   | readonly ['reportEnd', cause: EndCause]
   /** Forgets a session without a pipeline, because it has nothing to keep. */
   | readonly ['discard']

@@ -6,7 +6,7 @@ import type { LiveEnd } from '../../../../application/lives/policies/watch-ends.
 import type { IsWanted, ResumePoint } from '../../../../application/lives/queries/resume-point.ts'
 import type { SourcePoint } from '../../../../application/lives/source-point.ts'
 import type { EndCause } from '../../../../application/pipeline/signals.ts'
-import type { StoreUnavailable } from '../../../../application/ports/event-store.ts'
+import { BEGINNING, type StoreUnavailable } from '../../../../application/ports/event-store.ts'
 import type { LiveStatus } from '../../../../application/ports/read-models.ts'
 import type { LiveLifecycle } from '../../../../application/sessions/live-lifecycle.ts'
 import type { EngineSettings } from '../../../../domain/live/settings.ts'
@@ -104,14 +104,16 @@ export const createMemoryLifecycle = (): MemoryLifecycle => {
       const live = find(liveId)
       return isOver(live) ? E.left(OVER) : E.right(write(live))
     }
-  const endNow = (liveId: number, cause: EndCause): void => {
+  /** Returns whether the session was open. */
+  const endNow = (liveId: number, cause: EndCause): boolean => {
     const live = find(liveId)
-    if (isOver(live)) return
+    if (isOver(live)) return false
     live.status = cause.status
     live.cause = cause
     live.writes.push('end')
     if (deliversEnds) delivered.push({ liveId, cause })
     wake()
+    return true
   }
 
   return {
@@ -153,7 +155,7 @@ export const createMemoryLifecycle = (): MemoryLifecycle => {
     setDeliversEnds: (delivers) => {
       deliversEnds = delivers
     },
-    endElsewhere: endNow,
+    endElsewhere: (liveId, cause) => void endNow(liveId, cause),
     ends: async function* (signal) {
       let next = 0
       signal.addEventListener('abort', () => wake())
@@ -211,8 +213,7 @@ export const createMemoryLifecycle = (): MemoryLifecycle => {
       }),
     endLive: (liveId, { cause }) => async () => {
       if (isUnavailable) return E.left(UNAVAILABLE)
-      endNow(liveId, cause)
-      return E.right(null)
+      return E.right(endNow(liveId, cause) ? BEGINNING : null)
     },
     recordSegment: (segment) => async () => {
       if (isUnavailable) return E.left(UNAVAILABLE)

@@ -1,5 +1,6 @@
 import test from 'ava'
 import assert from 'node:assert/strict'
+import { BEGINNING } from '../../../../application/ports/event-store.ts'
 import { eventually } from '../../../support/tools/eventually.ts'
 import { AUDIO, kindsOf, startSessions } from '../../../support/worlds/session-world.ts'
 
@@ -140,19 +141,16 @@ test('the finish route waits at most 2 s, although FINISH allows 30 s', async (t
   })
 })
 
-test('an end by this process is reported without the log subscription, and only once', async (t) => {
-  const { lifecycle, attach, listen, timers, sessions } = startSessions(t)
+test('an end by this process is reported once it is stored, without the log, and only once', async (t) => {
+  const { lifecycle, attach, listen, sessions } = startSessions(t)
   const live = lifecycle.add()
   lifecycle.setDeliversEnds(false)
   const session = await attach(live.id)
   const signals = listen(live.id)
   session.configure({})
   session.finish()
-  await eventually(() => assert.equal(live.status, 'finished'))
-  await eventually(() => {
-    timers.advance(1000)
-    assert.equal(signals.at(-1)?.kind, 'ended')
-  })
+  await eventually(() => assert.equal(signals.at(-1)?.kind, 'ended'))
+  t.is(live.status, 'finished')
   t.is(kindsOf(signals).filter((kind) => kind === 'ended').length, 1)
   t.is(sessions.count(), 0)
 })
@@ -205,7 +203,7 @@ test('a session that a route ends in a store outage counts as ended, and ends in
     timers.advance(5000)
     assert.equal(sessions.count(), 0)
   })
-  t.deepEqual(await finishing, { position: null })
+  t.deepEqual(await finishing, { position: BEGINNING })
   t.is(live.status, 'finished')
 })
 

@@ -42,7 +42,7 @@ const input: fc.Arbitrary<Input> = fc.oneof(
   named('timerFired', fc.constantFrom('record', 'wait', 'report')),
   named('takeNoMore'),
   named('end', fc.constant(END)),
-  named('endStored'),
+  named('endStored', fc.boolean()),
   named('settle'),
 )
 
