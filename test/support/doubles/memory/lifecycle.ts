@@ -6,7 +6,7 @@ import type { LiveEnd } from '../../../../application/lives/policies/watch-ends.
 import type { IsWanted, ResumePoint } from '../../../../application/lives/queries/resume-point.ts'
 import type { SourcePoint } from '../../../../application/lives/source-point.ts'
 import type { EndCause } from '../../../../application/pipeline/signals.ts'
-import { BEGINNING, type StoreUnavailable } from '../../../../application/ports/event-store.ts'
+import type { Position, StoreUnavailable } from '../../../../application/ports/event-store.ts'
 import type { LiveStatus } from '../../../../application/ports/read-models.ts'
 import type { LiveLifecycle } from '../../../../application/sessions/live-lifecycle.ts'
 import type { EngineSettings } from '../../../../domain/live/settings.ts'
@@ -54,6 +54,9 @@ export interface MemoryLifecycle extends LiveLifecycle {
   readonly setDeliversEnds: (deliversEnds: boolean) => void
   readonly ends: (signal: AbortSignal) => AsyncIterable<MemoryEnd>
 }
+
+/** The position of every end. */
+export const END_POSITION = '1' as Position
 
 /** Small, so a few segments already make several pages. */
 const SEGMENTS_PER_PAGE = 3
@@ -213,7 +216,7 @@ export const createMemoryLifecycle = (): MemoryLifecycle => {
       }),
     endLive: (liveId, { cause }) => async () => {
       if (isUnavailable) return E.left(UNAVAILABLE)
-      return E.right(endNow(liveId, cause) ? BEGINNING : null)
+      return E.right(endNow(liveId, cause) ? END_POSITION : null)
     },
     recordSegment: (segment) => async () => {
       if (isUnavailable) return E.left(UNAVAILABLE)

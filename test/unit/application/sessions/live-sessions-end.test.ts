@@ -1,6 +1,6 @@
 import test from 'ava'
 import assert from 'node:assert/strict'
-import { BEGINNING } from '../../../../application/ports/event-store.ts'
+import { END_POSITION } from '../../../support/doubles/memory/lifecycle.ts'
 import { eventually } from '../../../support/tools/eventually.ts'
 import { AUDIO, kindsOf, startSessions } from '../../../support/worlds/session-world.ts'
 
@@ -203,7 +203,7 @@ test('a session that a route ends in a store outage counts as ended, and ends in
     timers.advance(5000)
     assert.equal(sessions.count(), 0)
   })
-  t.deepEqual(await finishing, { position: BEGINNING })
+  t.deepEqual(await finishing, { position: END_POSITION })
   t.is(live.status, 'finished')
 })
 
