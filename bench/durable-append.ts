@@ -31,7 +31,7 @@ export const appendAtOnce = (
     const stream = `bench-${v7()}`
     let expected: ExpectedRevision = 'no-stream'
     for (const id of ids) {
-      const appended = await store.append(stream, expected, [{ id, type: TYPE, data, metadata }])()
+      const appended = await store.append(stream, expected, [{ id, type: TYPE, data, metadata }])
       if (E.isLeft(appended)) throw new Error(appended.left._tag)
       answered()
       expected = appended.right.revision

@@ -58,10 +58,10 @@ const openStores = async (directory: string, count: number) => {
 /** Fills embedded stores with `count` sessions of one user, by applying the events of these sessions. */
 const seed = async (directory: string, count: number): Promise<void> => {
   const { documents, keyring, close } = await openStores(directory, count)
-  orThrow(await documents.ensure([lives.collection, liveCounts.collection])())
+  orThrow(await documents.ensure([lives.collection, liveCounts.collection]))
   let position = 0
   const storedOf = async (liveId: number): Promise<ReadonlyArray<Omit<StoredEvent, 'position'>>> => {
-    const sealed = orThrow(await sealEvents(keyring, liveStream(liveId))(eventsOf(liveId))())
+    const sealed = orThrow(await sealEvents(keyring, liveStream(liveId))(eventsOf(liveId)))
     const metadata = {
       correlationId: 'bench',
       causationId: 'bench',
@@ -81,7 +81,7 @@ const seed = async (directory: string, count: number): Promise<void> => {
     for (const projection of [lives, liveCounts]) {
       const changes = orThrow(await changesOf(documents, projection, events))
       const checkpoint = { position: String(position).padStart(20, '0') as Position, last: null }
-      orThrow(await documents.commit(modelOf(projection), changes, checkpoint)())
+      orThrow(await documents.commit(modelOf(projection), changes, checkpoint))
     }
   }
   await close()
@@ -111,7 +111,7 @@ const openWorld = async (count: number) => {
     pages: (statuses: ReadonlyArray<LiveStatus>, page: PageQuery): Promise<Round> =>
       timed(PAGES, async () => {
         for (let n = 0; n < PAGES; n += 1) {
-          const { items, total } = orThrow(await list(USER, statuses, page)())
+          const { items, total } = orThrow(await list(USER, statuses, page))
           if (items.length !== page.limit) throw new Error(`a page of ${items.length} of ${total} lives`)
         }
       }),

@@ -31,7 +31,7 @@ type Order = (engine: SpeechEngine) => Scheduler
 
 /** Runs the jobs in the order of their arrival, like a lock. */
 const inOrder: Order = (engine) =>
-  ({ transcribe: (_live, _deadline, job) => engine.transcribe(job)(), withdraw: () => undefined })
+  ({ transcribe: (_live, _deadline, job) => engine.transcribe(job), withdraw: () => undefined })
 
 /** Measures the lag of every pass in milliseconds: from the arrival of its oldest new audio to the answer. */
 const measuredLags = (order: Scheduler) => {
@@ -115,7 +115,7 @@ export const lagOf = async (
       },
     }),
   )
-  const started = await Promise.all(pipelines.map((pipeline) => pipeline.start()()))
+  const started = await Promise.all(pipelines.map((pipeline) => pipeline.start()))
   if (started.some(E.isLeft)) throw new Error('a session did not start')
   const speaking = pipelines.map(
     (pipeline, i) => speak(

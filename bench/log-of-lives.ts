@@ -38,7 +38,7 @@ export const historyOf = (liveId: number) => {
 export const fillWithLives = async (store: EventStore, count: number, first = 1): Promise<void> => {
   for (let from = first; from < first + count; from += LIVES_AT_ONCE) {
     const ids = Array.from({ length: Math.min(LIVES_AT_ONCE, first + count - from) }, (_, n) => from + n)
-    for (const appended of await Promise.all(ids.map((id) => store.append(`live-${id}`, 'no-stream', historyOf(id))())))
+    for (const appended of await Promise.all(ids.map((id) => store.append(`live-${id}`, 'no-stream', historyOf(id)))))
       orThrow(appended)
   }
 }

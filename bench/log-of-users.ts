@@ -39,7 +39,7 @@ export const fillWithUsers = async (store: EventStore, count: number, first: num
   for (let from = first; from < first + count; from += USERS_AT_ONCE) {
     const ids = Array.from({ length: Math.min(USERS_AT_ONCE, first + count - from) }, (_, n) => from + n)
     const appends = ids.flatMap(historyOf).map(([stream, type, data]) =>
-      store.append(stream, 'no-stream', [{ id: v7(), type, data, metadata }])())
+      store.append(stream, 'no-stream', [{ id: v7(), type, data, metadata }]))
     for (const appended of await Promise.all(appends)) orThrow(appended)
   }
 }

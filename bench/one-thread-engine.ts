@@ -27,7 +27,7 @@ export const openOneThreadEngine = (folder: string): SpeechEngine => {
     running = undefined
     pump()
   })
-  const run = <A>(task: Task) => async (): Promise<A> =>
+  const run = async <A>(task: Task): Promise<A> =>
     (await new Promise<Outcome>((resolve) => {
       waiting.push({ task, resolve })
       pump()

@@ -86,7 +86,7 @@ const contest = async (threads: number): Promise<Contest | Skipped> => {
   const engine = createSpeechEngine({ models: new Map([[tiny.name, tiny.folder]]), workers: threads, logger: QUIET })
   const transcribe = async (index: number): Promise<void> => {
     const window = samples.slice(index * WINDOW_SECONDS * SAMPLE_RATE, (index + 1) * WINDOW_SECONDS * SAMPLE_RATE)
-    orThrow(await engine.transcribe({ model: tiny.name, language: 'en', samples: window })())
+    orThrow(await engine.transcribe({ model: tiny.name, language: 'en', samples: window }))
   }
   const seconds = WINDOWS * WINDOW_SECONDS
   return {

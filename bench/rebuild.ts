@@ -75,8 +75,8 @@ const rebuildOf = (name: string, events: number, atLeast: number): Benchmark => 
     const documents = await openSqliteDocuments({ file: join(directory, 'documents.sqlite') })
     const { signal } = new AbortController()
     await fillWithLives(store, events / EVENTS_PER_LIVE)
-    const head = orThrow(await store.head()())
-    orThrow(await documents.ensure([lives.collection])())
+    const head = orThrow(await store.head())
+    orThrow(await documents.ensure([lives.collection]))
     await foldLog({ store, documents }, lives, { from: NO_CHECKPOINT, to: head, signal })
     const environment = createEnvironment()
     return {

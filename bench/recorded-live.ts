@@ -32,8 +32,8 @@ export const observed = (engine: SpeechEngine) => {
   const watched: SpeechEngine = {
     ...engine,
     passTime: () => null,
-    detectSpeech: (samples, state) => () => counted({ kind: 'detect', samples }, engine.detectSpeech(samples, state)),
-    transcribe: (job) => () => counted({ kind: 'transcribe', job }, engine.transcribe(job)),
+    detectSpeech: (samples, state) => counted({ kind: 'detect', samples }, () => engine.detectSpeech(samples, state)),
+    transcribe: (job) => counted({ kind: 'transcribe', job }, () => engine.transcribe(job)),
   }
   /** Resolves when all calls for the present audio are done. */
   const settled = async (): Promise<void> => {
@@ -72,7 +72,7 @@ export const recordLive = async (
       drained: () => undefined,
     },
   })
-  orThrow(await pipeline.start()())
+  orThrow(await pipeline.start())
   for (let from = 0; from < samples.length; from += CHUNK_SAMPLES) {
     pipeline.push(samples.subarray(from, from + CHUNK_SAMPLES))
     await Promise.race([settled(), failure.promise])

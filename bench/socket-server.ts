@@ -37,7 +37,7 @@ const createSilentPipeline: CreatePipeline = ({ events }) => {
   const buffer = createAudioBuffer()
   return {
     configure: () => undefined, setVocabulary: () => undefined,
-    start: () => async () => E.right(undefined),
+    start: async () => E.right(undefined),
     push: (samples) => {
       buffer.push(samples)
       receivedSamples += samples.length
@@ -53,10 +53,9 @@ const createSilentPipeline: CreatePipeline = ({ events }) => {
 
 /** A session that needs no store. */
 const lifecycle: LiveLifecycle = {
-  resolveToken: (token) =>
-    async () => E.right(O.some({ liveId: 1, role: token === 'sender' ? 'sender' : 'listener', status: 'active' })),
-  admitSender: () => async () =>
-    E.right({
+  resolveToken: async (token) =>
+    E.right(O.some({ liveId: 1, role: token === 'sender' ? 'sender' : 'listener', status: 'active' })),
+  admitSender: async () => E.right({
       live: {
         term: 1, userId: 1, status: 'active', model: 'none', language: 'en', translations: [],
         audioFormat: 'raw', audioUrl: null, autoStart: false, config: DEFAULT_ENGINE_SETTINGS, vocabulary: {},
@@ -67,11 +66,11 @@ const lifecycle: LiveLifecycle = {
     }),
   changeVocabulary: () => async () => E.right(undefined),
   detachSender: () => async () => E.right(undefined),
-  startLive: () => async () => E.right(undefined),
+  startLive: async () => E.right(undefined),
   startSource: () => async () => E.right(undefined),
   endLive: () => async () => E.right(null),
-  recordSegment: () => async () => E.right(undefined),
-  storedFinals: () => async () => E.right({ wanted: () => false, next: async () => E.right(null) }),
+  recordSegment: async () => E.right(undefined),
+  storedFinals: async () => E.right({ wanted: () => false, next: async () => E.right(null) }),
 }
 
 const openSessions = (): LiveSessions =>

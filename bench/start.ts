@@ -48,11 +48,11 @@ const fill = async (directory: string): Promise<void> => {
   const store = await openSqliteEventStore({ file: join(directory, 'events.sqlite') })
   await fillWithUsers(store, USERS, FIRST_ID)
   await fillWithLives(store, (EVENTS - USERS * EVENTS_PER_USER) / EVENTS_PER_LIVE, FIRST_ID)
-  const position = orThrow(await store.head()())
+  const position = orThrow(await store.head())
   await store.close()
   const documents = await openSqliteDocuments({ file: join(directory, 'documents.sqlite') })
   for (const duty of DUTIES)
-    orThrow(await documents.commit({ projection: duty, collection: null }, [], { position, last: null })())
+    orThrow(await documents.commit({ projection: duty, collection: null }, [], { position, last: null }))
   await documents.close()
   await startAndStop(directory, () => undefined)
 }

@@ -62,7 +62,7 @@ export const changesOf = async (
   const unknown = touched.flatMap(([id]) => (recent.has(id) ? [] : [id]))
   const stored = unknown.length === 0
     ? E.right(new Map<string, Document>())
-    : await documents.find(projection.collection.name, unknown)()
+    : await documents.find(projection.collection.name, unknown)
   if (E.isLeft(stored)) return stored
   return E.right(touched.flatMap(([id, eventsOfDocument]) =>
     changeOf(projection, id, recent.get(id) ?? stored.right.get(id) ?? null, eventsOfDocument)))

@@ -38,8 +38,8 @@ export const differencesFromLog = async (
   projection: Projection,
 ): Promise<ReadonlyArray<Difference>> => {
   const { signal } = new AbortController()
-  const checkpoint = orThrow(await documents.checkpoint(modelOf(projection))())
-  const reason = orThrow(await olderLogReason(store, checkpoint)())
+  const checkpoint = orThrow(await documents.checkpoint(modelOf(projection)))
+  const reason = orThrow(await olderLogReason(store, checkpoint))
   if (reason !== null) throw new Error(`${reason} (checkpoint ${checkpoint.position})`)
   // The read model is new or was discarded. The next start builds it.
   if (checkpoint.position === BEGINNING) return []
@@ -47,7 +47,7 @@ export const differencesFromLog = async (
   const { collection } = projection
   const actual: ReadableCollection = { documents, collection: collection.name }
   const expected: ReadableCollection = { documents: scratch, collection: collection.name }
-  orThrow(await scratch.ensure([collection])())
+  orThrow(await scratch.ensure([collection]))
   await foldLog({ store, documents: scratch }, projection, { from: NO_CHECKPOINT, to: checkpoint.position, signal })
   const found = await drain(differencesOf(actual, expected))
   /** Whether the difference may only mean that the stored document is ahead of the checkpoint. */
@@ -57,10 +57,10 @@ export const differencesFromLog = async (
   if (ids.size === 0) return found
 
   const documentsOf = async (side: ReadableCollection) =>
-    orThrow(await side.documents.find(side.collection, [...ids])())
+    orThrow(await side.documents.find(side.collection, [...ids]))
   const sides = [['actual', await documentsOf(actual)], ['expected', await documentsOf(expected)]] as const
   // Read the head last, so that it is at or after all positions read above.
-  const head = orThrow(await store.head()())
+  const head = orThrow(await store.head())
   const foldOn = async ([name, documentsById]: (typeof sides)[number]): Promise<ReadableCollection> => {
     const continued: Projection = {
       ...projection,
@@ -72,8 +72,8 @@ export const differencesFromLog = async (
       const position = String(document['position']) as Position
       return { kind: 'put', collection: continued.collection.name, id, document, position }
     }
-    orThrow(await scratch.ensure([continued.collection])())
-    orThrow(await scratch.commit(modelOf(continued), [...documentsById].map(put), checkpoint)())
+    orThrow(await scratch.ensure([continued.collection]))
+    orThrow(await scratch.commit(modelOf(continued), [...documentsById].map(put), checkpoint))
     await foldLog({ store, documents: scratch }, continued, { from: checkpoint, to: head, signal })
     return { documents: scratch, collection: continued.collection.name }
   }

@@ -47,7 +47,7 @@ export const foldLog = async (
   let writing: Promise<void> = Promise.resolve()
   let recent: RecentDocuments = new Map()
   const write = async (changes: ReadonlyArray<Change>, step: Folded): Promise<void> => {
-    orThrow(await documents.commit(modelOf(projection), changes, step.reached)())
+    orThrow(await documents.commit(modelOf(projection), changes, step.reached))
     onStep?.(step)
   }
   let waiting: Array<StoredEvent> = []
@@ -124,7 +124,7 @@ interface Cursor {
 const openCursor = async ({ documents, collection }: ReadableCollection): Promise<Cursor> => {
   let [page, index]: [ReadonlyArray<ScannedDocument>, number] = [[], 0]
   const load = async (after: string | null): Promise<void> => {
-    page = orThrow(await documents.scan(collection, after, SCAN_SIZE)())
+    page = orThrow(await documents.scan(collection, after, SCAN_SIZE))
     index = 0
   }
   await load(null)
@@ -202,8 +202,8 @@ export const remainingDifferences = async (
   const ids = found.filter((difference) => !isCertain(difference)).map(({ id }) => id)
   if (ids.length === 0) return found
   const [stored, wanted] = [
-    orThrow(await actual.documents.find(actual.collection, ids)()),
-    orThrow(await expected.documents.find(expected.collection, ids)()),
+    orThrow(await actual.documents.find(actual.collection, ids)),
+    orThrow(await expected.documents.find(expected.collection, ids)),
   ]
   return found.filter((difference) => {
     if (isCertain(difference)) return true

@@ -7,12 +7,11 @@ const PAGE_SIZE = 500
 /** Returns the ids of all documents of a user in a collection. */
 export const idsOfUser =
   (documents: Pick<Documents, 'page'>, collection: string): IdsOfUser =>
-  (userId) =>
-  async () => {
+  async (userId) => {
     const ids: Array<number> = []
     for (;;) {
       const sort = { by: 'id', direction: 'ascending' } as const
-      const page = await documents.page(collection, { filter: { userId }, sort, skip: ids.length, limit: PAGE_SIZE })()
+      const page = await documents.page(collection, { filter: { userId }, sort, skip: ids.length, limit: PAGE_SIZE })
       if (E.isLeft(page)) return page
       ids.push(...page.right.map((document) => Number(document['id'])))
       if (page.right.length < PAGE_SIZE) return E.right(ids)

@@ -1,5 +1,5 @@
 import * as TE from 'fp-ts/lib/TaskEither.js'
-import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
+import type { Either } from 'fp-ts/lib/Either.js'
 import { pipe } from 'fp-ts/lib/function.js'
 import type { DocumentsUnavailable, Filter, PageQuery } from '../application/ports/documents.ts'
 import type { TypedDocuments } from './typed-documents.ts'
@@ -14,14 +14,14 @@ export const newestFirst = <View>(
   { skip, limit }: PageQuery,
   total: number,
   without: ReadonlyArray<string> = [],
-): TaskEither<DocumentsUnavailable, ReadonlyArray<View>> => {
+): Promise<Either<DocumentsUnavailable, ReadonlyArray<View>>> => {
   const skipFromEnd = Math.max(0, total - skip - limit)
   if (skip <= skipFromEnd) return page({ filter, sort: { by: 'id', direction: 'descending' }, skip, limit, without })
   return pipe(
-    page({
+    () => page({
       filter, sort: { by: 'id', direction: 'ascending' }, skip: skipFromEnd, limit: Math.min(limit, total - skip),
       without,
     }),
     TE.map((found) => found.toReversed()),
-  )
+  )()
 }

@@ -1,5 +1,5 @@
 import * as E from 'fp-ts/lib/Either.js'
-import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
+import type { Either } from 'fp-ts/lib/Either.js'
 import type { Checkpoint } from '../application/ports/documents.ts'
 import type { EventStore, StoreUnavailable } from '../application/ports/event-store.ts'
 import { orThrow } from '../domain/shared/or-throw.ts'
@@ -15,22 +15,21 @@ export const OLDER_LOG_REMEDY =
  * checkpoint. Streams may lose their first events, but never their last event.
  */
 export const olderLogReason =
-  (
+  async (
     store: Pick<EventStore, 'head' | 'read'>,
     { position, last }: Checkpoint,
-  ): TaskEither<StoreUnavailable, string | null> =>
-  async () => {
-    const head = await store.head()()
+  ): Promise<Either<StoreUnavailable, string | null>> => {
+    const head = await store.head()
     if (E.isLeft(head)) return head
     if (position > head.right) return E.right('the log is an older copy: it ends before this checkpoint')
     if (last === null) return E.right(null)
     const { stream, revision, id } = last
-    const found = await store.read(stream, { from: revision, limit: 1 })()
+    const found = await store.read(stream, { from: revision, limit: 1 })
     if (E.isLeft(found)) return found.left._tag === 'LogCorrupted' ? E.right(null) : E.left(found.left)
     const stored = found.right.find((event) => event.revision === revision)
     if (stored !== undefined)
       return E.right(stored.id === id ? null : `the log is another copy: event ${revision} of ${stream} has another id`)
-    const newest = await store.read(stream, { direction: 'backwards', limit: 1 })()
+    const newest = await store.read(stream, { direction: 'backwards', limit: 1 })
     if (E.isLeft(newest)) return newest.left._tag === 'LogCorrupted' ? E.right(null) : E.left(newest.left)
     const [end] = newest.right
     const isShorter = end === undefined || end.revision < revision
@@ -41,6 +40,6 @@ export const olderLogReason =
 export const requireSameLog = async (
   store: Pick<EventStore, 'head' | 'read'>, checkpoint: Checkpoint,
 ): Promise<void> => {
-  const reason = orThrow(await olderLogReason(store, checkpoint)())
+  const reason = orThrow(await olderLogReason(store, checkpoint))
   if (reason !== null) throw new Error(`${reason}; restore the newer log, or rebuild the read model`)
 }

@@ -1,5 +1,5 @@
-import * as TE from 'fp-ts/lib/TaskEither.js'
-import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
+import * as E from 'fp-ts/lib/Either.js'
+import type { Either } from 'fp-ts/lib/Either.js'
 import type { Documents, DocumentsUnavailable } from '../application/ports/documents.ts'
 import type { Projector } from '../application/ports/projector.ts'
 import type { Projection } from './projection.ts'
@@ -40,13 +40,13 @@ export const catchingUpAfterStart = (
  * projected yet would look as if they did not exist.
  */
 export const onceCurrent = ({ get, find, page }: Readable, whyBehind: WhyBehind): Readable => {
-  const ifCurrent = <A>(collection: string, read: TaskEither<DocumentsUnavailable, A>) => {
+  const ifCurrent = async <A>(collection: string, read: () => Promise<Either<DocumentsUnavailable, A>>) => {
     const why = whyBehind(collection)
-    return why === null ? read : TE.left(why)
+    return why === null ? read() : E.left(why)
   }
   return {
-    get: (collection, id) => ifCurrent(collection, get(collection, id)),
-    find: (collection, ids) => ifCurrent(collection, find(collection, ids)),
-    page: (collection, request) => ifCurrent(collection, page(collection, request)),
+    get: (collection, id) => ifCurrent(collection, () => get(collection, id)),
+    find: (collection, ids) => ifCurrent(collection, () => find(collection, ids)),
+    page: (collection, request) => ifCurrent(collection, () => page(collection, request)),
   }
 }

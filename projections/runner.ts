@@ -79,11 +79,11 @@ export const createRunner = (deps: RunnerDeps, projection: Projection, report: R
    * of the lease cannot write. It may have moved the checkpoint before, and a rebuild may have moved it, too.
    */
   const claim = async (): Promise<void> => {
-    orThrow(await documents.ensure([projection.collection])())
-    const stored = async () => orThrow(await documents.checkpoint(whose)())
+    orThrow(await documents.ensure([projection.collection]))
+    const stored = async () => orThrow(await documents.checkpoint(whose))
     let claimed = await stored()
     if (token !== 0) {
-      orThrow(await documents.commit(whose, [], claimed, token)())
+      orThrow(await documents.commit(whose, [], claimed, token))
       claimed = await stored()
     }
     await requireSameLog(store, claimed)

@@ -2,7 +2,7 @@ import { pipe } from 'fp-ts/lib/function.js'
 import * as O from 'fp-ts/lib/Option.js'
 import type { Option } from 'fp-ts/lib/Option.js'
 import * as TE from 'fp-ts/lib/TaskEither.js'
-import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
+import type { Either } from 'fp-ts/lib/Either.js'
 import type { Document, Documents, DocumentsUnavailable, PageRequest } from '../application/ports/documents.ts'
 
 /** The part of the documents port that queries use. */
@@ -10,15 +10,15 @@ export type ReadDocuments = Pick<Documents, 'get' | 'page'>
 
 /** The documents of one collection, typed. */
 export interface TypedDocuments<View> {
-  readonly get: (id: string) => TaskEither<DocumentsUnavailable, Option<View>>
-  readonly page: (request: PageRequest) => TaskEither<DocumentsUnavailable, ReadonlyArray<View>>
+  readonly get: (id: string) => Promise<Either<DocumentsUnavailable, Option<View>>>
+  readonly page: (request: PageRequest) => Promise<Either<DocumentsUnavailable, ReadonlyArray<View>>>
 }
 
 /** Reads typed documents of a collection. The cast is safe, because only its projection writes the collection. */
 export const typedDocuments = <View extends object>(collection: string) => {
   const typed = (document: Document): View => document as View
   return (documents: ReadDocuments): TypedDocuments<View> => ({
-    get: (id) => pipe(documents.get(collection, id), TE.map(O.map(typed))),
-    page: (request) => pipe(documents.page(collection, request), TE.map((found) => found.map(typed))),
+    get: (id) => pipe(() => documents.get(collection, id), TE.map(O.map(typed)))(),
+    page: (request) => pipe(() => documents.page(collection, request), TE.map((found) => found.map(typed)))(),
   })
 }

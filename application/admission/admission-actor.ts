@@ -2,7 +2,6 @@ import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 import * as RA from 'fp-ts/lib/ReadonlyArray.js'
 import * as TE from 'fp-ts/lib/TaskEither.js'
-import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
 import { pipe } from 'fp-ts/lib/function.js'
 import { admissionDecider } from '../../domain/admission/decider.ts'
 import type { AdmissionCommand, AdmissionRefusal } from '../../domain/admission/decider.ts'
@@ -39,11 +38,11 @@ export interface AdmissionRequest {
 /** The only writer of the stream `admission` in this process. */
 export interface AdmissionActor {
   /** Returns the state after the command. A command is refused only after new events were read. */
-  readonly send: (request: AdmissionRequest) => TaskEither<AdmissionRefusal | Unavailable, AdmissionState>
+  readonly send: (request: AdmissionRequest) => Promise<Either<AdmissionRefusal | Unavailable, AdmissionState>>
   /** Returns the known state. Events of other processes are read with the next command or refresh. */
   readonly state: () => AdmissionState
   /** Reads the events of other processes. */
-  readonly refresh: TaskEither<Unavailable, AdmissionState>
+  readonly refresh: () => Promise<Either<Unavailable, AdmissionState>>
   /** Returns the models of each worker, as this process knows them. The actor adds them to every command. */
   readonly offering: () => Offering | undefined
   /** Resolves when all commands are answered and no snapshot is being written. */
@@ -123,9 +122,9 @@ export const createAdmissionActor = async (deps: AdmissionDeps): Promise<Admissi
   /** Reads and folds new events. Returns their ids, which show whether an append with unknown outcome succeeded. */
   const readTail = async (): Promise<Either<Unavailable, ReadonlyArray<string>>> => {
     const base = cursor
-    const stored = await deps.store.read(ADMISSION_STREAM, { from: base.revision + 1 })()
+    const stored = await deps.store.read(ADMISSION_STREAM, { from: base.revision + 1 })
     if (E.isLeft(stored)) return stored
-    const opened = await openEvents(deps.keyring)(stored.right)()
+    const opened = await openEvents(deps.keyring)(stored.right)
     if (E.isLeft(opened)) return opened
     const revision = stored.right.at(-1)?.revision ?? base.revision
     const state = fold(admissionDecider, opened.right as ReadonlyArray<AdmissionEvent>, base.state)
@@ -135,9 +134,9 @@ export const createAdmissionActor = async (deps: AdmissionDeps): Promise<Admissi
 
   const toNewEvents = (
     decided: ReturnType<typeof decideAll>['events'],
-  ): TaskEither<Unavailable, ReadonlyArray<NewEvent>> =>
+  ): Promise<Either<Unavailable, ReadonlyArray<NewEvent>>> =>
     pipe(
-      sealEvents(deps.keyring, ADMISSION_STREAM)(decided.map(({ event }) => event)),
+      () => sealEvents(deps.keyring, ADMISSION_STREAM)(decided.map(({ event }) => event)),
       TE.map((sealed) => {
         const recordedAt = deps.environment.now()
         return RA.zipWith(decided, sealed, ({ request: { correlationId, commandId, actor } }, event) => ({
@@ -146,7 +145,7 @@ export const createAdmissionActor = async (deps: AdmissionDeps): Promise<Admissi
           metadata: { correlationId, causationId: commandId, actor, recordedAt },
         }))
       }),
-    )
+    )()
 
   /** Decides and appends a batch. Returns the answers of all commands that fit into the append. */
   const settle = async (batch: ReadonlyArray<WaitingCommand>): Promise<ReadonlyArray<Answer>> => {
@@ -169,7 +168,7 @@ export const createAdmissionActor = async (deps: AdmissionDeps): Promise<Admissi
         isCurrent = false
         continue
       }
-      const newEvents = await toNewEvents(events)()
+      const newEvents = await toNewEvents(events)
       if (E.isLeft(newEvents)) return failAll(newEvents.left)
       const expected = revision < 0 ? 'no-stream' : revision
       const appended = await appendWithRetries(deps, ADMISSION_STREAM, expected, newEvents.right)
@@ -222,7 +221,7 @@ export const createAdmissionActor = async (deps: AdmissionDeps): Promise<Admissi
   isCurrent = E.isRight(first)
 
   return {
-    send: (request) => () => new Promise((answer, fail) => {
+    send: (request) => new Promise((answer, fail) => {
       // The correlation id is read here, because a batch runs in the context of its first request.
       const correlationId = deps.environment.correlationId() ?? request.correlationId
       queue = [...queue, { request: { ...request, correlationId }, answer, fail }]
@@ -240,8 +239,8 @@ const isStoreUnavailable = (cause: unknown): cause is StoreUnavailable =>
   (cause as Partial<StoreUnavailable> | undefined)?._tag === 'StoreUnavailable'
 
 /** Like `createAdmissionActor`, but returns an unavailable store as a left value, so the caller can retry. */
-export const openAdmission = (deps: AdmissionDeps): TaskEither<StoreUnavailable, AdmissionActor> =>
+export const openAdmission = (deps: AdmissionDeps): Promise<Either<StoreUnavailable, AdmissionActor>> =>
   TE.tryCatch(() => createAdmissionActor(deps), (error) => {
     if (error instanceof Error && isStoreUnavailable(error.cause)) return error.cause
     throw error
-  })
+  })()

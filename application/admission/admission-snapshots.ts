@@ -43,23 +43,23 @@ export const createSnapshots = (deps: WriteDeps & { readonly logger: Logger }, e
   const write = async (state: AdmissionState, revision: Revision): Promise<void> => {
     if (!isLimited) {
       // Keeps two snapshots, so one complete snapshot exists while the next is being written.
-      if (E.isLeft(await deps.store.setMetadata(ADMISSION_SNAPSHOT_STREAM, { maxCount: 2 })())) return
+      if (E.isLeft(await deps.store.setMetadata(ADMISSION_SNAPSHOT_STREAM, { maxCount: 2 }))) return
       isLimited = true
     }
     const event = { type: AdmissionSnapshotPacked.type, data: toSnapshot(state, revision) }
-    const sealed = await sealEvents(deps.keyring, ADMISSION_SNAPSHOT_STREAM)([event])()
+    const sealed = await sealEvents(deps.keyring, ADMISSION_SNAPSHOT_STREAM)([event])
     if (E.isLeft(sealed)) return
     const id = deps.environment.newId()
     const actor = `instance:${deps.environment.instance}`
     const metadata = { correlationId: id, causationId: id, actor, recordedAt: deps.environment.now() }
     // Several processes may append in any order, because each snapshot names its revision.
     const events = sealed.right.map((sealedEvent) => ({ ...sealedEvent, id, metadata }))
-    const appended = await deps.store.append(ADMISSION_SNAPSHOT_STREAM, 'any', events)()
+    const appended = await deps.store.append(ADMISSION_SNAPSHOT_STREAM, 'any', events)
     if (E.isRight(appended)) newestRevision = Math.max(newestRevision, revision)
   }
 
   const newestOf = async (stream: string): Promise<Snapshot | undefined> => {
-    const stored = await deps.store.read(stream, { direction: 'backwards', limit: 1 })()
+    const stored = await deps.store.read(stream, { direction: 'backwards', limit: 1 })
     if (E.isLeft(stored) && !isUnreadable(stored.left)) throw new Error(`cannot read ${stream}`, { cause: stored.left })
     const [newest] = E.isRight(stored) ? stored.right : []
     return newest && snapshotOf(newest)

@@ -1,4 +1,4 @@
-import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
+import type { Either } from 'fp-ts/lib/Either.js'
 import type { AdmissionRefusal } from '../../domain/admission/decider.ts'
 import type { Unavailable } from '../errors.ts'
 import type { Self } from '../ports/peers/members.ts'
@@ -15,6 +15,7 @@ interface JoinDeps extends PlacingDeps {
  * far as its memory allows.
  */
 export const joinWorker =
-  (deps: JoinDeps, { name, incarnation }: Self, vram: number): TaskEither<AdmissionRefusal | Unavailable, void> =>
-  () =>
+  (
+    deps: JoinDeps, { name, incarnation }: Self, vram: number,
+  ): Promise<Either<AdmissionRefusal | Unavailable, void>> =>
     sendAndPlace(deps, { type: 'Join', worker: name, incarnation, vram, knowsRestart: deps.knowsRestart() })

@@ -22,9 +22,9 @@ export const sendAndPlace = async (
   command: UndatedCommand,
 ): Promise<Either<AdmissionRefusal | Unavailable, void>> => {
   const { admission } = deps
-  let sent = await admission.send({ command, ...ownOrigin(deps) })()
+  let sent = await admission.send({ command, ...ownOrigin(deps) })
   while (E.isRight(sent) && isPlaceable(sent.right, admission.offering()))
-    sent = await admission.send({ command: { type: 'Place' }, ...ownOrigin(deps) })()
+    sent = await admission.send({ command: { type: 'Place' }, ...ownOrigin(deps) })
   return E.map(() => undefined)(sent)
 }
 

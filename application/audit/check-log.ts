@@ -64,7 +64,7 @@ const openAll = async (
   keyring: Pick<Keyring, 'open'>,
   events: ReadonlyArray<StoredEvent>,
 ): Promise<ReadonlyArray<E.Either<EventTypeUnknown | EventMisfit, OpenedEvent>>> => {
-  const opened = await openEach(keyring)(events)()
+  const opened = await openEach(keyring)(events)
   return orThrow(opened, 'the keyring cannot be read')
 }
 
@@ -200,7 +200,7 @@ const observeLater = async (
  */
 export const checkLog = async (deps: CheckLogDeps): Promise<CheckedLog> => {
   const { store, keyNames, erasedNames, shortened, now } = deps
-  const head = orThrow(await store.head()())
+  const head = orThrow(await store.head())
   const ids = createIdRules()
   const { checkBatch, addDamagedRow, finish } = createChecker(deps, ids)
   /** Damaged rows. In the log they come after the waiting events. */

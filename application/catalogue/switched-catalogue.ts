@@ -1,5 +1,5 @@
 import * as E from 'fp-ts/lib/Either.js'
-import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
+import type { Either } from 'fp-ts/lib/Either.js'
 import { CATALOGUE_STREAM } from '../../domain/catalogue/events.ts'
 import type { CatalogueEvent } from '../../domain/catalogue/events.ts'
 import { switchesDecider } from '../../domain/catalogue/switches.ts'
@@ -62,11 +62,10 @@ export interface SwitchedCatalogueDeps extends WriteDeps, Pick<FollowDeps, 'logg
  * commands fail while it exists.
  */
 export const openSwitchedCatalogue =
-  (deps: SwitchedCatalogueDeps, installed: Catalogue): TaskEither<Unavailable, SwitchedCatalogue> =>
-  async () => {
-    const head = await deps.store.head()()
+  async (deps: SwitchedCatalogueDeps, installed: Catalogue): Promise<Either<Unavailable, SwitchedCatalogue>> => {
+    const head = await deps.store.head()
     if (E.isLeft(head)) return head
-    const load = loadReadable(deps)<Switches, CatalogueEvent>(CATALOGUE_STREAM, switchesDecider)
+    const load = () => loadReadable(deps)<Switches, CatalogueEvent>(CATALOGUE_STREAM, switchesDecider)
     const loaded = await load()
     if (E.isLeft(loaded)) return loaded
     let { state } = loaded.right

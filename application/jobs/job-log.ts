@@ -85,11 +85,11 @@ export const createJobLog = (deps: WriteDeps): JobLog => {
   }
 
   const send = (command: JobCommand, origin: Origin) =>
-    inTurn(JOBS_STREAM, handleCommand(deps)({ ...origin, stream: JOBS_STREAM, decider: jobsDecider, command }))
+    inTurn(JOBS_STREAM, () => handleCommand(deps)({ ...origin, stream: JOBS_STREAM, decider: jobsDecider, command }))
 
   return {
     refresh: async () => {
-      const read = await readUndamaged(store, JOBS_STREAM, next)()
+      const read = await readUndamaged(store, JOBS_STREAM, next)
       if (E.isLeft(read)) return read
       for (const event of read.right.events) {
         // A concurrent refresh has already processed this event.
@@ -105,7 +105,7 @@ export const createJobLog = (deps: WriteDeps): JobLog => {
     end: async (data) => {
       const sent = await send({ type: 'End', data }, ownOrigin(deps))
       if (E.isRight(sent)) {
-        await store.setMetadata(JOBS_STREAM, { maxCount: MAX_EVENTS })()
+        await store.setMetadata(JOBS_STREAM, { maxCount: MAX_EVENTS })
         return E.right(undefined)
       }
       const { left } = sent

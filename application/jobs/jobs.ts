@@ -1,6 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js'
 import * as TE from 'fp-ts/lib/TaskEither.js'
-import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
+import type { Either } from 'fp-ts/lib/Either.js'
 import { pipe } from 'fp-ts/lib/function.js'
 import type { JobKind } from '../../domain/jobs/events.ts'
 import { actorOf } from '../caller.ts'
@@ -22,15 +22,15 @@ export interface Jobs {
   readonly start: (
     caller: Caller,
     order: JobOrder,
-  ) => TaskEither<JobSubjectInvalid | JobRunning | ModelsElsewhere | Unavailable, Job>
+  ) => Promise<Either<JobSubjectInvalid | JobRunning | ModelsElsewhere | Unavailable, Job>>
   /** Lists the jobs of all processes, newest first. Empty lists mean all kinds and all statuses. */
   readonly list: (
     kinds: ReadonlyArray<JobKind>,
     statuses: ReadonlyArray<JobStatus>,
-  ) => TaskEither<Unavailable, ReadonlyArray<Job>>
-  readonly get: (jobId: number) => TaskEither<JobNotFound | Unavailable, Job>
+  ) => Promise<Either<Unavailable, ReadonlyArray<Job>>>
+  readonly get: (jobId: number) => Promise<Either<JobNotFound | Unavailable, Job>>
   /** Cancels a job. Resolves when it has ended, or after a few seconds, because some steps cannot be interrupted. */
-  readonly cancel: (jobId: number) => TaskEither<JobNotFound | Unavailable, void>
+  readonly cancel: (jobId: number) => Promise<Either<JobNotFound | Unavailable, void>>
   /** Interrupts the jobs of this process. */
   readonly stop: () => Promise<void>
 }
@@ -47,8 +47,7 @@ const INTERRUPTED = 'interrupted by a restart of the service'
 
 /** Opens the jobs. Unfinished jobs of an earlier run of this process have failed. Jobs of other processes continue. */
 export const openJobs =
-  (deps: JobsDeps): TaskEither<Unavailable, Jobs> =>
-  async () => {
+  async (deps: JobsDeps): Promise<Either<Unavailable, Jobs>> => {
     const { environment, runners, members, isShared } = deps
     const { name, incarnation } = members.self
     const log = createJobLog(deps)
@@ -67,14 +66,14 @@ export const openJobs =
       const { done, total, detail, at } = progress
       return running.withEnd({ ...job, progress: { done, total, detail }, updatedAt: at })
     }
-    const find = (jobId: number): TaskEither<JobNotFound | Unavailable, LoggedJob> =>
+    const find = (jobId: number): Promise<Either<JobNotFound | Unavailable, LoggedJob>> =>
       pipe(
         log.refresh,
         TE.chainEitherKW(() => E.fromNullable<JobNotFound>({ _tag: 'JobNotFound' })(log.get(jobId))),
-      )
+      )()
 
     return E.right({
-      start: (caller, order) => async () => {
+      start: async (caller, order) => {
         const { kind, subject } = order
         const runner = runners[kind]
         if (runner === null) return E.left({ _tag: 'ModelsElsewhere' })
@@ -82,7 +81,7 @@ export const openJobs =
         if (problem !== null) return E.left({ _tag: 'JobSubjectInvalid', problem })
         await running.recordEnds()
         const origin = originOf(deps, actorOf(caller))
-        const jobId = await nextId(deps)('job', { ...origin, causationId: origin.commandId })()
+        const jobId = await nextId(deps)('job', { ...origin, causationId: origin.commandId })
         if (E.isLeft(jobId)) return jobId
         const start = { jobId: jobId.right, kind, subject, process: name, incarnation, at: environment.now() }
         const begun = await log.begin(start, origin)
@@ -94,13 +93,13 @@ export const openJobs =
       list: (kinds, statuses) => {
         const isWanted = ({ kind, status }: Job): boolean =>
           (kinds.length === 0 || kinds.includes(kind)) && (statuses.length === 0 || statuses.includes(status))
-        return pipe(log.refresh, TE.map(() => log.all().map(withProgress).filter(isWanted).toReversed()))
+        return pipe(log.refresh, TE.map(() => log.all().map(withProgress).filter(isWanted).toReversed()))()
       },
-      get: (jobId) => pipe(find(jobId), TE.map(withProgress)),
-      cancel: (jobId) => async () => {
+      get: (jobId) => pipe(() => find(jobId), TE.map(withProgress))(),
+      cancel: async (jobId) => {
         running.cancel(jobId)
         if (running.isRunning(jobId)) return E.right(await running.whenEnded(jobId))
-        const job = await find(jobId)()
+        const job = await find(jobId)
         if (E.isLeft(job)) return job
         if (job.right.status === 'running') await shared?.cancel(jobId)
         return E.right(undefined)

@@ -1,7 +1,7 @@
 import * as O from 'fp-ts/lib/Option.js'
 import type { Option } from 'fp-ts/lib/Option.js'
 import * as TE from 'fp-ts/lib/TaskEither.js'
-import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
+import type { Either } from 'fp-ts/lib/Either.js'
 import { pipe } from 'fp-ts/lib/function.js'
 import type { Unavailable } from '../errors.ts'
 import type { Lags } from '../pipeline/lags.ts'
@@ -17,7 +17,7 @@ export interface AdminLive extends LiveFacts {
 export interface AdminLiveDeps {
   /** Resolves the names of owners. */
   readonly directory: {
-    readonly byId: (userId: number) => TaskEither<Unavailable, Option<{ readonly username: string }>>
+    readonly byId: (userId: number) => Promise<Either<Unavailable, Option<{ readonly username: string }>>>
   }
   readonly lags: Pick<Lags, 'of'>
 }
@@ -25,9 +25,9 @@ export interface AdminLiveDeps {
 /** Adds the owner's name and the lag to a session. */
 export const toAdminLive =
   ({ directory, lags }: AdminLiveDeps) =>
-  (live: LiveFacts): TaskEither<Unavailable, AdminLive> =>
+  (live: LiveFacts): Promise<Either<Unavailable, AdminLive>> =>
     pipe(
-      directory.byId(live.userId),
+      () => directory.byId(live.userId),
       TE.map(O.match(() => '', ({ username }) => username)),
       TE.map((username) => ({ ...live, username, lag: lags.of(live.id) })),
-    )
+    )()

@@ -1,5 +1,5 @@
 import * as E from 'fp-ts/lib/Either.js'
-import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
+import type { Either } from 'fp-ts/lib/Either.js'
 import type { LiveCommand } from '../../domain/live/commands.ts'
 import { liveDecider } from '../../domain/live/decider.ts'
 import type { LiveState } from '../../domain/live/state.ts'
@@ -14,14 +14,13 @@ import { unexpected } from '../log/unexpected.ts'
 /** Handles a command for a session that this process runs. Returns the new state once the event is stored. */
 export const changeLive =
   (deps: WriteDeps) =>
-  (
+  async (
     liveId: number,
     command: LiveCommand,
     origin: Origin = ownOrigin(deps),
-  ): TaskEither<LiveOver | Superseded | Unavailable, LiveState> =>
-  async () => {
+  ): Promise<Either<LiveOver | Superseded | Unavailable, LiveState>> => {
     const stream = liveStream(liveId)
-    const handled = await handleCommand(deps)({ ...origin, stream, decider: liveDecider, command })()
+    const handled = await handleCommand(deps)({ ...origin, stream, decider: liveDecider, command })
     if (E.isRight(handled)) return E.right(handled.right.state)
     const refusal = handled.left
     // The session was deleted after its token was resolved. Callers treat it as ended.

@@ -1,5 +1,5 @@
 import * as E from 'fp-ts/lib/Either.js'
-import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
+import type { Either } from 'fp-ts/lib/Either.js'
 import type { LiveCommand } from '../../domain/live/commands.ts'
 import { liveDecider } from '../../domain/live/decider.ts'
 import { liveStream } from '../../domain/live/events.ts'
@@ -31,12 +31,11 @@ const commandOf = ({ cause, term }: Ending, at: string): LiveCommand =>
  */
 export const endInTerm =
   (deps: LiveWriteDeps) =>
-  (liveId: number, ending: Ending): TaskEither<Superseded | Unavailable, Position | null> =>
-  async () => {
+  async (liveId: number, ending: Ending): Promise<Either<Superseded | Unavailable, Position | null>> => {
     const { origin } = ending
     const stream = liveStream(liveId)
     const command = commandOf(ending, deps.environment.now())
-    const ended = await handleCommand(deps)({ ...origin, stream, decider: liveDecider, command })()
+    const ended = await handleCommand(deps)({ ...origin, stream, decider: liveDecider, command })
     if (E.isLeft(ended)) {
       switch (ended.left._tag) {
         case 'LiveUnknown':
@@ -48,18 +47,18 @@ export const endInTerm =
           return E.left(ended.left)
       }
     }
-    const released = await releaseLive(deps, liveId, origin)()
+    const released = await releaseLive(deps, liveId, origin)
     return E.isLeft(released) ? released : E.right(ended.right.position)
   }
 
 /** Ends a session like `endInTerm`, but without a term, so the end is never refused as `Superseded`. */
-export const endAndRelease = (
+export const endAndRelease = async (
   deps: LiveWriteDeps,
   liveId: number,
   cause: EndCause,
   origin: Origin,
-): TaskEither<Unavailable, Position | null> => async () => {
-  const ended = await endInTerm(deps)(liveId, { cause, term: null, origin })()
+): Promise<Either<Unavailable, Position | null>> => {
+  const ended = await endInTerm(deps)(liveId, { cause, term: null, origin })
   if (E.isRight(ended)) return ended
   if (ended.left._tag === 'Superseded') throw unexpected(liveStream(liveId), ended.left)
   return E.left(ended.left)

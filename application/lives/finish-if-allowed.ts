@@ -1,5 +1,5 @@
 import * as TE from 'fp-ts/lib/TaskEither.js'
-import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
+import type { Either } from 'fp-ts/lib/Either.js'
 import { pipe } from 'fp-ts/lib/function.js'
 import type { Live, LiveState } from '../../domain/live/state.ts'
 import { actorOf } from '../caller.ts'
@@ -31,21 +31,21 @@ export const finishIfAllowed =
     caller: Caller,
     liveId: number,
     isAllowed: (state: LiveState) => state is Live,
-  ): TaskEither<LiveNotFound | Unavailable, LiveView> => {
+  ): Promise<Either<LiveNotFound | Unavailable, LiveView>> => {
     const allowedLive = pipe(
-      loadLive(deps, liveId),
+      () => loadLive(deps, liveId),
       TE.chainW(({ state }) => (isAllowed(state) ? TE.right(state) : TE.left(notFound))),
     )
     const finish = () => pipe(
-      requestEnd(deps)(liveId, FINISHED_BY_REQUEST, originOf(deps, actorOf(caller))),
+      () => requestEnd(deps)(liveId, FINISHED_BY_REQUEST, originOf(deps, actorOf(caller))),
       TE.chainFirstTaskK((position) => async () => {
         if (position !== null) await deps.whenProjected(SESSION_LISTS, position)
       }),
-    )
+    )()
     return pipe(
       allowedLive,
       // Loads again after the end: the session may have been deleted in the meantime.
-      TE.chainW((live) => (isOpen(live) ? pipe(finish(), TE.chainW(() => allowedLive)) : TE.right(live))),
+      TE.chainW((live) => (isOpen(live) ? pipe(() => finish(), TE.chainW(() => allowedLive)) : TE.right(live))),
       TE.map(viewOf),
-    )
+    )()
   }

@@ -1,6 +1,6 @@
 import * as O from 'fp-ts/lib/Option.js'
 import * as TE from 'fp-ts/lib/TaskEither.js'
-import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
+import type { Either } from 'fp-ts/lib/Either.js'
 import { pipe } from 'fp-ts/lib/function.js'
 import { listenerTokenStream } from '../../domain/live/events.ts'
 import { listenerTokenClaim } from '../../domain/live/listener-token-claim.ts'
@@ -19,14 +19,14 @@ export const checkListenerToken = (
   deps: Pick<WriteDeps, 'store' | 'keyring'> & { readonly holderOfToken: HolderOfToken },
   hash: string,
   userId: number,
-): TaskEither<ListenerTokenTaken | Unavailable, void> =>
+): Promise<Either<ListenerTokenTaken | Unavailable, void>> =>
   pipe(
-    loadState(deps)(listenerTokenStream(hash), listenerTokenClaim),
+    () => loadState(deps)(listenerTokenStream(hash), listenerTokenClaim),
     TE.filterOrElseW(({ state: claimant }) => claimant === null || claimant === userId, taken),
-    TE.chainW(() => deps.holderOfToken(hash)),
+    TE.chainW(() => () => deps.holderOfToken(hash)),
     TE.filterOrElseW(
       O.match(() => true, (holder) => holder.role === 'listener' && holder.userId === userId),
       taken,
     ),
     TE.map(() => undefined),
-  )
+  )()

@@ -1,4 +1,4 @@
-import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
+import type { Either } from 'fp-ts/lib/Either.js'
 import { liveDecider } from '../../domain/live/decider.ts'
 import { exists } from '../../domain/live/state.ts'
 import type { Live, LiveState } from '../../domain/live/state.ts'
@@ -15,7 +15,7 @@ export const loadLive = (
   deps: LoadDeps,
   liveId: number,
   until?: Revision,
-): TaskEither<Unavailable, Known<LiveState, LiveEvent>> =>
+): Promise<Either<Unavailable, Known<LiveState, LiveEvent>>> =>
   loadState(deps)<LiveState, LiveEvent>(liveStream(liveId), liveDecider, until === undefined ? {} : { until })
 
 export const isOwned = (state: LiveState, userId: number): state is Live =>

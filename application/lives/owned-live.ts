@@ -1,7 +1,5 @@
 import * as E from 'fp-ts/lib/Either.js'
-import * as TE from 'fp-ts/lib/TaskEither.js'
-import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
-import { pipe } from 'fp-ts/lib/function.js'
+import type { Either } from 'fp-ts/lib/Either.js'
 import { LiveCreated, LiveDeleted, LiveFailed, LiveFinished, liveStream } from '../../domain/live/events.ts'
 import type { StoredEventOf } from '../../domain/shared/event.ts'
 import { eventReader } from '../../domain/read-event.ts'
@@ -35,26 +33,27 @@ const endOf = eventReader([LiveFinished, LiveFailed])
  */
 export const findLive =
   (store: Pick<EventStore, 'read'>) =>
-  (mayRead: (ownerId: number) => boolean, liveId: number): TaskEither<LiveNotFound | Unavailable, OwnedLive> =>
-    pipe(
-      TE.Do,
-      TE.bind('head', () => store.read(liveStream(liveId), { limit: 1 })),
-      TE.bind('tail', () => store.read(liveStream(liveId), { direction: 'backwards', limit: 1 })),
-      TE.chainEitherKW(({ head: [first], tail: [last] }) => {
-        if (first === undefined || last === undefined || last.type === LiveDeleted.type) return E.left(notFound)
-        const created = createdOf(first)
-        if (created === undefined) return E.left(whyUnreadable(first) ?? notFound)
-        if (!mayRead(created.data.userId)) return E.left(notFound)
-        const end = endOf(last)
-        const status = end === undefined ? 'open' : end.type === LiveFailed.type ? 'error' : 'finished'
-        const [endedAt, endStoredAt] = end === undefined ? [null, null] : [end.data.at, last.storedAt]
-        return E.right({ created: created.data, endedAt, endStoredAt, status, revision: last.revision })
-      }),
-    )
+  async (
+    mayRead: (ownerId: number) => boolean, liveId: number,
+  ): Promise<Either<LiveNotFound | Unavailable, OwnedLive>> => {
+    const head = await store.read(liveStream(liveId), { limit: 1 })
+    if (E.isLeft(head)) return head
+    const tail = await store.read(liveStream(liveId), { direction: 'backwards', limit: 1 })
+    if (E.isLeft(tail)) return tail
+    const [[first], [last]] = [head.right, tail.right]
+    if (first === undefined || last === undefined || last.type === LiveDeleted.type) return E.left(notFound)
+    const created = createdOf(first)
+    if (created === undefined) return E.left(whyUnreadable(first) ?? notFound)
+    if (!mayRead(created.data.userId)) return E.left(notFound)
+    const end = endOf(last)
+    const status = end === undefined ? 'open' : end.type === LiveFailed.type ? 'error' : 'finished'
+    const [endedAt, endStoredAt] = end === undefined ? [null, null] : [end.data.at, last.storedAt]
+    return E.right({ created: created.data, endedAt, endStoredAt, status, revision: last.revision })
+  }
 
 /** Finds a session of the caller. */
 export const findOwnedLive = (store: Pick<EventStore, 'read'>) => {
   const find = findLive(store)
-  return (caller: Caller, liveId: number): TaskEither<LiveNotFound | Unavailable, OwnedLive> =>
+  return (caller: Caller, liveId: number): Promise<Either<LiveNotFound | Unavailable, OwnedLive>> =>
     find((ownerId) => ownerId === caller.userId, liveId)
 }

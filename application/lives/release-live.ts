@@ -1,5 +1,5 @@
 import * as E from 'fp-ts/lib/Either.js'
-import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
+import type { Either } from 'fp-ts/lib/Either.js'
 import type { AdmissionActor } from '../admission/admission-actor.ts'
 import type { Unavailable } from '../errors.ts'
 import type { WriteDeps } from '../log/handle-command.ts'
@@ -19,10 +19,9 @@ export interface LiveWriteDeps extends WriteDeps {
  * never be created (fenced), because any other session could still run.
  */
 export const releaseLive =
-  ({ admission }: LiveWriteDeps, liveId: number, origin: Origin): TaskEither<Unavailable, void> =>
-  async () => {
+  async ({ admission }: LiveWriteDeps, liveId: number, origin: Origin): Promise<Either<Unavailable, void>> => {
     const command = { type: 'Release', liveId } as const
-    const released = await admission.send({ ...origin, command })()
+    const released = await admission.send({ ...origin, command })
     if (E.isRight(released)) return E.right(undefined)
     switch (released.left._tag) {
       case 'QuotaReached':

@@ -1,5 +1,5 @@
 import * as E from 'fp-ts/lib/Either.js'
-import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
+import type { Either } from 'fp-ts/lib/Either.js'
 import { liveDecider } from '../../domain/live/decider.ts'
 import { liveStream } from '../../domain/live/events.ts'
 import type { Unavailable } from '../errors.ts'
@@ -16,11 +16,10 @@ import type { LiveWriteDeps } from './release-live.ts'
  * May be repeated. Returns the position of LiveDeleted when this call appended it, otherwise null.
  */
 export const removeLive =
-  (deps: LiveWriteDeps, liveId: number, origin: Origin): TaskEither<Unavailable, Position | null> =>
-  async () => {
+  async (deps: LiveWriteDeps, liveId: number, origin: Origin): Promise<Either<Unavailable, Position | null>> => {
     const stream = liveStream(liveId)
     const command = { type: 'DeleteLive', at: deps.environment.now() } as const
-    const deleted = await handleCommand(deps)({ ...origin, stream, decider: liveDecider, command })()
+    const deleted = await handleCommand(deps)({ ...origin, stream, decider: liveDecider, command })
     if (E.isLeft(deleted)) {
       switch (deleted.left._tag) {
         case 'LiveUnknown':
@@ -33,8 +32,8 @@ export const removeLive =
           return E.left(deleted.left)
       }
     }
-    const released = await releaseLive(deps, liveId, origin)()
+    const released = await releaseLive(deps, liveId, origin)
     if (E.isLeft(released)) return released
-    const erased = await eraseLive(deps, liveId)()
+    const erased = await eraseLive(deps, liveId)
     return E.isLeft(erased) ? erased : E.right(deleted.right.position)
   }

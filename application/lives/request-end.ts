@@ -1,7 +1,8 @@
 import * as E from 'fp-ts/lib/Either.js'
-import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
+import type { Either } from 'fp-ts/lib/Either.js'
 import type { Unavailable } from '../errors.ts'
 import type { Origin } from '../log/origin.ts'
+import type { Repeatable } from '../log/origin.ts'
 import type { EndCause } from '../pipeline/signals.ts'
 import type { Position } from '../ports/event-store.ts'
 import { atMost } from '../waiting.ts'
@@ -18,21 +19,26 @@ export interface RequestEndDeps extends LiveWriteDeps {
 const ANSWER_MS = 4000
 
 /**
- * Ends a session after its last audio is transcribed. The call itself sends the request to the session's worker, which
- * retries until the end is stored. The returned task waits for the worker. If no worker runs the session or the worker
- * answers too late, the task appends the end itself. Its result is that of `endAndRelease`.
+ * Sends the request to end a session to its worker, which transcribes the last audio and retries until the end is
+ * stored. The returned function waits for the worker. If no worker runs the session or the worker answers too late, the
+ * function appends the end itself. Its result is that of `endAndRelease`.
  */
-export const requestEnd =
+export const sendEndRequest =
   (deps: RequestEndDeps) =>
-  (liveId: number, cause: EndCause, origin: Origin): TaskEither<Unavailable, Position | null> => {
-    const endedByWorker = deps.endByWorker(liveId, { cause, origin, limitMs: FLUSH_LIMIT_MS })
-    let answer: Ended | null = null
-    const answered = endedByWorker?.then((ended) => {
+  (liveId: number, cause: EndCause, origin: Origin): Repeatable<Unavailable, Position | null> => {
+    let answer: Ended | null = null as Ended | null
+    const answered = deps.endByWorker(liveId, { cause, origin, limitMs: FLUSH_LIMIT_MS })?.then((ended) => {
       answer = ended
     })
     const waited = answered === undefined ? Promise.resolve() : atMost(deps.timers, ANSWER_MS, answered)
     return async () => {
       await waited
-      return answer === null ? await endAndRelease(deps, liveId, cause, origin)() : E.right(answer.position)
+      return answer === null ? await endAndRelease(deps, liveId, cause, origin) : E.right(answer.position)
     }
   }
+
+/** Sends the request to end a session, and waits for the end. */
+export const requestEnd =
+  (deps: RequestEndDeps) =>
+  async (liveId: number, cause: EndCause, origin: Origin): Promise<Either<Unavailable, Position | null>> =>
+    sendEndRequest(deps)(liveId, cause, origin)()

@@ -2,7 +2,6 @@ import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 import * as RA from 'fp-ts/lib/ReadonlyArray.js'
 import * as TE from 'fp-ts/lib/TaskEither.js'
-import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
 import { pipe } from 'fp-ts/lib/function.js'
 import { definitionOf } from '../../domain/all-events.ts'
 import { decodeOrThrow } from '../../domain/shared/codecs.ts'
@@ -53,10 +52,9 @@ export const whyUnreadable = (event: StoredEvent): Unreadable | null => {
 /** Prepares events for an append to `stream`: checks them and seals their personal members. */
 export const sealEvents =
   (keyring: Pick<Keyring, 'seal'>, stream: string) =>
-  (
+  async (
     events: ReadonlyArray<PlainEvent>,
-  ): TaskEither<KeyringUnavailable | KeyErased | KeyMissing, ReadonlyArray<WrittenEvent>> =>
-  async () => {
+  ): Promise<Either<KeyringUnavailable | KeyErased | KeyMissing, ReadonlyArray<WrittenEvent>>> => {
     const sealed: Array<WrittenEvent> = []
     for (const { type, data: plain } of events) {
       const definition = definitionOf(type)
@@ -67,7 +65,7 @@ export const sealEvents =
       if (definition.keyOf !== undefined && filled.length > 0) {
         const members = filled.map((member) =>
           ({ text: textToSeal(data[member]), stream, member: `${type}.${member}` }))
-        const envelopes = await keyring.seal(definition.keyOf(plain), members)()
+        const envelopes = await keyring.seal(definition.keyOf(plain), members)
         if (E.isLeft(envelopes)) return envelopes
         filled.forEach((member, index) => { data[member] = envelopes.right[index] })
       }
@@ -101,10 +99,9 @@ const inClearText = (
 /** Decrypts each stored event. Left: why the event cannot be used. A member without its key reads `[erased]`. */
 export const openEach =
   (keyring: Pick<Keyring, 'open'>) =>
-  (
+  async (
     stored: ReadonlyArray<StoredEvent>,
-  ): TaskEither<KeyringUnavailable, ReadonlyArray<Either<EventTypeUnknown | EventMisfit, OpenedEvent>>> =>
-  async () => {
+  ): Promise<Either<KeyringUnavailable, ReadonlyArray<Either<EventTypeUnknown | EventMisfit, OpenedEvent>>>> => {
     const sealed = stored.map(readEvent)
     const members = stored.map((event, index): ReadonlyArray<SealedMember> => {
       const decoded = sealed[index]
@@ -112,7 +109,7 @@ export const openEach =
     })
     const all = members.flat()
     // Streams without personal members must be readable while the keyring is unavailable.
-    const texts = all.length === 0 ? E.right([]) : await keyring.open(all)()
+    const texts = all.length === 0 ? E.right([]) : await keyring.open(all)
     if (E.isLeft(texts)) return texts
     let from = 0
     return E.right(
@@ -135,16 +132,16 @@ const plainOf = ({ type, data }: OpenedEvent): PlainEvent => ({ type, data })
  */
 export const openEvents =
   (keyring: Pick<Keyring, 'open'>) =>
-  (stored: ReadonlyArray<StoredEvent>): TaskEither<KeyringUnavailable | Unreadable, ReadonlyArray<PlainEvent>> =>
+  (stored: ReadonlyArray<StoredEvent>): Promise<Either<KeyringUnavailable | Unreadable, ReadonlyArray<PlainEvent>>> =>
     pipe(
-      openEach(keyring)(stored),
+      () => openEach(keyring)(stored),
       TE.map((each) => RA.zipWith(stored, each, (event, opened) =>
         pipe(opened, E.bimap((why) => refusalOf(event, why), plainOf)))),
       TE.chainEitherKW(E.sequenceArray),
-    )
+    )()
 
 /** Decrypts stored events and skips unusable events. Do not use it for decisions. */
 export const openReadable =
   (keyring: Pick<Keyring, 'open'>) =>
-  (stored: ReadonlyArray<StoredEvent>): TaskEither<KeyringUnavailable, ReadonlyArray<PlainEvent>> =>
-    pipe(openEach(keyring)(stored), TE.map(RA.rights), TE.map(RA.map(plainOf)))
+  (stored: ReadonlyArray<StoredEvent>): Promise<Either<KeyringUnavailable, ReadonlyArray<PlainEvent>>> =>
+    pipe(() => openEach(keyring)(stored), TE.map(RA.rights), TE.map(RA.map(plainOf)))()

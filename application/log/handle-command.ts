@@ -1,7 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 import * as RA from 'fp-ts/lib/ReadonlyArray.js'
-import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
 import type { Decider } from '../../domain/shared/decider.ts'
 import type { Contended, Unavailable } from '../errors.ts'
 import { sealEvents } from './event-serialization.ts'
@@ -65,7 +64,7 @@ export const appendWithRetries = async (
   events: ReadonlyArray<NewEvent>,
 ): Promise<Either<WrongRevision | StoreUnavailable, Appended>> => {
   for (let repeat = 0; ; repeat++) {
-    const appended = await deps.store.append(stream, expected, events)()
+    const appended = await deps.store.append(stream, expected, events)
     if (E.isRight(appended) || appended.left._tag === 'WrongRevision' || repeat === MAX_REPEATS) return appended
     await backOff(deps, repeat)
   }
@@ -83,7 +82,7 @@ const isShorter = ({ actual }: WrongRevision, { revision }: Pick<Known<unknown, 
  */
 export const handleCommand =
   (deps: WriteDeps) =>
-  <State, Command, Event extends Plain, Refusal>(request: {
+  async <State, Command, Event extends Plain, Refusal>(request: {
     readonly stream: string
     readonly decider: Decider<State, Command, Event, Refusal>
     readonly command: Command
@@ -91,14 +90,13 @@ export const handleCommand =
     readonly actor: string
     /** Used only outside of HTTP requests. Inside a request the id of the request is used. */
     readonly correlationId: string
-  }): TaskEither<Refusal | Unavailable, Handled<State, Event>> =>
-  async () => {
+  }): Promise<Either<Refusal | Unavailable, Handled<State, Event>>> => {
     const { stream, decider, commandId } = request
     const correlationId = deps.environment.correlationId() ?? request.correlationId
     const isOurs = ({ stored }: Recorded<Event>): boolean => stored.metadata.causationId === commandId
 
     const load = (base?: Known<State, Event>): Promise<Either<Unavailable, Known<State, Event>>> =>
-      loadState(deps)(stream, decider, { base, commandId })()
+      loadState(deps)(stream, decider, { base, commandId })
     /** Returns the events of an earlier attempt with this command id, or null. */
     const findEarlier = ({ state, recent }: Known<State, Event>): Handled<State, Event> | null => {
       const ours = recent.filter(isOurs)
@@ -135,7 +133,7 @@ export const handleCommand =
       if (E.isLeft(decided)) return decided
       if (decided.right.length === 0) return E.right({ state: known.state, events: [], stored: [], position: null })
 
-      const sealed = await sealEvents(deps.keyring, stream)(decided.right)()
+      const sealed = await sealEvents(deps.keyring, stream)(decided.right)
       if (E.isLeft(sealed)) return sealed
       const recordedAt = deps.environment.now()
       const metadata = { correlationId, causationId: commandId, actor: request.actor, recordedAt }

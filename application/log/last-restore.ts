@@ -1,6 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js'
 import * as TE from 'fp-ts/lib/TaskEither.js'
-import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
+import type { Either } from 'fp-ts/lib/Either.js'
 import { pipe } from 'fp-ts/lib/function.js'
 import { LogRestored, RESTORES_STREAM } from '../../domain/restores/events.ts'
 import { eventReader } from '../../domain/read-event.ts'
@@ -16,12 +16,12 @@ const restoredOf = eventReader([LogRestored])
  */
 export const lastRestore = (
   { store }: { readonly store: Pick<EventStore, 'read'> },
-): TaskEither<StoreUnavailable | Unreadable, LogRestored['data'] | null> =>
+): Promise<Either<StoreUnavailable | Unreadable, LogRestored['data'] | null>> =>
   pipe(
-    store.read(RESTORES_STREAM, { direction: 'backwards', limit: 1 }),
+    () => store.read(RESTORES_STREAM, { direction: 'backwards', limit: 1 }),
     TE.chainEitherKW(([newest]) => {
       if (newest === undefined) return E.right(null)
       const why = whyUnreadable(newest)
       return why === null ? E.right(restoredOf(newest)?.data ?? null) : E.left(why)
     }),
-  )
+  )()

@@ -71,7 +71,7 @@ const createSaving = ({ documents, environment }: LogDutyDeps, duty: LogDuty, { 
   const save = (queue: DutyQueue): Promise<void> =>
     inTurn(async () => {
       const done = queue.done()
-      if (done !== saved) orThrow(await documents.commit(checkpointOwner(duty), [], done, token)())
+      if (done !== saved) orThrow(await documents.commit(checkpointOwner(duty), [], done, token))
       saved = done
       unsaved = 0
       savedAt = environment.monotonic()
@@ -178,7 +178,7 @@ const runDuty = async (deps: LogDutyDeps, duty: LogDuty, ageOf: AgeOf, held: Hel
   const readCheckpoint = async (): Promise<Checkpoint | null> => {
     for (let attempt = 0; !signal.aborted; attempt++) {
       try {
-        return orThrow(await documents.checkpoint(checkpointOwner(duty))())
+        return orThrow(await documents.checkpoint(checkpointOwner(duty)))
       } catch (error) {
         reading.failed(messageOf(error), { err: error })
         await backOff(attempt)

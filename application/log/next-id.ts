@@ -1,5 +1,5 @@
 import * as E from 'fp-ts/lib/Either.js'
-import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
+import type { Either } from 'fp-ts/lib/Either.js'
 import { sequenceStream } from '../../domain/shared/sequence.ts'
 import type { IdTaken, SequenceKind } from '../../domain/shared/sequence.ts'
 import type { Unavailable } from '../errors.ts'
@@ -20,10 +20,9 @@ const TRUNCATION_INTERVAL = 100
  */
 export const nextId =
   (deps: WriteDeps) =>
-  (kind: SequenceKind, cause: Omit<EventMetadata, 'recordedAt'>): TaskEither<Unavailable, number> =>
-  async () => {
+  async (kind: SequenceKind, cause: Omit<EventMetadata, 'recordedAt'>): Promise<Either<Unavailable, number>> => {
     const stream = sequenceStream(kind)
-    const restored = await lastRestore(deps)()
+    const restored = await lastRestore(deps)
     if (E.isLeft(restored)) return restored
     const recordedAt = deps.environment.now()
     const { type, data }: IdTaken = { type: 'IdTaken', data: { at: recordedAt } }
@@ -37,7 +36,7 @@ export const nextId =
     }
     const { revision } = appended.right
     if (revision % TRUNCATION_INTERVAL === 0) {
-      const truncated = await deps.store.setMetadata(stream, { maxCount: 1 })()
+      const truncated = await deps.store.setMetadata(stream, { maxCount: 1 })
       if (E.isLeft(truncated)) return truncated
     }
     return E.right((restored.right?.idOffsets[kind] ?? 0) + revision + 1)

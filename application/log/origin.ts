@@ -1,3 +1,4 @@
+import type { Either } from 'fp-ts/lib/Either.js'
 import type { Environment } from '../ports/environment.ts'
 
 /** The actor and the ids of a command, for the metadata of its events. */
@@ -6,6 +7,9 @@ export interface Origin {
   readonly actor: string
   readonly correlationId: string
 }
+
+/** A command whose time and id are fixed, so it takes effect once even if it runs again after an unknown outcome. */
+export type Repeatable<L, A> = () => Promise<Either<L, A>>
 
 /** Returns the origin of a new command by this actor. */
 export const originOf = (

@@ -1,5 +1,5 @@
 import * as E from 'fp-ts/lib/Either.js'
-import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
+import type { Either } from 'fp-ts/lib/Either.js'
 import type { EventStore, Revision, StoredEvent, StoreUnavailable } from '../ports/event-store.ts'
 
 /** After this many unreadable revisions in a row the read stops: the file itself must be damaged. */
@@ -21,13 +21,13 @@ export interface UndamagedRead {
  * Reads up to `limit` revisions of a stream and skips damaged events. Also returns the skipped revisions, which count
  * for the limit.
  */
-export const readUndamaged = (
+export const readUndamaged = async (
   { read }: Pick<EventStore, 'read'>,
   stream: string,
   from: Revision = 0,
   limit: number | null = null,
-): TaskEither<StoreUnavailable, UndamagedRead> => async () => {
-  const whole = await read(stream, { ...(from > 0 && { from }), ...(limit !== null && { limit }) })()
+): Promise<Either<StoreUnavailable, UndamagedRead>> => {
+  const whole = await read(stream, { ...(from > 0 && { from }), ...(limit !== null && { limit }) })
   if (E.isRight(whole)) return E.right({ events: whole.right, lost: [] })
   if (whole.left._tag === 'StoreUnavailable') return E.left(whole.left)
   const events: Array<StoredEvent> = []
@@ -35,7 +35,7 @@ export const readUndamaged = (
   let lostInSequence = 0
   const isFull = (): boolean => limit !== null && events.length + lost.length >= limit
   for (let revision = from; lostInSequence < MAX_LOST_IN_SEQUENCE && !isFull(); ) {
-    const found = await read(stream, { from: revision, limit: 1 })()
+    const found = await read(stream, { from: revision, limit: 1 })
     if (E.isLeft(found)) {
       if (found.left._tag === 'StoreUnavailable') return E.left(found.left)
       lost.push({ stream, revision, reason: found.left.reason })

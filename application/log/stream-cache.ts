@@ -1,12 +1,11 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
-import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
 import { createLruCache } from '../lru-cache.ts'
 
 /** Caches the states of streams. A follower of the log must call `forget` for each changed stream. */
 export interface StreamCache<L, State> {
   /** Returns the cached state, or loads it. Concurrent calls share one load. */
-  readonly get: (stream: string) => TaskEither<L, State>
+  readonly get: (stream: string) => Promise<Either<L, State>>
   /** Drops the state of a stream that has changed. The result of a running load is not kept either. */
   readonly forget: (stream: string) => void
 }
@@ -14,7 +13,7 @@ export interface StreamCache<L, State> {
 interface StreamCacheOptions<L, State> {
   /** The cache keeps the most recently used streams. */
   readonly maxStreams: number
-  readonly load: (stream: string) => TaskEither<L, State>
+  readonly load: (stream: string) => Promise<Either<L, State>>
   /** Returns whether the state is cached. */
   readonly isWorthKeeping: (state: State) => boolean
 }
@@ -26,7 +25,7 @@ export const createStreamCache = <L, State>(options: StreamCacheOptions<L, State
 
   const loadAndKeep = async (stream: string, isUnchanged: () => boolean): Promise<Either<L, State>> => {
     try {
-      const loaded = await load(stream)()
+      const loaded = await load(stream)
       if (E.isRight(loaded) && isWorthKeeping(loaded.right) && isUnchanged()) states.set(stream, loaded)
       return loaded
     } finally {
@@ -40,7 +39,7 @@ export const createStreamCache = <L, State>(options: StreamCacheOptions<L, State
   }
 
   return {
-    get: (stream) => async () => states.get(stream) ?? (await (loads.get(stream) ?? begin(stream))),
+    get: async (stream) => states.get(stream) ?? (await (loads.get(stream) ?? begin(stream))),
     forget: (stream) => {
       states.delete(stream)
       loads.delete(stream)

@@ -71,8 +71,8 @@ export const watchLog = (store: EventStore, logger: Pick<Logger, 'error'>): Watc
   return {
     store: {
       ...store,
-      read: (stream, options) => async () => {
-        const found = await store.read(stream, options)()
+      read: async (stream, options) => {
+        const found = await store.read(stream, options)
         if (E.isRight(found)) found.right.forEach(check)
         else if (found.left._tag === 'LogCorrupted') record({ stream, problem: 'damaged', detail: found.left.reason })
         return found

@@ -212,8 +212,8 @@ export const createLivePipeline =
         if (audio.end() === 0) config = next
       },
       setVocabulary: (next) => { hints = next },
-      start: () => async () => {
-        const loaded = await engine.load(model)()
+      start: async () => {
+        const loaded = await engine.load(model)
         if (E.isLeft(loaded)) {
           stop()
           return loaded

@@ -1,4 +1,4 @@
-import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
+import type { Either } from 'fp-ts/lib/Either.js'
 import type { EngineSettings } from '../../domain/live/settings.ts'
 import type { JobFailed, ModelLoadFailed, Vocabulary } from '../ports/engine.ts'
 
@@ -49,7 +49,7 @@ export interface LivePipeline {
   /** Takes effect from the next pass. */
   readonly setVocabulary: (vocabulary: Vocabulary) => void
   /** Loads the model. Audio that arrives during the load is kept. */
-  readonly start: () => TaskEither<ModelLoadFailed, void>
+  readonly start: () => Promise<Either<ModelLoadFailed, void>>
   /** Adds audio: s16le, 16 kHz, mono. Copies the samples. */
   readonly push: (samples: Int16Array) => void
   /** Seconds of received audio that no pass has processed yet. */

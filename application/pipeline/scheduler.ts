@@ -69,7 +69,7 @@ const createQueue = (
     const [start, began] = [startOf(next), monotonic()]
     virtualTime = Math.max(virtualTime, start)
     try {
-      next.answer(await transcribe(next.job, next.abort.signal)())
+      next.answer(await transcribe(next.job, next.abort.signal))
     } catch (error) {
       next.fail(error)
     } finally {

@@ -1,5 +1,5 @@
 import type { Option } from 'fp-ts/lib/Option.js'
-import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
+import type { Either } from 'fp-ts/lib/Either.js'
 
 export interface JwtClaims {
   readonly userId: number
@@ -35,12 +35,12 @@ export type KeyedHashPurpose =
 
 export interface Credentials {
   /** argon2id, m=19456 KiB, t=2, p=1, as a PHC string. Hashes the NFC form of the password. */
-  readonly hashPassword: (password: string) => TaskEither<TooBusy, string>
+  readonly hashPassword: (password: string) => Promise<Either<TooBusy, string>>
   /**
    * Compares the NFC form of the password and, if it differs, the password as it was sent. Takes equally long without a
    * `passwordHash`, so response times do not reveal which users exist.
    */
-  readonly verifyPassword: (password: string, passwordHash: Option<string>) => TaskEither<TooBusy, boolean>
+  readonly verifyPassword: (password: string, passwordHash: Option<string>) => Promise<Either<TooBusy, boolean>>
   /** True when the hash was made with lower cost parameters than new hashes. */
   readonly isOutdated: (passwordHash: string) => boolean
   /** HS256, valid for JWT_TTL. */

@@ -1,7 +1,5 @@
 import type { Either } from 'fp-ts/lib/Either.js'
 import type { Option } from 'fp-ts/lib/Option.js'
-import type { Task } from 'fp-ts/lib/Task.js'
-import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
 import { BEGINNING } from './event-store.ts'
 import type { Position, StoredEvent } from './event-store.ts'
 import type { StuckAt } from './projector.ts'
@@ -137,11 +135,11 @@ interface SharedProgress {
    * Publishes progress. Ignores read models without a checkpoint, and read models whose checkpoint has a higher token.
    * Published progress may be lost.
    */
-  readonly publishProgress: (updates: ReadonlyArray<ProgressUpdate>) => TaskEither<DocumentsUnavailable, void>
+  readonly publishProgress: (updates: ReadonlyArray<ProgressUpdate>) => Promise<Either<DocumentsUnavailable, void>>
   /** Returns the last published progress of each read model, in one request. Null: none was published. */
   readonly publishedProgress: (
     models: ReadonlyArray<ReadModel>,
-  ) => TaskEither<DocumentsUnavailable, ReadonlyArray<PublishedProgress | null>>
+  ) => Promise<Either<DocumentsUnavailable, ReadonlyArray<PublishedProgress | null>>>
 }
 
 /** The read models: documents with a position guard, and the checkpoint of each projection. */
@@ -152,7 +150,7 @@ export interface Documents extends SharedProgress {
    */
   readonly ensure: (
     collections: ReadonlyArray<CollectionSpec>,
-  ) => TaskEither<DocumentsUnavailable, ReadonlyArray<string>>
+  ) => Promise<Either<DocumentsUnavailable, ReadonlyArray<string>>>
   /**
    * Writes all changes, then the checkpoint, which never goes back. Repeating a commit changes nothing. `token`:
    * fencing token of the writer's lease, 0 without leases. A commit is refused if the stored checkpoint has a higher
@@ -163,32 +161,34 @@ export interface Documents extends SharedProgress {
     changes: ReadonlyArray<Change>,
     checkpoint: Checkpoint,
     token?: number,
-  ) => TaskEither<DocumentsUnavailable, void>
+  ) => Promise<Either<DocumentsUnavailable, void>>
   /**
    * Makes commits of different read models together: at most one bulk write for each collection, then one for all
    * checkpoints. Returns one outcome for each commit, because a commit that fails does not affect the others.
    */
-  readonly commitAll: (commits: ReadonlyArray<Commit>) => Task<ReadonlyArray<Either<DocumentsUnavailable, void>>>
+  readonly commitAll: (commits: ReadonlyArray<Commit>) => Promise<ReadonlyArray<Either<DocumentsUnavailable, void>>>
   /** Returns the last checkpoint, or NO_CHECKPOINT before the first commit. */
-  readonly checkpoint: (whose: Checkpointed) => TaskEither<DocumentsUnavailable, Checkpoint>
-  readonly get: (collection: string, id: string) => TaskEither<DocumentsUnavailable, Option<Document>>
+  readonly checkpoint: (whose: Checkpointed) => Promise<Either<DocumentsUnavailable, Checkpoint>>
+  readonly get: (collection: string, id: string) => Promise<Either<DocumentsUnavailable, Option<Document>>>
   /** Returns the existing documents by id, in one request. Ids without a document are left out. */
   readonly find: (
     collection: string,
     ids: ReadonlyArray<string>,
-  ) => TaskEither<DocumentsUnavailable, ReadonlyMap<string, Document>>
-  readonly page: (collection: string, request: PageRequest) => TaskEither<DocumentsUnavailable, ReadonlyArray<Document>>
+  ) => Promise<Either<DocumentsUnavailable, ReadonlyMap<string, Document>>>
+  readonly page: (
+    collection: string, request: PageRequest,
+  ) => Promise<Either<DocumentsUnavailable, ReadonlyArray<Document>>>
   /** Returns up to `limit` documents after the id `after` (null: from the first), in the byte order of their ids. */
   readonly scan: (
     collection: string,
     after: string | null,
     limit: number,
-  ) => TaskEither<DocumentsUnavailable, ReadonlyArray<ScannedDocument>>
+  ) => Promise<Either<DocumentsUnavailable, ReadonlyArray<ScannedDocument>>>
   /**
    * Deletes the checkpoint and the documents of a read model. Afterwards call `ensure` again for its collection. A duty
    * has only a checkpoint. Discarding a missing read model is not an error.
    */
-  readonly discard: (whose: Checkpointed) => TaskEither<DocumentsUnavailable, void>
+  readonly discard: (whose: Checkpointed) => Promise<Either<DocumentsUnavailable, void>>
   /**
    * Replaces the read model `to` by `from`, with documents and checkpoint, at the same moment for all readers. The name
    * `from` and the old documents are removed. Repeating the call changes nothing. Later writes to the old documents are
@@ -196,7 +196,7 @@ export interface Documents extends SharedProgress {
    */
   readonly promote: (
     from: ReadModel, to: ReadModel, places?: readonly [from: string, to: string],
-  ) => TaskEither<DocumentsUnavailable, void>
+  ) => Promise<Either<DocumentsUnavailable, void>>
   readonly close: () => Promise<void>
 }
 

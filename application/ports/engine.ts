@@ -1,4 +1,4 @@
-import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
+import type { Either } from 'fp-ts/lib/Either.js'
 
 /** Samples in a second. All audio is mono. */
 export const SAMPLE_RATE = 16000
@@ -140,14 +140,14 @@ export interface PassTime {
  * jobs run again, one at a time. A job that crashes the process while it runs alone fails with JobFailed.
  */
 export interface SpeechEngine {
-  readonly load: (model: string) => TaskEither<ModelLoadFailed, LoadedModel>
+  readonly load: (model: string) => Promise<Either<ModelLoadFailed, LoadedModel>>
   /** When `signal` aborts, the result is not needed. A running pass then ends after its present token. */
   readonly transcribe: (
     job: TranscribeJob,
     signal?: AbortSignal,
-  ) => TaskEither<ModelLoadFailed | JobFailed, Hypothesis>
+  ) => Promise<Either<ModelLoadFailed | JobFailed, Hypothesis>>
   /** `samples`: a whole number of frames. They must not be changed until the task has ended. */
-  readonly detectSpeech: (samples: Int16Array, state: VadState) => TaskEither<JobFailed, SpeechProbabilities>
+  readonly detectSpeech: (samples: Int16Array, state: VadState) => Promise<Either<JobFailed, SpeechProbabilities>>
   /** Returns the device that runs the model. It may change when the model is loaded or the process restarts. */
   readonly deviceOf: (model: string) => Device
   /** Returns the measured pass times of a model, without loading. Null when no pass was measured. */

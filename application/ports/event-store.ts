@@ -1,4 +1,4 @@
-import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
+import type { Either } from 'fp-ts/lib/Either.js'
 
 /** Zero-based number of an event in its stream. */
 export type Revision = number
@@ -122,12 +122,12 @@ export interface EventStore {
     stream: string,
     expected: ExpectedRevision,
     events: ReadonlyArray<NewEvent>,
-  ) => TaskEither<WrongRevision | StoreUnavailable, Appended>
+  ) => Promise<Either<WrongRevision | StoreUnavailable, Appended>>
   /** Returns `[]` for an unknown stream. */
   readonly read: (
     stream: string,
     options?: ReadOptions,
-  ) => TaskEither<StoreUnavailable | LogCorrupted, ReadonlyArray<StoredEvent>>
+  ) => Promise<Either<StoreUnavailable | LogCorrupted, ReadonlyArray<StoredEvent>>>
   /**
    * Yields the events after `from` (exclusive) in the order of the log, and continues with new events. Only streams
    * whose name begins with one of `prefixes` match. The next message is read when the consumer requests it.
@@ -141,11 +141,11 @@ export interface EventStore {
     signal: AbortSignal,
   ) => AsyncIterable<SubscriptionMessage>
   /** Returns the position of the newest event, or BEGINNING for an empty log. */
-  readonly head: () => TaskEither<StoreUnavailable, Position>
+  readonly head: () => Promise<Either<StoreUnavailable, Position>>
   /** Deleting a stream may remove its metadata. Set it again after appending to a deleted stream. */
-  readonly setMetadata: (stream: string, metadata: StreamMetadata) => TaskEither<StoreUnavailable, void>
+  readonly setMetadata: (stream: string, metadata: StreamMetadata) => Promise<Either<StoreUnavailable, void>>
   /** Soft delete: reads return no events, but the stream keeps its revisions. */
-  readonly deleteStream: (stream: string) => TaskEither<StoreUnavailable, void>
+  readonly deleteStream: (stream: string) => Promise<Either<StoreUnavailable, void>>
   /** The present time by the clock that stamps `storedAt`. The clock of this machine may be set without changing it. */
   readonly now: () => number
   readonly close: () => Promise<void>

@@ -1,4 +1,4 @@
-import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
+import type { Either } from 'fp-ts/lib/Either.js'
 import type { Revision, StoreUnavailable } from './event-store.ts'
 
 /** Damage of one event. Null revision: damage of the whole stream. */
@@ -19,7 +19,7 @@ export interface StreamIntegrity {
 }
 
 /** Checks the stored rows of a stream. Returns null when the store keeps no hashes. */
-export type VerifyStream = (stream: string) => TaskEither<StoreUnavailable, StreamIntegrity | null>
+export type VerifyStream = (stream: string) => Promise<Either<StoreUnavailable, StreamIntegrity | null>>
 
 /** A stream whose first events are not read any more, or which has a limit that hides them later. */
 export interface ShortenedStream {

@@ -1,5 +1,4 @@
 import type { Either } from 'fp-ts/lib/Either.js'
-import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
 import type { Envelope } from '../../domain/shared/event.ts'
 
 export interface KeyringUnavailable {
@@ -61,13 +60,13 @@ export interface Keyring {
   readonly seal: (
     key: string,
     members: ReadonlyArray<PlainMember>,
-  ) => TaskEither<KeyringUnavailable | KeyErased | KeyMissing, ReadonlyArray<Envelope>>
+  ) => Promise<Either<KeyringUnavailable | KeyErased | KeyMissing, ReadonlyArray<Envelope>>>
   /** Decrypts members. The results have the order of `sealed`. */
   readonly open: (
     sealed: ReadonlyArray<SealedMember>,
-  ) => TaskEither<KeyringUnavailable, ReadonlyArray<Either<Unopened, string>>>
+  ) => Promise<Either<KeyringUnavailable, ReadonlyArray<Either<Unopened, string>>>>
   /** Erases keys permanently and records the erasure. */
-  readonly erase: (keys: ReadonlyArray<string>) => TaskEither<KeyringUnavailable, void>
+  readonly erase: (keys: ReadonlyArray<string>) => Promise<Either<KeyringUnavailable, void>>
   /** Names of the missing keys that were needed so far, in any order. */
   readonly missing: () => ReadonlyArray<string>
   /** The first 1000 streams with an envelope that was changed or copied from elsewhere. */

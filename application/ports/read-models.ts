@@ -1,5 +1,5 @@
 import type { Option } from 'fp-ts/lib/Option.js'
-import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
+import type { Either } from 'fp-ts/lib/Either.js'
 import type { AudioFormat } from '../../domain/live/events.ts'
 import type { EngineSettings } from '../../domain/live/settings.ts'
 import type { GivenVocabulary } from '../../domain/live/vocabulary.ts'
@@ -68,7 +68,7 @@ export interface LiveView extends LiveFacts {
 }
 
 /** Reads a session of any user, without its secrets. */
-export type FactsOfLive = (liveId: number) => TaskEither<StoreUnavailable | LogCorrupted, Option<LiveFacts>>
+export type FactsOfLive = (liveId: number) => Promise<Either<StoreUnavailable | LogCorrupted, Option<LiveFacts>>>
 
 /** An administrator's filter for sessions. */
 export interface AllLivesQuery {
@@ -82,7 +82,7 @@ export interface AllLivesQuery {
 export type PageOfAllLives = (
   query: AllLivesQuery,
   page: PageQuery,
-) => TaskEither<DocumentsUnavailable, Page<LiveFacts>>
+) => Promise<Either<DocumentsUnavailable, Page<LiveFacts>>>
 
 export type SocketRole = 'sender' | 'listener'
 
@@ -100,13 +100,14 @@ export interface ResolvedToken {
 export type FindListedToken = (
   hash: string,
   liveId: number | null,
-) => TaskEither<DocumentsUnavailable, Option<ResolvedToken>>
+) => Promise<Either<DocumentsUnavailable, Option<ResolvedToken>>>
 
 /**
  * Finds the newest session whose token has this keyed hash, among the sessions that the list of tokens does not contain
  * yet. Left: the log cannot be read, or the list is too far behind.
  */
-export type FindUnlistedLive = (hash: string) => TaskEither<DocumentsUnavailable | StoreUnavailable, Option<number>>
+export type FindUnlistedLive = (hash: string) =>
+  Promise<Either<DocumentsUnavailable | StoreUnavailable, Option<number>>>
 
 /** The owner and the role of a socket token. */
 export interface TokenHolder {
@@ -115,7 +116,7 @@ export interface TokenHolder {
 }
 
 /** Finds the owner of the token with this keyed hash. All sessions of a token belong to one user. */
-export type HolderOfToken = (hash: string) => TaskEither<DocumentsUnavailable, Option<TokenHolder>>
+export type HolderOfToken = (hash: string) => Promise<Either<DocumentsUnavailable, Option<TokenHolder>>>
 
 export interface UserFacts {
   readonly id: number
@@ -163,10 +164,10 @@ export interface ApiTokenView extends ApiTokenFacts {
 export type PageOfTokens = (
   userId: number | null,
   page: PageQuery,
-) => TaskEither<DocumentsUnavailable | KeyringUnavailable, Page<ApiTokenView>>
+) => Promise<Either<DocumentsUnavailable | KeyringUnavailable, Page<ApiTokenView>>>
 
 /** Reads the ids of a user's listed resources of one kind. */
-export type IdsOfUser = (userId: number) => TaskEither<DocumentsUnavailable, ReadonlyArray<number>>
+export type IdsOfUser = (userId: number) => Promise<Either<DocumentsUnavailable, ReadonlyArray<number>>>
 
 /** Finds the id of the listed API token with this public part. */
-export type TokenIdByPrefix = (prefix: string) => TaskEither<DocumentsUnavailable, Option<number>>
+export type TokenIdByPrefix = (prefix: string) => Promise<Either<DocumentsUnavailable, Option<number>>>

@@ -1,4 +1,4 @@
-import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
+import type { Either } from 'fp-ts/lib/Either.js'
 import type { JobFailed, ModelLoadFailed } from './engine.ts'
 
 export interface TranslateJob {
@@ -15,9 +15,9 @@ export interface TranslateJob {
  */
 export interface TranslationEngine {
   /** Loads a model in advance. Otherwise the first translation loads it. */
-  readonly load: (model: string) => TaskEither<ModelLoadFailed, void>
+  readonly load: (model: string) => Promise<Either<ModelLoadFailed, void>>
   /** Translates the whole text, sentence by sentence. */
-  readonly translate: (job: TranslateJob) => TaskEither<ModelLoadFailed | JobFailed, string>
+  readonly translate: (job: TranslateJob) => Promise<Either<ModelLoadFailed | JobFailed, string>>
   readonly pid: () => number | undefined
   readonly close: () => Promise<void>
 }

@@ -1,5 +1,5 @@
 import * as TE from 'fp-ts/lib/TaskEither.js'
-import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
+import type { Either } from 'fp-ts/lib/Either.js'
 import { pipe } from 'fp-ts/lib/function.js'
 import { profilesDecider } from '../../domain/profiles/decider.ts'
 import type { ProfilesCommand, ProfilesRefusal, ProfilesState } from '../../domain/profiles/decider.ts'
@@ -23,7 +23,7 @@ export type SendToProfiles = (
   caller: Caller,
   command: ProfilesCommand,
   commandId: string,
-) => TaskEither<ProfilesRefusal | Unavailable, ProfilesState>
+) => Promise<Either<ProfilesRefusal | Unavailable, ProfilesState>>
 
 /** Creates the writer of profiles. All profiles of a user form one aggregate. */
 export const sendToProfiles = (deps: ProfileWriteDeps): SendToProfiles => {
@@ -33,14 +33,14 @@ export const sendToProfiles = (deps: ProfileWriteDeps): SendToProfiles => {
   return (caller, command, commandId) => {
     const stream = profilesStream(caller.userId)
     const origin = { commandId, correlationId: commandId, actor: actorOf(caller) }
-    const handled = handle({ stream, decider: profilesDecider, command, ...origin })
+    const handled = () => handle({ stream, decider: profilesDecider, command, ...origin })
     return pipe(
       () => inTurn(stream, handled),
       TE.chainFirstTaskK(({ position }) => async () => {
         if (position !== null) await deps.projector.whenProjected(PROFILE_LISTS, position)
       }),
       TE.map(({ state }) => state),
-    )
+    )()
   }
 }
 

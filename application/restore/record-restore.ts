@@ -71,7 +71,7 @@ export const recordRestore = async (
   const at = environment.now()
   const metadata = { correlationId: epoch, causationId: epoch, actor: RESTORE_ACTOR, recordedAt: at }
   const append = async (stream: string, type: string, data: NewEvent['data']): Promise<void> => {
-    const appended = await store.append(stream, 'any', [{ id: environment.newId(), type, data, metadata }])()
+    const appended = await store.append(stream, 'any', [{ id: environment.newId(), type, data, metadata }])
     if (E.isLeft(appended)) orThrow(appended, `${type} could not be written to ${stream}`)
   }
   const lastIds = lastIdsOf(restored, lost)

@@ -73,7 +73,7 @@ export const createCaptions = (options: CaptionsOptions) => {
   })
 
   const load = async (starting: LivePipeline): Promise<boolean> => {
-    const loaded = await starting.start()()
+    const loaded = await starting.start()
     if (E.isLeft(loaded)) failed(loaded.left)
     return E.isRight(loaded)
   }

@@ -118,7 +118,7 @@ export const createLiveSessions = (options: LiveSessionsOptions): RunningSession
 
   return {
     resolveToken: lifecycle.resolveToken,
-    attachSender: (liveId, from = null) => async () => {
+    attachSender: async (liveId, from = null) => {
       const isClosed = (): boolean => (lives.get(liveId)?.stage() ?? 'open') !== 'open'
       // Checked before the place, because a sender that sent `finish` keeps its place. If it returns over another link,
       // the answer must be LiveOver.
@@ -127,7 +127,7 @@ export const createLiveSessions = (options: LiveSessionsOptions): RunningSession
       const admission = {}
       admissions.set(liveId, admission)
       try {
-        const admitted = await lifecycle.admitSender(liveId)()
+        const admitted = await lifecycle.admitSender(liveId)
         if (E.isLeft(admitted)) return admitted
         // The session ended or moved to another worker in the meantime.
         if (admissions.get(liveId) !== admission || isClosed()) return E.left({ _tag: 'LiveOver' })

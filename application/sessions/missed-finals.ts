@@ -1,6 +1,5 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
-import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
 import type { Unavailable } from '../errors.ts'
 import { finalKey, finalTextKey } from '../lives/queries/resume-point.ts'
 import type { ResumePoint } from '../lives/queries/resume-point.ts'
@@ -54,8 +53,7 @@ const byKey = (frames: ReadonlyArray<TranscriptFrame>): ReadonlyMap<string, Tran
  */
 export const openMissedFinals =
   ({ recent, storedFinals, isRelayed = false }: MissedFinalsDeps) =>
-  (liveId: number, point: ResumePoint): TaskEither<Unavailable, MissedFinals> =>
-  async () => {
+  async (liveId: number, point: ResumePoint): Promise<Either<Unavailable, MissedFinals>> => {
     const evicted = (): string | null => recent.of(liveId)?.evicted() ?? null
     const wantedInMemory = recent.of(liveId)?.search(point) ?? null
     const inMemory = recent.of(liveId)?.sent().filter(wantedInMemory ?? (() => false)) ?? []
@@ -88,7 +86,7 @@ export const openMissedFinals =
       if (log === null) {
         const firstSegment = inMemory[0]?.segment ?? 1
         const from = wantedInMemory === null ? point : { kind: 'after' as const, segment: firstSegment - 1 }
-        const opened = await storedFinals(liveId, from)()
+        const opened = await storedFinals(liveId, from)
         if (E.isLeft(opened)) return opened
         log = opened.right
         // The log contains the finals that memory held. Unstored finals are inserted below.

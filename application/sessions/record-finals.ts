@@ -80,7 +80,7 @@ export const recordFinals = (options: RecordFinalsOptions) => {
     let hasAnswered = false
     const times = { segment, start, end }
     const facts = { liveId, term, ...times, text, ...voice, maxChars, ...wordsOf(final), ...pointOf(final, voice) }
-    const written = writes.add('segment', lifecycle.recordSegment(facts)).then((isDurable) => {
+    const written = writes.add('segment', () => lifecycle.recordSegment(facts)).then((isDurable) => {
       hasAnswered = true
       if (isDurable) return added.stored()
       added.dropped()

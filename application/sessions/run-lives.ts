@@ -1,5 +1,5 @@
 import * as E from 'fp-ts/lib/Either.js'
-import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
+import type { Either } from 'fp-ts/lib/Either.js'
 import { ADMISSION_STREAM, Moved, WorkerLeft, WorkerRestarted } from '../../domain/admission/events.ts'
 import {
   FIRST_TERM, LiveCreated, LiveFailed, LiveFinished, LiveTakenOver, SenderAttached,
@@ -39,7 +39,7 @@ export interface RunLives {
    * succeeds. Returns the sessions that wait for their first sender, which nothing was done for. Left: a store is
    * unavailable, so call it again. Sessions with damaged data stay as they are.
    */
-  readonly start: TaskEither<Unavailable, ReadonlySet<number>>
+  readonly start: () => Promise<Either<Unavailable, ReadonlySet<number>>>
   /** Settles a session again, with retries while a store is unavailable. */
   readonly settle: (liveId: number) => void
   readonly stop: () => Promise<void>
@@ -101,7 +101,7 @@ export const runLives = (deps: RunLivesDeps): RunLives => {
     try {
       do {
         settling.set(liveId, false)
-        await retryUntilDone(liveId, settleOne(liveId))
+        await retryUntilDone(liveId, () => settleOne(liveId))
       } while (settling.get(liveId) === true && !signal.aborted)
     } finally {
       settling.delete(liveId)
@@ -114,7 +114,7 @@ export const runLives = (deps: RunLivesDeps): RunLives => {
   }
 
   const release = async (liveId: number): Promise<void> =>
-    retryUntilDone(liveId, () => releaseLive(deps, liveId, originOf(deps, 'service'))())
+    retryUntilDone(liveId, () => releaseLive(deps, liveId, originOf(deps, 'service')))
 
   const isMine = (liveId: number): boolean => ownTerm(deps, liveId) !== null
 
@@ -207,15 +207,15 @@ export const runLives = (deps: RunLivesDeps): RunLives => {
 
   return {
     start: async () => {
-      const head = await store.head()()
+      const head = await store.head()
       if (E.isLeft(head)) return head
       const refreshed = await admission.refresh()
       if (E.isLeft(refreshed) && !isUnreadable(refreshed.left)) return refreshed
       const waiting = new Set<number>()
       const settled = await mapConcurrently(SETTLES_AT_ONCE, ownSessions(deps), async ({ liveId }) => {
-        const waits = await waitsForSender(deps, liveId)()
+        const waits = await waitsForSender(deps, liveId)
         if (E.isLeft(waits)) return waits
-        if (!waits.right) return await settleOne(liveId)()
+        if (!waits.right) return await settleOne(liveId)
         waiting.add(liveId)
         return waits
       })

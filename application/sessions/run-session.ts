@@ -126,7 +126,7 @@ export const runSession = (options: RunSessionOptions) => {
       captions.push(samples, lost, skipped)
       if (lost > 0) options.lost(lost / SAMPLE_RATE)
     },
-    appendStart: async () => writes.add('start', lifecycle.startLive(liveId, term)),
+    appendStart: async () => writes.add('start', () => lifecycle.startLive(liveId, term)),
     appendAttach: async (sender) => {
       const record = recordSender
       await writes.add('attach', async () =>

@@ -1,7 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 import * as TE from 'fp-ts/lib/TaskEither.js'
-import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
 import { pipe } from 'fp-ts/lib/function.js'
 import { placementOf } from '../../domain/admission/state.ts'
 import { exists } from '../../domain/live/state.ts'
@@ -32,14 +31,14 @@ export interface SettleLiveDeps extends WorkerDeps {
 }
 
 /** Starts, stops or ends a session in this process as the log requires. A repeated call changes nothing. */
-export type SettleLive = (liveId: number) => TaskEither<Unavailable, void>
+export type SettleLive = (liveId: number) => Promise<Either<Unavailable, void>>
 
 const done: Either<never, void> = E.right(undefined)
 
 /** Stops a session without a reservation. If it is open, it was created without an admission. */
 const settleUnreserved = async (deps: SettleLiveDeps, liveId: number): Promise<Either<Unavailable, void>> => {
   deps.runs.stop(liveId)
-  const loaded = await loadLive(deps, liveId)()
+  const loaded = await loadLive(deps, liveId)
   if (E.isLeft(loaded)) return loaded
   const { state } = loaded.right
   if (exists(state) && isOpen(state))
@@ -74,7 +73,7 @@ const settleTaken = async (
     deps.runs.awaitSender(liveId, attachedLive(state), point, { ...restart, graceMs })
     return done
   }
-  const ended = await endInTerm(deps)(liveId, { ...restart, term })()
+  const ended = await endInTerm(deps)(liveId, { ...restart, term })
   return E.isLeft(ended) && ended.left._tag !== 'Superseded' ? E.left(ended.left) : done
 }
 
@@ -83,11 +82,13 @@ const settleTaken = async (
  * text, and one that begins to writes an event first, which settles the session. So it is taken over when its sender
  * comes, and a worker with thousands of waiting sessions starts without an append for each.
  */
-export const waitsForSender = (deps: Pick<SettleLiveDeps, 'store'>, liveId: number): TaskEither<Unavailable, boolean> =>
+export const waitsForSender = (
+  deps: Pick<SettleLiveDeps, 'store'>, liveId: number,
+): Promise<Either<Unavailable, boolean>> =>
   pipe(
-    glanceAt(deps, liveId),
+    () => glanceAt(deps, liveId),
     TE.map((glance) => glance.kind === 'created' && !glance.autoStart),
-  )
+  )()
 
 /**
  * Decides by the stream `admission`, not by the session's own events. Drops a session of another worker or of a lower
@@ -95,17 +96,16 @@ export const waitsForSender = (deps: Pick<SettleLiveDeps, 'store'>, liveId: numb
  */
 export const settleLive =
   (deps: SettleLiveDeps): SettleLive =>
-  (liveId) =>
-  async () => {
+  async (liveId) => {
     const { runs, admission } = deps
     if (placementOf(admission.state(), liveId) === null) return await settleUnreserved(deps, liveId)
     const term = ownTerm(deps, liveId)
     if (term === null || (runs.termOf(liveId) ?? term) < term) runs.drop(liveId)
     if (term === null) return done
-    const waits = await waitsForSender(deps, liveId)()
+    const waits = await waitsForSender(deps, liveId)
     if (E.isLeft(waits)) return waits
     if (waits.right) return done
-    const taken = await takeOver(deps)(liveId, term)()
+    const taken = await takeOver(deps)(liveId, term)
     if (E.isRight(taken)) return await settleTaken(deps, taken.right, term)
     switch (taken.left._tag) {
       // The create may still be running. `reconcile-lives.ts` undoes it if it never completes.
@@ -116,7 +116,7 @@ export const settleLive =
         return done
       case 'LiveOver':
         runs.stop(liveId)
-        return await releaseLive(deps, liveId, originOf(deps, 'service'))()
+        return await releaseLive(deps, liveId, originOf(deps, 'service'))
       default:
         return E.left(taken.left)
     }

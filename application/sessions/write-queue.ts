@@ -1,5 +1,5 @@
 import * as E from 'fp-ts/lib/Either.js'
-import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
+import type { Either } from 'fp-ts/lib/Either.js'
 import type { LiveOver, Superseded, Unavailable } from '../errors.ts'
 import type { Environment, Logger } from '../ports/environment.ts'
 import { createOutage } from '../outages.ts'
@@ -14,7 +14,7 @@ const MAX_ATTEMPTS_AFTER_EXCEPTION = 3
 
 type WriteName = 'attach' | 'start' | 'source' | 'vocabulary' | 'segment' | 'detach' | 'end'
 type Refusal = LiveOver | Superseded | Unavailable
-type Write = TaskEither<Refusal, void>
+type Write = () => Promise<Either<Refusal, void>>
 type Attempt = 'stored' | 'refused' | 'retry'
 
 /** The writes of one session, in order. Each write is retried until it is stored. */

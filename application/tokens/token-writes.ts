@@ -2,7 +2,7 @@ import * as E from 'fp-ts/lib/Either.js'
 import * as O from 'fp-ts/lib/Option.js'
 import type { Option } from 'fp-ts/lib/Option.js'
 import * as TE from 'fp-ts/lib/TaskEither.js'
-import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
+import type { Either } from 'fp-ts/lib/Either.js'
 import { pipe } from 'fp-ts/lib/function.js'
 import { apiTokenDecider } from '../../domain/api-token/decider.ts'
 import type { ApiToken, ApiTokenCommand, ApiTokenRefusal, ApiTokenState } from '../../domain/api-token/decider.ts'
@@ -33,7 +33,7 @@ export interface TokenWrites {
     tokenId: number,
     command: ApiTokenCommand,
     commandId: string,
-  ) => TaskEither<ApiTokenRefusal | Unavailable, ApiTokenState>
+  ) => Promise<Either<ApiTokenRefusal | Unavailable, ApiTokenState>>
   /**
    * Counts the tokens of a user. Includes tokens that this process issued or revoked but the read models do not show
    * yet. When the read models are unavailable, only those tokens are counted.
@@ -53,11 +53,11 @@ export const openTokenWrites = (deps: TokenWriteDeps): TokenWrites => {
   const unlisted = createLruCache<number, { readonly owner: number; readonly isIssued: boolean }>(MAX_UNLISTED)
 
   return {
-    send: (caller, tokenId, command, commandId) => async () => {
+    send: async (caller, tokenId, command, commandId) => {
       const stream = apiTokenStream(tokenId)
       const origin = { commandId, correlationId: commandId, actor: actorOf(caller) }
       const request = { stream, decider: apiTokenDecider, command, ...origin }
-      const handled = await inTurn(stream, handle(request))
+      const handled = await inTurn(stream, () => handle(request))
       if (E.isLeft(handled)) return handled
       const { position, state } = handled.right
       if (position !== null)
@@ -68,7 +68,7 @@ export const openTokenWrites = (deps: TokenWriteDeps): TokenWrites => {
     },
 
     countOf: async (userId) => {
-      const listed = await tokenIdsOf(userId)()
+      const listed = await tokenIdsOf(userId)
       const ids = new Set(E.isRight(listed) ? listed.right : [])
       for (const [tokenId, { owner, isIssued }] of unlisted.entries()) {
         if (owner !== userId) continue
@@ -85,15 +85,16 @@ export const openTokenWrites = (deps: TokenWriteDeps): TokenWrites => {
 export const anyOwnerOf = (
   { byId }: Pick<TokenDirectory, 'byId'>,
   tokenId: number,
-): TaskEither<Unavailable, Option<number>> => pipe(byId(tokenId), TE.map(O.map((known: KnownToken) => known.userId)))
+): Promise<Either<Unavailable, Option<number>>> =>
+  pipe(() => byId(tokenId), TE.map(O.map((known: KnownToken) => known.userId)))()
 
 /** Returns the user who must own the token. If the caller is the operator, this is its owner, otherwise the caller. */
-export const ownerOf = (
+export const ownerOf = async (
   tokens: Pick<TokenDirectory, 'byId'>,
   { credential, userId }: Caller,
   tokenId: number,
-): TaskEither<Unavailable, Option<number>> =>
-  credential === 'operator' ? anyOwnerOf(tokens, tokenId) : TE.right(O.some(userId))
+): Promise<Either<Unavailable, Option<number>>> =>
+  credential === 'operator' ? anyOwnerOf(tokens, tokenId) : E.right(O.some(userId))
 
 export const tokenViewOf = (token: ApiToken, lastUsedAt: string | null): ApiTokenView => ({
   id: token.tokenId,

@@ -93,7 +93,7 @@ export const createTranslations = ({ engine, monotonic, logger }: Dependencies):
 
     const perform = async (entry: QueuedSegment): Promise<void> => {
       const { segment, translator } = entry
-      const translated = await engine.translate({ ...translator, text: segment.text })()
+      const translated = await engine.translate({ ...translator, text: segment.text })
       if (isStopped) return
       if (E.isLeft(translated)) return recordFailure(translator, translated.left)
       await deliver(segment, to, translated.right)
@@ -121,7 +121,7 @@ export const createTranslations = ({ engine, monotonic, logger }: Dependencies):
         // With several translators, the language of the first final decides which one is needed.
         if (only === undefined || others.length > 0) return
         const { model } = only
-        const loaded = await engine.load(model)()
+        const loaded = await engine.load(model)
         if (E.isRight(loaded)) return
         logger.warn({ liveId, model, to, reason: loaded.left.reason }, 'a translator cannot be loaded')
       },

@@ -1,7 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 import * as TE from 'fp-ts/lib/TaskEither.js'
-import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
 import { pipe } from 'fp-ts/lib/function.js'
 import { administratorsDecider } from '../../domain/administrators/decider.ts'
 import type {
@@ -34,10 +33,10 @@ export interface Administrators {
   readonly removeThen: <L, A>(
     userId: number,
     origin: Origin,
-    change: (nobodyElseAdministers: boolean) => TaskEither<L, A>,
-  ) => TaskEither<L | Unavailable, A>
+    change: (nobodyElseAdministers: boolean) => Promise<Either<L, A>>,
+  ) => Promise<Either<L | Unavailable, A>>
   /** Updates the stream from the user's own stream. May be repeated. */
-  readonly synchronise: (userId: number, origin: Origin) => TaskEither<Unavailable, void>
+  readonly synchronise: (userId: number, origin: Origin) => Promise<Either<Unavailable, void>>
 }
 
 /** Attempts to find a remaining administrator. Another process may remove that administrator at the same time. */
@@ -55,15 +54,15 @@ interface OwnStream {
 /** Reads the user's stream from the log, because memory may lag behind a removal. */
 const ownStream =
   (deps: WriteDeps) =>
-  (userId: number): TaskEither<Unavailable, OwnStream> =>
+  (userId: number): Promise<Either<Unavailable, OwnStream>> =>
     pipe(
-      loadState(deps)<UserState, UserEvent>(userStream(userId), userDecider),
+      () => loadState(deps)<UserState, UserEvent>(userStream(userId), userDecider),
       TE.map(({ state, revision }) => ({
         since: isUser(state) ? state.administersSince : null,
         revision: revision ?? -1,
         hasPassword: isUser(state) && hasPassword(state),
       })),
-    )
+    )()
 
 export const createAdministrators = (deps: WriteDeps): Administrators => {
   const readUser = ownStream(deps)
@@ -77,7 +76,7 @@ export const createAdministrators = (deps: WriteDeps): Administrators => {
       stream: ADMINISTRATORS_STREAM,
       decider: administratorsDecider,
       command,
-    })()
+    })
 
   /**
    * Finds another administrator who can log in. Returns null when there is no such administrator. A user without a
@@ -85,12 +84,12 @@ export const createAdministrators = (deps: WriteDeps): Administrators => {
    */
   const findOtherAdministrator = async (userId: number): Promise<Either<Unavailable, number | null>> => {
     const load = loadState(deps)<ListedAdministrators, AdministratorsEvent>
-    const loaded = await load(ADMINISTRATORS_STREAM, administratorsDecider)()
+    const loaded = await load(ADMINISTRATORS_STREAM, administratorsDecider)
     if (E.isLeft(loaded)) return loaded
     let answer: Either<Unavailable, null> = E.right(null)
     for (const [other, { administers }] of loaded.right.state) {
       if (!administers || other === userId) continue
-      const user = await readUser(other)()
+      const user = await readUser(other)
       if (E.isLeft(user)) answer = user
       else if (user.right.since !== null && user.right.hasPassword) return E.right(other)
     }
@@ -99,7 +98,7 @@ export const createAdministrators = (deps: WriteDeps): Administrators => {
 
   /** Removes the user from the stream if another administrator remains. Returns whether another one remains. */
   const removeAdministrator = async (userId: number, origin: Origin): Promise<Either<Unavailable, boolean>> => {
-    const user = await readUser(userId)()
+    const user = await readUser(userId)
     if (E.isLeft(user)) return user
     const { since, revision } = user.right
     if (since === null) return E.right(true)
@@ -117,14 +116,12 @@ export const createAdministrators = (deps: WriteDeps): Administrators => {
   }
 
   return {
-    removeThen: (userId, origin, change) => () =>
-      inTurn('administrators', async () => {
+    removeThen: (userId, origin, change) => inTurn('administrators', async () => {
         const remains = await removeAdministrator(userId, origin)
-        return E.isLeft(remains) ? remains : await change(!remains.right)()
+        return E.isLeft(remains) ? remains : await change(!remains.right)
       }),
-    synchronise: (userId, origin) => () =>
-      inTurn('administrators', async () => {
-        const user = await readUser(userId)()
+    synchronise: (userId, origin) => inTurn('administrators', async () => {
+        const user = await readUser(userId)
         if (E.isLeft(user)) return user
         const { since, revision } = user.right
         const at = deps.environment.now()

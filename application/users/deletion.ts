@@ -1,5 +1,5 @@
 import * as TE from 'fp-ts/lib/TaskEither.js'
-import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
+import type { Either } from 'fp-ts/lib/Either.js'
 import { pipe } from 'fp-ts/lib/function.js'
 import type { User } from '../../domain/user/decider.ts'
 import type { LastAdministrator, Unavailable, UserNotFound } from '../errors.ts'
@@ -37,9 +37,10 @@ export const markDeleted =
     user: User,
     origin: Origin,
     nobodyElseAdministers: boolean,
-  ): TaskEither<UserNotFound | LastAdministrator | Unavailable, Deleted> =>
+  ): Promise<Either<UserNotFound | LastAdministrator | Unavailable, Deleted>> =>
     pipe(
-      sendToUser(deps)(user.userId, { type: 'Delete', nobodyElseAdministers, at: deps.environment.now() }, origin),
+      () =>
+        sendToUser(deps)(user.userId, { type: 'Delete', nobodyElseAdministers, at: deps.environment.now() }, origin),
       TE.mapLeft((refusal) => mapRefusal(`user ${user.userId}`, refusal, {
         UserUnknown: notFound,
         LastAdministrator: lastAdministrator,
@@ -47,14 +48,14 @@ export const markDeleted =
         PasswordOutdated: null,
       })),
       TE.chainW(({ position }) => (position === null ? TE.left(notFound) : TE.right({ user, position }))),
-    )
+    )()
 
 /** Waits until the user cannot log in, then erases the user's data. After a crash `eraseUsers` completes this. */
 export const finishDeletion =
   (deps: DeletionDeps) =>
-  ({ user, position }: Deleted, origin: Origin): TaskEither<Unavailable, void> =>
+  ({ user, position }: Deleted, origin: Origin): Promise<Either<Unavailable, void>> =>
     pipe(
       TE.fromTask(() => deps.directory.whenSeen(position)),
-      TE.chainW(() => eraseUser(deps)(user, origin)),
+      TE.chainW(() => () => eraseUser(deps)(user, origin)),
       TE.chainTaskK((erasedAt) => () => deps.projector.whenProjected(LISTS_OF_A_USER, erasedAt ?? position)),
-    )
+    )()

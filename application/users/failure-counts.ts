@@ -39,8 +39,8 @@ export const createFailureCounts = (deps: FailureCountDeps) => {
   /** Reads both streams of every hash, so the time of an answer does not show whether a name is known. */
   const load = async (hash: string): Promise<LoginFailures> => {
     const [own, shared] = await Promise.all([
-      loadState(deps)(loginFailuresStream(hash), loginFailuresDecider)(),
-      loadState(deps)(sharedFailuresStream(hash), sharedFailuresDecider)(),
+      loadState(deps)(loginFailuresStream(hash), loginFailuresDecider),
+      loadState(deps)(sharedFailuresStream(hash), sharedFailuresDecider),
     ])
     const ofOwn = E.isRight(own) ? own.right.state : loginFailuresDecider.initialState
     const ofShared = (E.isRight(shared) ? shared.right.state.get(hash) : undefined) ?? ofOwn
@@ -52,11 +52,11 @@ export const createFailureCounts = (deps: FailureCountDeps) => {
   const storeOwn = async (hash: string, command: LoginOutcome): Promise<Either<Unavailable, LoginFailures>> => {
     const stream = loginFailuresStream(hash)
     const origin = originOf(deps, 'service')
-    const handled = await handleCommand(deps)({ ...origin, stream, decider: loginFailuresDecider, command })()
+    const handled = await handleCommand(deps)({ ...origin, stream, decider: loginFailuresDecider, command })
     if (E.isLeft(handled)) return handled
     const { state, position } = handled.right
     const maxAgeSeconds = state.succeededAt === null ? FAILURE_SECONDS : SUCCESS_SECONDS
-    if (position !== null && state.failures <= 1) await store.setMetadata(stream, { maxCount: 1, maxAgeSeconds })()
+    if (position !== null && state.failures <= 1) await store.setMetadata(stream, { maxCount: 1, maxAgeSeconds })
     return E.right(state)
   }
 
@@ -67,12 +67,12 @@ export const createFailureCounts = (deps: FailureCountDeps) => {
   ): Promise<Either<Unavailable, LoginFailures>> => {
     const [stream, command] = [sharedFailuresStream(hash), { hash, before, at }]
     const origin = originOf(deps, 'service')
-    const handled = await handleCommand(deps)({ ...origin, stream, decider: sharedFailuresDecider, command })()
+    const handled = await handleCommand(deps)({ ...origin, stream, decider: sharedFailuresDecider, command })
     if (E.isLeft(handled)) return handled
     const count = handled.right.state.get(hash) ?? before
     // As often as for a stream of its own, so the time of an answer does not show whether a name is known.
     if (count.failures === 1)
-      await store.setMetadata(stream, { maxCount: SHARED_FAILURES, maxAgeSeconds: FAILURE_SECONDS })()
+      await store.setMetadata(stream, { maxCount: SHARED_FAILURES, maxAgeSeconds: FAILURE_SECONDS })
     return E.right(count)
   }
 

@@ -1,6 +1,6 @@
+import * as E from 'fp-ts/lib/Either.js'
 import * as O from 'fp-ts/lib/Option.js'
-import * as TE from 'fp-ts/lib/TaskEither.js'
-import { flow } from 'fp-ts/lib/function.js'
+import { pipe } from 'fp-ts/lib/function.js'
 import type { User } from '../../domain/user/decider.ts'
 import { userStream } from '../../domain/user/events.ts'
 import type { WatchedLog } from '../log/watched-log.ts'
@@ -15,7 +15,7 @@ export const trustedUsers = (
 ): Pick<UserDirectory, 'byId' | 'byUsernameHash'> => {
   const isTrusted = ({ userId }: User): boolean => !isDamaged(userStream(userId))
   return {
-    byId: flow(byId, TE.map(O.filter(isTrusted))),
-    byUsernameHash: flow(byUsernameHash, TE.map(O.filter(isTrusted))),
+    byId: async (userId) => pipe(await byId(userId), E.map(O.filter(isTrusted))),
+    byUsernameHash: async (hash) => pipe(await byUsernameHash(hash), E.map(O.filter(isTrusted))),
   }
 }

@@ -1,4 +1,4 @@
-import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
+import type { Either } from 'fp-ts/lib/Either.js'
 import { isUser, userDecider } from '../../domain/user/decider.ts'
 import type { User, UserCommand, UserRefusal, UserState } from '../../domain/user/decider.ts'
 import { userStream } from '../../domain/user/events.ts'
@@ -22,7 +22,7 @@ export type HandledByUser = Handled<UserState, UserEvent>
 /** Sends a command to the stream of one user. */
 export const sendToUser =
   (deps: WriteDeps) =>
-  (userId: number, command: UserCommand, origin: Origin): TaskEither<UserRefusal | Unavailable, HandledByUser> =>
+  (userId: number, command: UserCommand, origin: Origin): Promise<Either<UserRefusal | Unavailable, HandledByUser>> =>
     handleCommand(deps)({ ...origin, stream: userStream(userId), decider: userDecider, command })
 
 /** Waits until the directory and the read models show the command. Returns the user, or null for a deleted user. */

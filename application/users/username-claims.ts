@@ -1,5 +1,5 @@
 import * as E from 'fp-ts/lib/Either.js'
-import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
+import type { Either } from 'fp-ts/lib/Either.js'
 import { userDecider } from '../../domain/user/decider.ts'
 import { usernameStream, userStream } from '../../domain/user/events.ts'
 import { usernameClaimDecider } from '../../domain/user/username-claim.ts'
@@ -27,21 +27,20 @@ const usernameTaken: UsernameTaken = { _tag: 'UsernameTaken' }
 /** Claims a username and returns its user id. Continues a claim whose registration was interrupted. */
 export const claimUsername =
   (deps: WriteDeps) =>
-  (hash: string, origin: Origin): TaskEither<UsernameTaken | Unavailable, number> =>
-  async () => {
+  async (hash: string, origin: Origin): Promise<Either<UsernameTaken | Unavailable, number>> => {
     const stream = usernameStream(hash)
-    const claimed = await loadState(deps)(stream, usernameClaimDecider)()
+    const claimed = await loadState(deps)(stream, usernameClaimDecider)
     if (E.isLeft(claimed)) return claimed
     if (claimed.right.state !== null) {
-      const owner = await loadState(deps)(userStream(claimed.right.state), userDecider)()
+      const owner = await loadState(deps)(userStream(claimed.right.state), userDecider)
       if (E.isLeft(owner)) return owner
       return owner.right.state.status === 'none' ? E.right(claimed.right.state) : E.left(usernameTaken)
     }
     const { commandId, actor } = origin
-    const userId = await nextId(deps)('user', { correlationId: commandId, causationId: commandId, actor })()
+    const userId = await nextId(deps)('user', { correlationId: commandId, causationId: commandId, actor })
     if (E.isLeft(userId)) return userId
     const command = { type: 'Claim', userId: userId.right, at: deps.environment.now() } as const
-    const won = await handleCommand(deps)({ ...origin, stream, decider: usernameClaimDecider, command })()
+    const won = await handleCommand(deps)({ ...origin, stream, decider: usernameClaimDecider, command })
     if (E.isRight(won)) return userId
     return won.left._tag === 'UsernameClaimedAlready' ? E.left(usernameTaken) : E.left(won.left)
   }

@@ -40,7 +40,7 @@ const speedOf = async (
     do {
       const job = jobs[(next += 1) % jobs.length]
       if (job === undefined) throw new Error('the session has no passes')
-      const outcome = await engine.transcribe(job)()
+      const outcome = await engine.transcribe(job)
       if (E.isLeft(outcome)) throw new Error(outcome.left.reason)
       completed += 1
     } while (monotonic() - began < MEASURED_MS)
@@ -89,7 +89,7 @@ const contest = async (shape: WhisperShape): Promise<Contest | Skipped> => {
   const result = async (folder: string, concurrent: number, execArgv: ReadonlyArray<string>): Promise<Round> => {
     const engine = createSpeechEngine({ models: new Map([[MODEL, folder]]), logger, execArgv })
     try {
-      const loaded = await engine.load(MODEL)()
+      const loaded = await engine.load(MODEL)
       if (E.isLeft(loaded)) throw new Error(loaded.left.reason)
       if (engine.deviceOf(MODEL).name !== 'gpu') throw new Error('the model does not run on the GPU')
       if (jobs.length === 0) {

@@ -92,9 +92,9 @@ export const runLive = async (
     ...watched,
     // The engine's measured times are valid only in real time. At speed `max` a pass takes `passSeconds`.
     passTime: isReal ? engine.passTime : () => ({ usual: passSeconds, least: passSeconds }),
-    transcribe: (job) => async () => {
+    transcribe: async (job) => {
       const due = now() + passSeconds
-      const answer = await watched.transcribe(job)()
+      const answer = await watched.transcribe(job)
       if (!isReal) await clock.until(due)
       return answer
     },
@@ -125,7 +125,7 @@ export const runLive = async (
       drained: () => undefined,
     },
   })
-  orThrow(await pipeline.start()())
+  orThrow(await pipeline.start())
   const [cpu, own] = [cpuOf(engine), process.cpuUsage()]
   begin = performance.now()
   for (let from = 0; from < samples.length; from += CHUNK_SAMPLES) {

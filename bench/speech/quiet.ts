@@ -39,7 +39,7 @@ export const detectQuiets = async (
   let state: VadState = null
   for (let from = 0; from < filled.length; from += FRAMES * VAD_FRAME) {
     const frames = filled.subarray(from, from + FRAMES * VAD_FRAME)
-    const judged: SpeechProbabilities = orThrow(await engine.detectSpeech(frames, state)())
+    const judged: SpeechProbabilities = orThrow(await engine.detectSpeech(frames, state))
     probabilities.push(...judged.probabilities)
     state = judged.state
   }

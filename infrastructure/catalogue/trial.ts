@@ -89,18 +89,18 @@ const trySpeech = async (
   try {
     // Before the measurement, this allocates the memory that all models share: it detects speech once, and tries to
     // load a model that does not exist.
-    const detected = await engine.detectSpeech(new Int16Array(VAD_FRAME), null)()
+    const detected = await engine.detectSpeech(new Int16Array(VAD_FRAME), null)
     if (E.isLeft(detected)) return E.left(detected.left.reason)
-    await engine.load('none')()
+    await engine.load('none')
     const before = await gpuMegabytes()
     let onGpu = false
     const measurement = await measureRun(engine.pid, async () => {
-      const loaded = await engine.load(NAME)()
+      const loaded = await engine.load(NAME)
       if (E.isLeft(loaded)) return E.left(loaded.left.reason)
       onGpu = loaded.right.onGpu ?? false
       // The longest audio needs the most memory, because models may shorten the window for shorter audio.
       const samples = new Int16Array(loaded.right.windowSeconds * SAMPLE_RATE)
-      return runTwice(engine.transcribe({ model: NAME, language, samples }))
+      return runTwice(() => engine.transcribe({ model: NAME, language, samples }))
     })
     if (E.isLeft(measurement)) return measurement
     const after = onGpu ? await gpuMegabytes() : null
@@ -117,11 +117,11 @@ const tryTranslator = async (folder: string): Promise<Either<string, Trial>> => 
   const [from, to] = [model.right.source ?? 'en', model.right.target ?? 'en']
   const engine = createTranslationEngine({ models: new Map([[NAME, folder]]), workers: 1, logger: SILENT })
   try {
-    await engine.load('none')()
+    await engine.load('none')
     const measurement = await measureRun(engine.pid, async () => {
-      const loaded = await engine.load(NAME)()
+      const loaded = await engine.load(NAME)
       if (E.isLeft(loaded)) return E.left(loaded.left.reason)
-      return runTwice(engine.translate({ model: NAME, text: 'One, two, three.', from, to }))
+      return runTwice(() => engine.translate({ model: NAME, text: 'One, two, three.', from, to }))
     })
     return E.isLeft(measurement) ? measurement : E.right({ ...measurement.right, weights: model.right.weights.bytes })
   } finally {

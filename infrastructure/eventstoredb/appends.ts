@@ -62,7 +62,7 @@ export const createAppends = ({ calls, reads, logger }: Parts): EventStore['appe
     stream: string,
     events: ReadonlyArray<NewEvent>,
   ): Promise<E.Either<StoreUnavailable, Appended | null>> => {
-    const tail = await reads.read(stream, { direction: 'backwards', limit: events.length + MAX_LATER_EVENTS })()
+    const tail = await reads.read(stream, { direction: 'backwards', limit: events.length + MAX_LATER_EVENTS })
     if (E.isLeft(tail)) return E.left(unavailable(tail.left.reason))
     const ids = events.map(({ id }) => id).toReversed()
     const start = tail.right.findIndex((_, from) => ids.every((id, index) => tail.right[from + index]?.id === id))
@@ -76,7 +76,7 @@ export const createAppends = ({ calls, reads, logger }: Parts): EventStore['appe
   ): Promise<E.Either<StoreUnavailable, Appended>> => {
     const revision = Number(nextExpectedRevision)
     if (position !== undefined) return E.right({ revision, position: toPosition(position) })
-    const head = await reads.head()()
+    const head = await reads.head()
     return E.isLeft(head) ? head : E.right({ revision, position: head.right })
   }
 
@@ -86,7 +86,7 @@ export const createAppends = ({ calls, reads, logger }: Parts): EventStore['appe
     'writes to the event store succeed again',
   )
 
-  return (stream, expected, events) => async () => {
+  return async (stream, expected, events) => {
     const encoded = encode(events)
     if (expected === 'any') {
       const earlier = await findAmongLast(stream, events)

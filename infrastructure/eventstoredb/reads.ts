@@ -6,7 +6,7 @@ import { toStoredEvent } from './stored-event.ts'
 
 /** Creates the reads of the port. */
 export const createReads = (calls: Calls): Pick<EventStore, 'read' | 'head'> => ({
-  read: (stream, { from, direction = 'forwards', limit } = {}) => async () => {
+  read: async (stream, { from, direction = 'forwards', limit } = {}) => {
     // The server refuses a read of zero events.
     if (limit === 0) return E.right([])
     const end = direction === 'forwards' ? 'start' : 'end'
@@ -25,7 +25,7 @@ export const createReads = (calls: Calls): Pick<EventStore, 'read' | 'head'> => 
     return E.right(events)
   },
 
-  head: () => async () => {
+  head: async () => {
     const found = await calls.read((client, options) =>
       client.readAll({ ...options, direction: 'backwards', fromPosition: 'end', maxCount: 1 }),
     )

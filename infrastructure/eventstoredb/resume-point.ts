@@ -56,7 +56,7 @@ export const resumePointOf = async (
     const point = await readBack(parts, from)
     if (E.isRight(point)) return point
     if (point.left._tag === 'StoreUnavailable') return E.left(point.left)
-    const head = await parts.head()()
+    const head = await parts.head()
     if (E.isLeft(head)) return head
     newest = head.right
   }

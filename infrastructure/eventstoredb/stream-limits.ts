@@ -52,7 +52,7 @@ export const createStreamLimits = ({ calls, logger }: Parts): Pick<EventStore, '
     }
   }
 
-  const setMetadata: EventStore['setMetadata'] = (stream, { maxCount, maxAgeSeconds }) => async () => {
+  const setMetadata: EventStore['setMetadata'] = async (stream, { maxCount, maxAgeSeconds }) => {
     for (let tries = 0; tries < ATTEMPTS; tries++) {
       const known = await metadataOf(calls, stream)
       if (E.isLeft(known)) return known
@@ -77,7 +77,7 @@ export const createStreamLimits = ({ calls, logger }: Parts): Pick<EventStore, '
   return {
     setMetadata,
     // Expects no revision, so the server refuses only if the stream does not exist. Then there is nothing to delete.
-    deleteStream: (stream) => async () => {
+    deleteStream: async (stream) => {
       const done = await attempt(stream, (client, options) => client.deleteStream(stream, options))
       return E.isLeft(done) ? done : E.right(undefined)
     },

@@ -49,14 +49,14 @@ export const withStreamPrefix = (store: EventStore, prefix: string | null): Even
 
   return {
     ...store,
-    append: (stream, expected, events) => async () => {
-      const appended = await store.append(prefixed(stream), expected, events)()
+    append: async (stream, expected, events) => {
+      const appended = await store.append(prefixed(stream), expected, events)
       return E.isLeft(appended) && appended.left._tag === 'WrongRevision'
         ? E.left({ ...appended.left, stream })
         : appended
     },
     read: (stream, options) =>
-      pipe(store.read(prefixed(stream), options), TE.bimap(toRefusal, (events) => events.map(toEvent))),
+      pipe(() => store.read(prefixed(stream), options), TE.bimap(toRefusal, (events) => events.map(toEvent)))(),
     subscribe: async function* (from, prefixes, signal) {
       try {
         for await (const message of store.subscribe(from, prefixes.map(prefixed), signal)) yield toMessage(message)

@@ -2,7 +2,7 @@ import { createHash, createHmac, randomBytes, randomInt, timingSafeEqual } from 
 import { hash, verify } from '@node-rs/argon2'
 import * as E from 'fp-ts/lib/Either.js'
 import * as O from 'fp-ts/lib/Option.js'
-import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
+import type { Either } from 'fp-ts/lib/Either.js'
 import { SignJWT, errors, jwtVerify } from 'jose'
 import type { JWTPayload } from 'jose'
 import type { Credentials, ShownJwt, TooBusy } from '../../application/ports/credentials.ts'
@@ -29,7 +29,7 @@ const isOurEncoding = (token: string, payload: unknown): boolean =>
 const createQueue = (maxRunning: number, maxWaiting: number) => {
   const waiting: Array<() => void> = []
   let running = 0
-  return <A>(task: () => Promise<A>): TaskEither<TooBusy, A> => async () => {
+  return async <A>(task: () => Promise<A>): Promise<Either<TooBusy, A>> => {
     if (running >= maxRunning && waiting.length >= maxWaiting) return E.left({ _tag: 'TooBusy' })
     if (running >= maxRunning) await new Promise<void>((resolve) => waiting.push(resolve))
     else running += 1

@@ -142,7 +142,7 @@ export const openKeyring = async (storage: KeyStorage, masterKey: Uint8Array): P
     return E.right(key)
   }
 
-  const seal: Keyring['seal'] = (name, members) => async () =>
+  const seal: Keyring['seal'] = async (name, members) =>
     E.map((key: Uint8Array) => members.map((place) => sealText(key, name, place, place.text)))(
       await getOrCreate(name),
     )
@@ -163,7 +163,7 @@ export const openKeyring = async (storage: KeyStorage, masterKey: Uint8Array): P
     return E.tryCatch(() => openText(key, envelope, stream), reportForeign)
   }
 
-  const open: Keyring['open'] = (sealed) => async () => {
+  const open: Keyring['open'] = async (sealed) => {
     const keys = await keysOf(new Set(sealed.map(({ key }) => key)))
     if (E.isLeft(keys)) return E.left(unavailable(keys.left))
     return E.right(await mapInSlices(sealed, (member) => openMember(member, keys.right.get(member.key))))
@@ -180,7 +180,7 @@ export const openKeyring = async (storage: KeyStorage, masterKey: Uint8Array): P
     for (const [name] of cache.entries()) if (!kept.has(name)) cache.delete(name)
   }
 
-  const erase: Keyring['erase'] = (names) => async () => {
+  const erase: Keyring['erase'] = async (names) => {
     const erased = await storage.erase(names)
     forget(names)
     if (E.isRight(erased)) for (const name of names) missing.delete(name)

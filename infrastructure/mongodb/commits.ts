@@ -136,7 +136,7 @@ export const createCommits = (
     }
   }
 
-  return (commits) => async () => {
+  return async (commits) => {
     const places = commits.map(placed)
     const done = await outcomeOf(limitMs, async (limit) => {
       const outcomes = await Promise.all(places.map((place) => written(place, limit)))

@@ -41,18 +41,17 @@ export const createMongoDocuments = (connection: CollectionsConnection): Documen
   const commitAll = createCommits({ checkpoints, checkpointId, current: collections.current, limitMs })
 
   return {
-    ensure: (specs) => () =>
-      request(async () => {
+    ensure: (specs) => request(async () => {
         const places: Array<string> = []
         for (const spec of specs) places.push(await collections.ensure(spec))
         return places
       }, MAINTENANCE_MS),
-    commit: (whose, changes, checkpoint, token = 0) => async () => {
-      const [outcome] = await commitAll([{ whose, changes, checkpoint, token }])()
+    commit: async (whose, changes, checkpoint, token = 0) => {
+      const [outcome] = await commitAll([{ whose, changes, checkpoint, token }])
       return outcome ?? E.left(unavailable('the commit has no outcome'))
     },
     commitAll,
-    publishProgress: (updates) => async () => {
+    publishProgress: async (updates) => {
       const ids = Promise.all(updates.map(({ model }) => checkpointId(model)))
       return request(async ({ check }) => {
         const checkpointIds = await ids
@@ -64,7 +63,7 @@ export const createMongoDocuments = (connection: CollectionsConnection): Documen
         if (writes.length > 0) await checkpoints.bulkWrite(writes, { ordered: false })
       })
     },
-    publishedProgress: (models) => async () => {
+    publishedProgress: async (models) => {
       const ids = Promise.all(models.map(checkpointId))
       return request(async ({ maxTimeMS }) => {
         const checkpointIds = await ids
@@ -74,7 +73,7 @@ export const createMongoDocuments = (connection: CollectionsConnection): Documen
         return checkpointIds.map((id) => progress.get(id) ?? null)
       })
     },
-    checkpoint: (target) => async () => {
+    checkpoint: async (target) => {
       const id = checkpointId(target)
       return request(async ({ maxTimeMS }) => {
         const read = async (_id: string) => await checkpoints.findOne({ _id }, { maxTimeMS })
@@ -82,14 +81,14 @@ export const createMongoDocuments = (connection: CollectionsConnection): Documen
         return { position: found?.v ?? BEGINNING, last: found?.last ?? null }
       })
     },
-    get: (name, id) => async () => {
+    get: async (name, id) => {
       const collection = collections.current(name)
       return request(async ({ maxTimeMS }) => {
         const found = await (await collection).findOne({ _id: id }, { maxTimeMS })
         return O.fromNullable(found?.body)
       })
     },
-    find: (name, ids) => async () => {
+    find: async (name, ids) => {
       const collection = collections.current(name)
       return request(async ({ maxTimeMS }) => {
         const wanted = { _id: { $in: [...ids] } }
@@ -99,7 +98,7 @@ export const createMongoDocuments = (connection: CollectionsConnection): Documen
         return new Map(found.flatMap(pair))
       })
     },
-    page: (name, page) => async () => {
+    page: async (name, page) => {
       const { filter, options } = pageQuery(page)
       const collection = collections.current(name)
       return request(async ({ maxTimeMS }) => {
@@ -109,7 +108,7 @@ export const createMongoDocuments = (connection: CollectionsConnection): Documen
         return found.flatMap(({ body }) => (body === null ? [] : [body]))
       })
     },
-    scan: (name, after, limit) => async () => {
+    scan: async (name, after, limit) => {
       const count = requireCount('limit', limit)
       const collection = collections.current(name)
       return request(async ({ maxTimeMS }) => {
@@ -120,14 +119,12 @@ export const createMongoDocuments = (connection: CollectionsConnection): Documen
         return found.map(({ _id, v, body }) => ({ id: _id, position: v, document: documentIn(body) }))
       })
     },
-    discard: ({ projection, collection }) => () =>
-      request(async () => {
+    discard: ({ projection, collection }) => request(async () => {
         // Resets the checkpoint first, so an empty collection never has the checkpoint of the previous one.
         await resetOldCheckpoint(projection)
         if (collection !== null) await collections.renew(collection)
       }, MAINTENANCE_MS),
-    promote: (from, to, places) => () =>
-      request(async () => {
+    promote: (from, to, places) => request(async () => {
         await resetOldCheckpoint(to.projection)
         await resetOldCheckpoint(from.projection)
         await collections.flip(from.collection, to.collection, places)

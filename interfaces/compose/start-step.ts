@@ -1,6 +1,5 @@
 import * as E from 'fp-ts/lib/Either.js'
-import * as TE from 'fp-ts/lib/TaskEither.js'
-import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
+import type { Either } from 'fp-ts/lib/Either.js'
 import { isUnreadable } from '../../application/errors.ts'
 import { pause } from '../../application/waiting.ts'
 import type { Timers } from '../../application/ports/timers.ts'
@@ -17,7 +16,7 @@ const isUnavailable = (tag: string): boolean => tag.endsWith('Unavailable')
  */
 export const runStartStep = async <L extends { readonly _tag: string }, A>(
   step: string,
-  task: TaskEither<L, A>,
+  task: () => Promise<Either<L, A>>,
   timers: Timers = systemTimers,
 ): Promise<A> => {
   let done = await task()
@@ -39,15 +38,15 @@ const failureOf = (error: unknown): { readonly _tag: string; readonly reason: st
 
 /** Like `runStartStep`, for work that rejects with the failure of a store as its cause. */
 export const runStartWork = <A>(step: string, work: () => Promise<A>, timers: Timers = systemTimers): Promise<A> =>
-  runStartStep(step, TE.tryCatch(work, failureOf), timers)
+  runStartStep(step, async () => work().then(E.right, (error: unknown) => E.left(failureOf(error))), timers)
 
 /** Like `runStartStep`, but continues after damaged data, which is reported elsewhere. Other data still works. */
 export const runStartStepUnlessDamaged = async <L extends { readonly _tag: string }>(
   step: string,
-  task: TaskEither<L, unknown>,
+  task: () => Promise<Either<L, unknown>>,
 ): Promise<void> => {
-  const passing = TE.orElse((failure: L): TaskEither<L, unknown> =>
-    isUnreadable(failure) ? TE.right(undefined) : TE.left(failure),
-  )
-  await runStartStep(step, passing(task))
+  await runStartStep(step, async () => {
+    const done = await task()
+    return E.isLeft(done) && isUnreadable(done.left) ? E.right(undefined) : done
+  })
 }

@@ -53,7 +53,7 @@ export const monitorStores = (deps: Monitoring) => {
   let isAnswering = true
   const watch = async (): Promise<void> => {
     for (;;) {
-      const head = await store.head()()
+      const head = await store.head()
       if (signal.aborted) return
       isAnswering = E.isRight(head)
       if (E.isLeft(head)) log.failed(head.left.reason)

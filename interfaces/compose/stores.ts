@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import * as E from 'fp-ts/lib/Either.js'
-import * as TE from 'fp-ts/lib/TaskEither.js'
 import type { Documents } from '../../application/ports/documents.ts'
 import type { Environment, Logger } from '../../application/ports/environment.ts'
 import type { EventStore } from '../../application/ports/event-store.ts'
@@ -199,7 +198,7 @@ const openEventStore = async (
   const { openEventStoreDb } = await import('../../infrastructure/eventstoredb/event-store.ts')
   const store = await openEventStoreDb({ url, prefix, logger, ownership })
   // EventStoreDB stores no hashes, so a stream cannot be verified.
-  return { store, verifyStream: () => TE.right(null), leaderChanges: store.leaderChanges }
+  return { store, verifyStream: async () => E.right(null), leaderChanges: store.leaderChanges }
 }
 
 /**

@@ -20,13 +20,13 @@ export const watchModelLoads = (
   const translation = new Map<string, boolean>()
   const watched = (engine: SpeechEngine): SpeechEngine => ({
     ...engine,
-    load: (model) => async () => {
-      const loaded = await engine.load(model)()
+    load: async (model) => {
+      const loaded = await engine.load(model)
       speech.set(model, E.isRight(loaded))
       return loaded
     },
-    transcribe: (job, signal) => async () => {
-      const transcribed = await engine.transcribe(job, signal)()
+    transcribe: async (job, signal) => {
+      const transcribed = await engine.transcribe(job, signal)
       if (E.isLeft(transcribed) && transcribed.left._tag === 'ModelLoadFailed') speech.set(job.model, false)
       return transcribed
     },
@@ -36,13 +36,13 @@ export const watchModelLoads = (
     engines: [watched(first), ...others.map(watched)],
     translator: {
       ...translator,
-      load: (model) => async () => {
-        const loaded = await translator.load(model)()
+      load: async (model) => {
+        const loaded = await translator.load(model)
         translation.set(model, E.isRight(loaded))
         return loaded
       },
-      translate: (job) => async () => {
-        const translated = await translator.translate(job)()
+      translate: async (job) => {
+        const translated = await translator.translate(job)
         if (E.isLeft(translated) && translated.left._tag === 'ModelLoadFailed') translation.set(job.model, false)
         return translated
       },

@@ -59,7 +59,7 @@ const identifyByKey = async (
   calls: AuthenticateCalls,
   limiting: RateLimiting,
 ): Promise<E.Either<AccessRefusal, Caller>> => {
-  const caller = await calls.authenticateKey(secret)()
+  const caller = await calls.authenticateKey(secret)
   if (E.isLeft(caller)) return refuse(limiting, caller)
   if (O.isSome(caller.right)) return admitCounted(caller.right.value, `key ${prefixOfSecret(secret) ?? ''}`, limiting)
   const verdict = limiting.limits.countWrongKey(limiting.address)
@@ -79,7 +79,7 @@ const identify = async (
   const bearer = /^bearer +(\S+) *$/i.exec(sent.authorization)?.[1]
   if (bearer === undefined) return refuse(limiting, INVALID)
   if (looksLikeApiToken(bearer)) return await identifyByKey(bearer, calls, limiting)
-  const caller = await calls.authenticate(bearer)()
+  const caller = await calls.authenticate(bearer)
   if (E.isLeft(caller)) return refuse(limiting, caller)
   // All logins of a user share one limit, because a user can log in any number of times.
   return O.isNone(caller.right)
@@ -108,7 +108,7 @@ export const admitOperator = async (
   if (operator === undefined || userIdText === undefined || !/^[1-9]\d{0,14}$/.test(userIdText))
     return E.left({ _tag: 'NotAuthenticated' })
   const caller: Caller = { ...OPERATOR, userId: Number(userIdText), permissions: [] }
-  return E.map(() => caller)(await whoAmI(caller)())
+  return E.map(() => caller)(await whoAmI(caller))
 }
 
 /** Counts a request and returns its caller, null on a public route. `publicBucket` is the limit of a public route. */

@@ -1,7 +1,6 @@
 import Router from '@koa/router'
 import * as E from 'fp-ts/lib/Either.js'
 import * as O from 'fp-ts/lib/Option.js'
-import * as TE from 'fp-ts/lib/TaskEither.js'
 import Koa from 'koa'
 import type { Context, Middleware } from 'koa'
 import type { DailyBudget } from '../../application/budget.ts'
@@ -199,9 +198,9 @@ const createApp = <D>(options: AppOptions & D, routes: ReadonlyArray<Route<D>>):
 export const createHttpApp = (options: HttpAppOptions): Koa => createApp(options, ROUTES)
 
 const NO_USERS: AccessCalls = {
-  authenticate: () => TE.right(O.none),
-  authenticateKey: () => TE.right(O.none),
-  whoAmI: () => TE.left({ _tag: 'UserNotFound' }),
+  authenticate: async () => E.right(O.none),
+  authenticateKey: async () => E.right(O.none),
+  whoAmI: async () => E.left({ _tag: 'UserNotFound' }),
 }
 
 /** Creates an application with only health checks and metrics, for a process without the role `api`. */

@@ -123,7 +123,7 @@ export const attachSocketServer = (options: SocketServerOptions): SocketServer =
   ): Promise<TokenTarget | HandshakeRefusal> => {
     const isId = liveId === null || (liveId > 0 && Number.isSafeInteger(liveId))
     if (!isId || !limits.mayTry(address, token)) return handshake.BAD_TOKEN
-    const resolved = await sessions.resolveToken(token, liveId, () => limits.mayReadLog(address))()
+    const resolved = await sessions.resolveToken(token, liveId, () => limits.mayReadLog(address))
     if (E.isLeft(resolved)) return handshake.refusalOf(resolved.left)
     // Checked again, because other guesses of this address may have failed during the lookup.
     if (O.isNone(resolved.right) || !limits.mayTry(address, token)) return handshake.BAD_TOKEN
@@ -142,7 +142,7 @@ export const attachSocketServer = (options: SocketServerOptions): SocketServer =
     if (E.isLeft(point)) return point.left
     const isOpen = target.status === 'pending' || target.status === 'active'
     if (isOpen) await sessions.ready?.(target.liveId)
-    const missed = point.right === null ? E.right(null) : await sessions.missed(target.liveId, point.right)()
+    const missed = point.right === null ? E.right(null) : await sessions.missed(target.liveId, point.right)
     if (E.isLeft(missed)) return handshake.UNAVAILABLE
     if (!isOpen) return { ...target, sender: null, refusal: 'session_finished', missed: missed.right }
     if (target.role === 'sender') return admitSender(target, missed.right)

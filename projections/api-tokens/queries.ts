@@ -1,6 +1,6 @@
 import * as O from 'fp-ts/lib/Option.js'
 import * as TE from 'fp-ts/lib/TaskEither.js'
-import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
+import type { Either } from 'fp-ts/lib/Either.js'
 import { pipe } from 'fp-ts/lib/function.js'
 import type { Documents, DocumentsUnavailable, Page, PageQuery } from '../../application/ports/documents.ts'
 import type { Keyring, KeyringUnavailable } from '../../application/ports/keyring.ts'
@@ -25,13 +25,13 @@ const NAME_MEMBERS = [`${ApiTokenIssued.type}.name`, `${ApiTokenRenamed.type}.na
 
 const openTokens =
   (keyring: Pick<Keyring, 'open'>) =>
-  (tokens: ReadonlyArray<ApiTokenDocument>): TaskEither<KeyringUnavailable, ReadonlyArray<ApiTokenView>> => {
+  (tokens: ReadonlyArray<ApiTokenDocument>): Promise<Either<KeyringUnavailable, ReadonlyArray<ApiTokenView>>> => {
     const placeOf = ({ id, userId }: ApiTokenDocument) =>
       ({ key: userKey(userId), stream: apiTokenStream(id), members: NAME_MEMBERS })
     return pipe(
-      keyring.open(tokens.map((token) => ({ envelope: token.name, ...placeOf(token) }))),
+      () => keyring.open(tokens.map((token) => ({ envelope: token.name, ...placeOf(token) }))),
       TE.map((opened) => tokens.map((token, index) => ({ ...token, name: textOrErased(opened[index]) }))),
-    )
+    )()
   }
 
 /** Returns the ids of a user's tokens that are not revoked. */
@@ -42,30 +42,30 @@ export const tokenIdsOf = ({ documents }: { readonly documents: Pick<Documents, 
 export type ListTokens = (
   userId: number,
   page: PageQuery,
-) => TaskEither<DocumentsUnavailable | KeyringUnavailable, Page<ApiTokenView>>
+) => Promise<Either<DocumentsUnavailable | KeyringUnavailable, Page<ApiTokenView>>>
 
-const countAll = (documents: ReadDocuments): TaskEither<DocumentsUnavailable, number> =>
-  pipe(apiTokenTotalsIn(documents).get(ALL_API_TOKENS), TE.map(O.match(() => 0, ({ count }) => count)))
+const countAll = (documents: ReadDocuments): Promise<Either<DocumentsUnavailable, number>> =>
+  pipe(() => apiTokenTotalsIn(documents).get(ALL_API_TOKENS), TE.map(O.match(() => 0, ({ count }) => count)))()
 
-const countOf = (documents: ReadDocuments, userId: number): TaskEither<DocumentsUnavailable, number> =>
-  pipe(tokenIdsOf({ documents })(userId), TE.map((ids) => ids.length))
+const countOf = (documents: ReadDocuments, userId: number): Promise<Either<DocumentsUnavailable, number>> =>
+  pipe(() => tokenIdsOf({ documents })(userId), TE.map((ids) => ids.length))()
 
 /** Returns a page of the tokens of a user, or of all users when `userId` is null. */
 export const pageOfTokens =
   ({ documents, keyring }: ApiTokenQueryDeps): PageOfTokens =>
   (userId, { skip, limit }) =>
     pipe(
-      userId === null ? countAll(documents) : countOf(documents, userId),
+      userId === null ? () => countAll(documents) : () => countOf(documents, userId),
       TE.chainW((total) => {
         const filter = userId === null ? {} : { userId }
         if (skip >= total) return TE.right({ items: [], total })
         return pipe(
-          newestFirst(apiTokensIn(documents), filter, { skip, limit }, total),
-          TE.chainW(openTokens(keyring)),
+          () => newestFirst(apiTokensIn(documents), filter, { skip, limit }, total),
+          TE.chainW((value) => () => openTokens(keyring)(value)),
           TE.map((items) => ({ items, total })),
         )
       }),
-    )
+    )()
 
 export const listTokens = (deps: ApiTokenQueryDeps): ListTokens => pageOfTokens(deps)
 
@@ -86,7 +86,7 @@ export const tokenIdByPrefix =
     const notListed = why === null ? TE.right(O.none) : TE.left(why)
     const request = { filter: { prefix }, sort: { by: 'id', direction: 'ascending' }, skip: 0, limit: 1 } as const
     return pipe(
-      documents.page(API_TOKENS, request),
+      () => documents.page(API_TOKENS, request),
       TE.chain(([token]) => (token === undefined ? notListed : TE.right(O.some(Number(token['id']))))),
-    )
+    )()
   }

@@ -1,7 +1,7 @@
 import { pipe } from 'fp-ts/lib/function.js'
 import * as O from 'fp-ts/lib/Option.js'
 import * as TE from 'fp-ts/lib/TaskEither.js'
-import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
+import type { Either } from 'fp-ts/lib/Either.js'
 import type { DocumentsUnavailable, PageRequest } from '../../application/ports/documents.ts'
 import type { LiveStatus } from '../../application/ports/read-models.ts'
 import type { ReadDocuments } from '../typed-documents.ts'
@@ -26,7 +26,7 @@ const totalOf = (counts: LiveCountsDocument, status: LiveStatus): number => {
 type CountLives = (
   userId: number | null,
   statuses: ReadonlyArray<LiveStatus>,
-) => TaskEither<DocumentsUnavailable, number>
+) => Promise<Either<DocumentsUnavailable, number>>
 
 const ALL_PARTS: PageRequest = { filter: {}, sort: { by: 'part', direction: 'ascending' }, skip: 0, limit: PARTS }
 
@@ -36,19 +36,19 @@ export const countLives =
   (userId, statuses) =>
     pipe(
       userId === null
-        ? liveTotalsIn(documents).page(ALL_PARTS)
-        : pipe(liveCountsIn(documents).get(String(userId)), TE.map(O.match(() => [], (counts) => [counts]))),
+        ? () => liveTotalsIn(documents).page(ALL_PARTS)
+        : pipe(() => liveCountsIn(documents).get(String(userId)), TE.map(O.match(() => [], (counts) => [counts]))),
       TE.map((all: ReadonlyArray<LiveCountsDocument>) =>
         all.reduce((sum, counts) => statuses.reduce((total, status) => total + totalOf(counts, status), sum), 0)),
-    )
+    )()
 
 /** Returns the ids of a user's pending and active sessions. */
-type OpenLivesOf = (userId: number) => TaskEither<DocumentsUnavailable, ReadonlyArray<number>>
+type OpenLivesOf = (userId: number) => Promise<Either<DocumentsUnavailable, ReadonlyArray<number>>>
 
 export const openLivesOf =
   (documents: ReadDocuments): OpenLivesOf =>
   (userId) =>
     pipe(
-      liveCountsIn(documents).get(String(userId)),
+      () => liveCountsIn(documents).get(String(userId)),
       TE.map(O.match(() => [], ({ pending, active }) => [...pending, ...active])),
-    )
+    )()

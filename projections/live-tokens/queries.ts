@@ -4,7 +4,7 @@ import * as O from 'fp-ts/lib/Option.js'
 import type { Option } from 'fp-ts/lib/Option.js'
 import * as RA from 'fp-ts/lib/ReadonlyArray.js'
 import * as TE from 'fp-ts/lib/TaskEither.js'
-import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
+import type { Either } from 'fp-ts/lib/Either.js'
 import type { DocumentsUnavailable, Filter } from '../../application/ports/documents.ts'
 import type { EventStore, Position } from '../../application/ports/event-store.ts'
 import type {
@@ -22,11 +22,12 @@ import { liveTokens } from './projection.ts'
 
 const newestTokenIn =
   (documents: ReadDocuments) =>
-  (filter: Filter): TaskEither<DocumentsUnavailable, Option<LiveTokenDocument>> =>
+  (filter: Filter): Promise<Either<DocumentsUnavailable, Option<LiveTokenDocument>>> =>
     pipe(
-      liveTokensIn(documents).page({ filter, sort: { by: 'liveId', direction: 'descending' }, skip: 0, limit: 1 }),
+      () =>
+        liveTokensIn(documents).page({ filter, sort: { by: 'liveId', direction: 'descending' }, skip: 0, limit: 1 }),
       TE.map(RA.head),
-    )
+    )()
 
 export const holderOfToken =
   ({ documents }: { readonly documents: ReadDocuments }): HolderOfToken =>
@@ -38,32 +39,28 @@ export const findListedToken = ({ documents }: { readonly documents: ReadDocumen
   const newestToken = newestTokenIn(documents)
 
   /** The token may be projected before its session. A session that is not projected yet counts as pending. */
-  const resolved = ({ liveId, role }: LiveTokenDocument): TaskEither<DocumentsUnavailable, ResolvedToken> =>
-    pipe(
-      livesIn(documents).get(String(liveId)),
-      TE.map(
-        O.match(
-          () => ({ liveId, role, status: 'pending' }),
-          ({ status }) => ({ liveId, role, status }),
-        ),
-      ),
-    )
+  const resolved = ({ liveId, role }: LiveTokenDocument): Promise<Either<DocumentsUnavailable, ResolvedToken>> =>
+    livesIn(documents).get(String(liveId)).then(
+      E.map(O.match(() => ({ liveId, role, status: 'pending' }), ({ status }) => ({ liveId, role, status }))))
 
   /** Prefers an open session, because a custom token may belong to thousands of ended sessions. */
-  const newestOpen = (hash: string, token: LiveTokenDocument): TaskEither<DocumentsUnavailable, LiveTokenDocument> =>
+  const newestOpen = (
+    hash: string, token: LiveTokenDocument,
+  ): Promise<Either<DocumentsUnavailable, LiveTokenDocument>> =>
     pipe(
-      openLivesOf(documents)(token.userId),
-      TE.chain((liveId) => newestToken({ hash, liveId })),
+      () => openLivesOf(documents)(token.userId),
+      TE.chain((liveId) => () => newestToken({ hash, liveId })),
       TE.map(O.getOrElse(() => token)),
-    )
+    )()
 
   return (hash, liveId) => {
-    const preferOpen = (newest: LiveTokenDocument): TaskEither<DocumentsUnavailable, LiveTokenDocument> =>
-      liveId !== null || newest.role === 'sender' ? TE.right(newest) : newestOpen(hash, newest)
+    const preferOpen = async (newest: LiveTokenDocument): Promise<Either<DocumentsUnavailable, LiveTokenDocument>> =>
+      liveId !== null || newest.role === 'sender' ? E.right(newest) : newestOpen(hash, newest)
     return pipe(
-      newestToken(liveId === null ? { hash } : { hash, liveId }),
-      TE.chain(O.traverse(TE.ApplicativeSeq)((newest) => pipe(preferOpen(newest), TE.chain(resolved)))),
-    )
+      () => newestToken(liveId === null ? { hash } : { hash, liveId }),
+      TE.chain(O.traverse(TE.ApplicativeSeq)((newest) =>
+        pipe(() => preferOpen(newest), TE.chain((value) => () => resolved(value))))),
+    )()
   }
 }
 
@@ -85,8 +82,7 @@ const createdOf = eventReader([LiveCreated])
 /** Reads the events that the list does not contain yet. */
 export const findUnlistedLive =
   ({ store, timers, listedUpTo }: UnlistedLiveDeps): FindUnlistedLive =>
-  (hash) =>
-  async () => {
+  async (hash) => {
     const stop = new AbortController()
     const cancel = timers.after(MAX_READ_MS, () => stop.abort())
     let [unlisted, found]: [number, Option<number>] = [0, O.none]

@@ -1,7 +1,7 @@
 import * as O from 'fp-ts/lib/Option.js'
 import type { Option } from 'fp-ts/lib/Option.js'
 import * as TE from 'fp-ts/lib/TaskEither.js'
-import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
+import type { Either } from 'fp-ts/lib/Either.js'
 import { pipe } from 'fp-ts/lib/function.js'
 import type { DocumentsUnavailable, Page, PageQuery } from '../../application/ports/documents.ts'
 import type { Keyring, KeyringUnavailable } from '../../application/ports/keyring.ts'
@@ -28,22 +28,22 @@ type Sealed = ReadonlyArray<ProfilesDocument['profiles'][number]>
 const sealedAs = (member: 'name' | 'vocabulary'): ReadonlyArray<string> =>
   [ProfileAdded, ProfileChanged].map(({ type }) => `${type}.${member}`)
 
-const profilesOf = (documents: ReadDocuments, userId: number): TaskEither<DocumentsUnavailable, Sealed> =>
+const profilesOf = (documents: ReadDocuments, userId: number): Promise<Either<DocumentsUnavailable, Sealed>> =>
   pipe(
-    profilesIn(documents).get(String(userId)),
+    () => profilesIn(documents).get(String(userId)),
     TE.map(O.match((): Sealed => [], ({ profiles }) => profiles)),
-  )
+  )()
 
 const openProfiles =
   (keyring: Pick<Keyring, 'open'>, userId: number) =>
-  (profiles: Sealed): TaskEither<KeyringUnavailable, ReadonlyArray<ProfileView>> => {
+  (profiles: Sealed): Promise<Either<KeyringUnavailable, ReadonlyArray<ProfileView>>> => {
     const place = { key: userKey(userId), stream: profilesStream(userId) }
     const sealed = profiles.flatMap(({ name, vocabulary }) => [
       { envelope: name, members: sealedAs('name'), ...place },
       ...(vocabulary === undefined ? [] : [{ envelope: vocabulary, members: sealedAs('vocabulary'), ...place }]),
     ])
     return pipe(
-      keyring.open(sealed),
+      () => keyring.open(sealed),
       TE.map((opened) => {
         const texts = new Map(sealed.map(({ envelope }, index) => [envelope, textOrErased(opened[index])]))
         const textOf = (envelope: Envelope): string => texts.get(envelope) ?? ERASED
@@ -53,7 +53,7 @@ const openProfiles =
           ...(vocabulary && { vocabulary: openedVocabulary(textOf(vocabulary)) }),
         }))
       }),
-    )
+    )()
   }
 
 /** Words can have 40 kB for each profile, so lists leave them out. */
@@ -61,27 +61,28 @@ const withoutWords = ({ id, name, settings, createdAt, updatedAt }: Sealed[numbe
   ({ id, name, settings, createdAt, updatedAt })
 
 /** Lists the profiles of a user by ascending id, without vocabulary. */
-export type ListProfiles = (userId: number, page: PageQuery) => TaskEither<Unavailable, Page<ProfileView>>
+export type ListProfiles = (userId: number, page: PageQuery) => Promise<Either<Unavailable, Page<ProfileView>>>
 
 export const listProfiles =
   ({ documents, keyring }: ProfileQueryDeps): ListProfiles =>
   (userId, { skip, limit }) =>
     pipe(
       TE.Do,
-      TE.bind('all', () => profilesOf(documents, userId)),
-      TE.bindW('items', ({ all }) => openProfiles(keyring, userId)(all.slice(skip, skip + limit).map(withoutWords))),
+      TE.bind('all', () => () => profilesOf(documents, userId)),
+      TE.bindW('items', ({ all }) =>
+        () => openProfiles(keyring, userId)(all.slice(skip, skip + limit).map(withoutWords))),
       TE.map(({ all, items }) => ({ items, total: all.length })),
-    )
+    )()
 
 /** Reads one profile of a user. Profiles of other users are not found. */
-export type GetProfile = (userId: number, profileId: number) => TaskEither<Unavailable, Option<ProfileView>>
+export type GetProfile = (userId: number, profileId: number) => Promise<Either<Unavailable, Option<ProfileView>>>
 
 export const getProfile =
   ({ documents, keyring }: ProfileQueryDeps): GetProfile =>
   (userId, profileId) =>
     pipe(
-      profilesOf(documents, userId),
+      () => profilesOf(documents, userId),
       TE.map((all) => all.filter(({ id }) => id === profileId)),
-      TE.chainW(openProfiles(keyring, userId)),
+      TE.chainW((value) => () => openProfiles(keyring, userId)(value)),
       TE.map(([profile]) => O.fromNullable(profile)),
-    )
+    )()

@@ -93,7 +93,7 @@ export const followProgress = async (deps: FollowProgressDeps): Promise<void> =>
   const poll = async (): Promise<void> => {
     const foreignModels = foreign()
     if (foreignModels.length === 0) return
-    const published = await documents.publishedProgress(foreignModels)()
+    const published = await documents.publishedProgress(foreignModels)
     const stillForeign = new Set(foreign())
     for (const [index, model] of foreignModels.entries()) {
       if (!stillForeign.has(model)) continue

@@ -62,7 +62,7 @@ export const publishProgress = (deps: PublishProgressDeps): ProgressPublisher =>
       return [{ ...running, progress: { passed, beat, isResting, isHeldUp, isRebuilding, stuckAt, share } }]
     })
     if (updates.length === 0) return
-    const written = await documents.publishProgress(updates)()
+    const written = await documents.publishProgress(updates)
     if (E.isLeft(written)) outage.failed(written.left.reason)
     else outage.ended()
   }

@@ -17,7 +17,7 @@ const TOLD_EVERY_MS = 10_000
 
 /** Reports how far lists are that have an old log to read. */
 export const createCatchUp = async ({ store, logger, environment, lists }: CatchUpDeps) => {
-  const head = await store.head()()
+  const head = await store.head()
   const end = E.isRight(head) ? head.right : ('' as Position)
   let toldAt: number | null = null
 

@@ -44,7 +44,7 @@ export const commitSteps = async (
 ): Promise<ReadonlyArray<FailedStep>> => {
   const folded = steps.flatMap((step) => (E.isRight(step.changes) ? [{ step, changes: step.changes.right }] : []))
   const outcomes = await documents.commitAll(folded.map(({ step: { list }, changes }) =>
-    ({ whose: modelOf(list.projection), changes, checkpoint: reached, token: list.token })))()
+    ({ whose: modelOf(list.projection), changes, checkpoint: reached, token: list.token })))
   const failed = new Map<Step, unknown>(steps.flatMap((step) =>
     (E.isLeft(step.changes) ? [[step, step.changes.left] as const] : [])))
   for (const [index, { step }] of folded.entries()) {

@@ -1,6 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js'
 import * as TE from 'fp-ts/lib/TaskEither.js'
-import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
+import type { Either } from 'fp-ts/lib/Either.js'
 import { pipe } from 'fp-ts/lib/function.js'
 import { NO_CHECKPOINT } from '../../application/ports/documents.ts'
 import type { Checkpointed, Documents, DocumentsUnavailable } from '../../application/ports/documents.ts'
@@ -36,17 +36,16 @@ const DISCARDED = 'the log is an older copy; data that is newer than the log is 
  */
 export const dutyCheckpoint =
   ({ store, documents, logger }: CheckpointDeps): Documents['checkpoint'] =>
-  (owner) =>
-  async () => {
-    const checkpoint = await documents.checkpoint(owner)()
+  async (owner) => {
+    const checkpoint = await documents.checkpoint(owner)
     if (E.isLeft(checkpoint)) return checkpoint
-    const older = await olderLogReason(store, checkpoint.right)()
+    const older = await olderLogReason(store, checkpoint.right)
     if (E.isLeft(older))
       return E.left({ _tag: 'DocumentsUnavailable', reason: `the log is unavailable: ${older.left.reason}` })
     const reason = older.right
     if (reason === null) return checkpoint
     logger.warn({ projection: owner.projection, checkpoint: checkpoint.right.position, reason }, DISCARDED)
-    const discarded = await documents.discard(owner)()
+    const discarded = await documents.discard(owner)
     return E.isLeft(discarded) ? discarded : E.right(NO_CHECKPOINT)
   }
 
@@ -63,16 +62,15 @@ interface Newer {
 
 /** Returns the read models and duties that contain events that the log lacks. */
 const newerThanLog =
-  ({ store, documents, projections, duties }: CompareDeps):
-    TaskEither<StoreUnavailable | DocumentsUnavailable, ReadonlyArray<Newer>> =>
-  async () => {
+  async ({ store, documents, projections, duties }: CompareDeps):
+    Promise<Either<StoreUnavailable | DocumentsUnavailable, ReadonlyArray<Newer>>> => {
     const duty = (projection: string): Checkpointed => ({ projection, collection: null })
     const newer: Array<Newer> = []
     for (const owner of [...projections.map(modelOf), ...duties.map(duty)]) {
       // Read before the end of the log, so events that another process appends in between do not matter.
-      const checkpoint = await documents.checkpoint(owner)()
+      const checkpoint = await documents.checkpoint(owner)
       if (E.isLeft(checkpoint)) return checkpoint
-      const older = await olderLogReason(store, checkpoint.right)()
+      const older = await olderLogReason(store, checkpoint.right)
       if (E.isLeft(older)) return older
       if (older.right !== null) newer.push({ owner, reason: older.right })
     }
@@ -86,27 +84,26 @@ const newerThanLog =
  */
 export const refuseOlderLog = (
   deps: CompareDeps,
-): TaskEither<StoreUnavailable | DocumentsUnavailable | OlderLog, void> =>
+): Promise<Either<StoreUnavailable | DocumentsUnavailable | OlderLog, void>> =>
   pipe(
-    newerThanLog(deps),
+    () => newerThanLog(deps),
     TE.chainEitherKW(([first]): E.Either<OlderLog, void> => {
       if (first === undefined) return E.right(undefined)
       const { owner, reason } = first
       return E.left({ _tag: 'OlderLog', reason: `${owner.projection}: ${reason}. ${OLDER_LOG_REMEDY}` })
     }),
-  )
+  )()
 
 /**
  * Discards the read models and duties that contain events that the log lacks, and returns their names. They are built
  * again. Only for a restore, before its events make the log longer.
  */
 export const discardNewerThanLog =
-  (deps: DiscardDeps): TaskEither<StoreUnavailable | DocumentsUnavailable, ReadonlyArray<string>> =>
-  async () => {
-    const newer = await newerThanLog(deps)()
+  async (deps: DiscardDeps): Promise<Either<StoreUnavailable | DocumentsUnavailable, ReadonlyArray<string>>> => {
+    const newer = await newerThanLog(deps)
     if (E.isLeft(newer)) return newer
     for (const { owner } of newer.right) {
-      const discarded = await deps.documents.discard(owner)()
+      const discarded = await deps.documents.discard(owner)
       if (E.isLeft(discarded)) return discarded
     }
     return E.right(newer.right.map(({ owner }) => owner.projection))

@@ -36,8 +36,8 @@ export const createRebuildNotes = (
   { name: id }: Pick<Projection, 'name'>,
 ): RebuildNotes => {
   const stored = async (): Promise<StoredNote | null> => {
-    orThrow(await documents.ensure([REBUILDS])())
-    return O.toNullable(orThrow(await documents.get(REBUILDS.name, id)())) as StoredNote | null
+    orThrow(await documents.ensure([REBUILDS]))
+    return O.toNullable(orThrow(await documents.get(REBUILDS.name, id))) as StoredNote | null
   }
   return {
     read: stored,
@@ -45,7 +45,7 @@ export const createRebuildNotes = (
       const revision = ((await stored())?.revision ?? 0) + 1
       const document = { ...note, revision }
       const change = { kind: 'put', collection: REBUILDS.name, id, document, position: positionOf(revision) } as const
-      orThrow(await documents.commit(WITHOUT_CHECKPOINT, [change], NO_CHECKPOINT)())
+      orThrow(await documents.commit(WITHOUT_CHECKPOINT, [change], NO_CHECKPOINT))
     },
   }
 }

@@ -66,7 +66,7 @@ const answerOf = ({ outcome }: RebuildRequest): Either<string, Rebuilt> | null =
 export const createRebuildRequests = (deps: RequestsDeps): RebuildRequests => {
   const { documents, timers, signal } = deps
   const read = async (projections: ReadonlyArray<string>): Promise<ReadonlyMap<string, RebuildRequest>> => {
-    const found: ReadonlyMap<string, unknown> = orThrow(await documents.find(REQUESTS.name, projections)())
+    const found: ReadonlyMap<string, unknown> = orThrow(await documents.find(REQUESTS.name, projections))
     return found as ReadonlyMap<string, RebuildRequest>
   }
   /** If two processes write the same revision, the second write changes nothing. A later read shows the result. */
@@ -75,11 +75,11 @@ export const createRebuildRequests = (deps: RequestsDeps): RebuildRequests => {
     const change = {
       kind: 'put', collection: REQUESTS.name, id: projection, document: { ...request }, position: positionOf(revision),
     } as const
-    orThrow(await documents.commit(WITHOUT_CHECKPOINT, [change], NO_CHECKPOINT)())
+    orThrow(await documents.commit(WITHOUT_CHECKPOINT, [change], NO_CHECKPOINT))
   }
 
   const open = async (projection: string): Promise<RebuildRequest> => {
-    orThrow(await documents.ensure([REQUESTS])())
+    orThrow(await documents.ensure([REQUESTS]))
     const last = (await read([projection])).get(projection)
     if (last !== undefined && last.outcome === null) return last
     const revision = (last?.revision ?? 0) + 1
@@ -164,7 +164,7 @@ export const createRebuildRequests = (deps: RequestsDeps): RebuildRequests => {
     let isEnsured = false
     while (!signal.aborted) {
       try {
-        if (!isEnsured) orThrow(await documents.ensure([REQUESTS])())
+        if (!isEnsured) orThrow(await documents.ensure([REQUESTS]))
         isEnsured = true
         await poll()
       } catch {

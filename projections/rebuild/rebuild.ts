@@ -68,7 +68,7 @@ const build = async (deps: RebuildDeps): Promise<Rebuilt> => {
   const retrying = retryWhileUnavailable({ ...deps, onWait: report })
   // With an older copy of the log, the list in use shows that a restore was not recorded.
   const older = await retrying(async () =>
-    orThrow(await olderLogReason(store, orThrow(await documents.checkpoint(modelOf(projection))()))()))
+    orThrow(await olderLogReason(store, orThrow(await documents.checkpoint(modelOf(projection))))))
   if (older !== null) throw new Error(`${older}. ${OLDER_LOG_REMEDY}`)
   const begun = await retrying(() => resumeOrBegin(deps))
   let { reached } = begun
@@ -94,7 +94,7 @@ const build = async (deps: RebuildDeps): Promise<Rebuilt> => {
   /** Returns the position to reach, and whether the read model in use can be compared there. */
   const goal = (): Promise<readonly [Position, boolean]> =>
     retrying(async () => {
-      const [inUse, head] = [await deps.positionInUse(), orThrow(await store.head()())]
+      const [inUse, head] = [await deps.positionInUse(), orThrow(await store.head())]
       return inUse === null || inUse > head ? [head, false] : [inUse, inUse >= reached.position]
     })
   const inUse = { documents, collection: projection.collection.name }
@@ -103,9 +103,7 @@ const build = async (deps: RebuildDeps): Promise<Rebuilt> => {
   const compare = async (): Promise<ReadonlyArray<Difference> | null> => {
     if (!(await goal())[1]) return null
     const scan: Documents['scan'] =
-      (...page) =>
-      () =>
-        retrying(async () => E.right(orThrow(await documents.scan(...page)())))
+      (...page) => retrying(async () => E.right(orThrow(await documents.scan(...page))))
     const withRetries = (collection: typeof inUse) => ({ ...collection, documents: { ...documents, scan } })
     const found: Array<Difference> = []
     for await (const difference of differencesOf(withRetries(inUse), withRetries(rebuilt))) found.push(difference)
@@ -120,12 +118,12 @@ const build = async (deps: RebuildDeps): Promise<Rebuilt> => {
     const notes = createRebuildNotes(documents, projection)
     await retrying(() => notes.write({ code, state: 'promoting', place: begun.places[0] }))
     await retrying(async () => {
-      const done = await documents.promote(modelOf(staged), modelOf(projection), begun.places)()
+      const done = await documents.promote(modelOf(staged), modelOf(projection), begun.places)
       if (E.isRight(done)) return
       if (done.left.reason === MOVED.reason) throw new Error(MOVED.reason)
       // The call may still have succeeded: then the staged checkpoint is gone. It may also have succeeded in part. A
       // retry is safe only while the staged documents exist.
-      const { position } = orThrow(await documents.checkpoint(modelOf(staged))())
+      const { position } = orThrow(await documents.checkpoint(modelOf(staged)))
       if (position === BEGINNING && reached.position !== BEGINNING) return
       if (await isStaged(deps)) orThrow(done)
       throw new Error(`the rebuilt documents could not replace the old ones: ${done.left.reason}`)
@@ -146,7 +144,7 @@ const build = async (deps: RebuildDeps): Promise<Rebuilt> => {
     const differing = suspects === null || !isComparable ? null : await compareAgain(suspects)
     // Folds to the end of the log, which may be after the position of the read model in use. Its runner then repeats
     // the later events without effect.
-    await advance(await retrying(async () => orThrow(await store.head()())))
+    await advance(await retrying(async () => orThrow(await store.head())))
     await promote()
     return differing
   })

@@ -31,16 +31,16 @@ export interface RebuildStores {
 /** Discards an unfinished rebuild. Rejects when the documents are unavailable. */
 export const discardStaged = async ({ documents, projection, code }: Omit<RebuildStores, 'store'>): Promise<void> => {
   await createRebuildNotes(documents, projection).write({ code, state: 'ended', place: '' })
-  orThrow(await documents.discard(modelOf(stagedOf(projection)))())
+  orThrow(await documents.discard(modelOf(stagedOf(projection))))
 }
 
 /** Whether staged documents exist, which have not replaced the documents in use. */
 export const isStaged = async (stores: Pick<RebuildStores, 'documents' | 'projection'>): Promise<boolean> => {
   const { documents, projection } = stores
   const staged = stagedOf(projection)
-  if (orThrow(await documents.checkpoint(modelOf(staged))()).position === BEGINNING) return false
-  orThrow(await documents.ensure([staged.collection])())
-  return orThrow(await documents.scan(staged.collection.name, null, 1)()).length > 0
+  if (orThrow(await documents.checkpoint(modelOf(staged))).position === BEGINNING) return false
+  orThrow(await documents.ensure([staged.collection]))
+  return orThrow(await documents.scan(staged.collection.name, null, 1)).length > 0
 }
 
 /** The start of a rebuild. */
@@ -52,7 +52,7 @@ interface Begun {
 
 const placesOf = async ({ documents, projection }: RebuildStores): Promise<Begun['places']> => {
   const specs = [stagedOf(projection).collection, projection.collection]
-  const [staged, inUse] = orThrow(await documents.ensure(specs)())
+  const [staged, inUse] = orThrow(await documents.ensure(specs))
   if (staged === undefined || inUse === undefined) throw new Error('the document store returned no places')
   return [staged, inUse]
 }
@@ -69,11 +69,11 @@ export const resumeOrBegin = async (stores: RebuildStores): Promise<Begun> => {
   const note = await notes.read()
   const isOurs = note !== null && note.state !== 'ended' && note.code === code && note.place === before[0]
   if (isOurs && (await isStaged(stores))) {
-    const reached = orThrow(await documents.checkpoint(modelOf(staged))())
-    if (orThrow(await olderLogReason(store, reached)()) === null) return { reached, places: before }
+    const reached = orThrow(await documents.checkpoint(modelOf(staged)))
+    if (orThrow(await olderLogReason(store, reached)) === null) return { reached, places: before }
   }
-  orThrow(await documents.discard(firstVersionOf(projection))())
-  orThrow(await documents.discard(modelOf(staged))())
+  orThrow(await documents.discard(firstVersionOf(projection)))
+  orThrow(await documents.discard(modelOf(staged)))
   const places = await placesOf(stores)
   await notes.write({ code, state: 'building', place: places[0] })
   return { reached: NO_CHECKPOINT, places }
@@ -86,8 +86,8 @@ export const resumeOrBegin = async (stores: RebuildStores): Promise<Begun> => {
 export const findUnfinishedRebuild = async (stores: RebuildStores): Promise<'unfinished' | 'outdated' | 'none'> => {
   const { documents, projection, code } = stores
   const firstVersion = firstVersionOf(projection)
-  if (orThrow(await documents.checkpoint(firstVersion)()).position !== BEGINNING) {
-    orThrow(await documents.discard(firstVersion)())
+  if (orThrow(await documents.checkpoint(firstVersion)).position !== BEGINNING) {
+    orThrow(await documents.discard(firstVersion))
     return 'outdated'
   }
   const notes = createRebuildNotes(documents, projection)

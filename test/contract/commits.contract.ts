@@ -20,14 +20,14 @@ export const commitsContract = (on: On): void => {
     await Promise.all([MODEL, OTHER].map(async (model) => Number((await right(documents.checkpoint(model))).position)))
 
   on('commits made together store the documents and the checkpoint of each', async (t, documents) => {
-    t.deepEqual(await documents.commitAll([])(), [])
+    t.deepEqual(await documents.commitAll([]), [])
     const lives = Array.from({ length: 1500 }, (_, n) => put(String(n), 3, { id: n }))
     for (const position of [3, 4])
       t.deepEqual(
         await documents.commitAll([
           commitOf(MODEL, position, lives),
           commitOf(OTHER, position + 5, [put('x', position, { hash: position }, 'live-tokens')]),
-        ])(),
+        ]),
         [E.right(undefined), E.right(undefined)],
       )
     t.is((await ids(documents, { limit: 2000 })).length, 1500)
@@ -40,13 +40,13 @@ export const commitsContract = (on: On): void => {
     const outranked = await documents.commitAll([
       commitOf(MODEL, 2, [put('1', 2, { id: 1 })], 2),
       commitOf(OTHER, 2, [put('x', 2, { hash: 'h' }, 'live-tokens')], 1),
-    ])()
+    ])
     t.deepEqual(outranked, [E.left(OUTRANKED), E.right(undefined)])
     t.deepEqual(await positions(documents), [1, 2])
     const [valid, invalid] = await documents.commitAll([
       commitOf(MODEL, 3, [put('3', 3, { id: 3 })], 3),
       commitOf(OTHER, 3, [put('y', 3, { id: 1n }, 'live-tokens')], 1),
-    ])()
+    ])
     t.deepEqual(valid, E.right(undefined))
     t.like(invalid, { left: { _tag: 'DocumentsUnavailable' } })
     t.deepEqual(await positions(documents), [3, 2])

@@ -27,9 +27,10 @@ const withStreamSpace = (store: EventStore, space: string): EventStore => {
     append: (stream, expected, events) =>
       TE.mapLeft((left: WrongRevision | StoreUnavailable) =>
         left._tag === 'WrongRevision' ? withoutSpace(left) : left,
-      )(store.append(space + stream, expected, events)),
+      )(() => store.append(space + stream, expected, events))(),
     read: (stream, options) =>
-      TE.map((events: ReadonlyArray<StoredEvent>) => events.map(withoutSpace))(store.read(space + stream, options)),
+      TE.map((events: ReadonlyArray<StoredEvent>) =>
+        events.map(withoutSpace))(() => store.read(space + stream, options))(),
     setMetadata: (stream, metadata) => store.setMetadata(space + stream, metadata),
     deleteStream: (stream) => store.deleteStream(space + stream),
     subscribe: async function* (from, prefixes, signal) {

@@ -68,9 +68,9 @@ export const keyringContract = (
     const [alice, bob] = [await sealOne(keyring, 'user-1', 'Alice'), await sealOne(keyring, 'user-2', 'Bob')]
     await right(keyring.erase(['user-1', 'never-made']))
     t.deepEqual(await right(keyring.open(sealedMembers([alice, bob]))), [erased('user-1'), E.right('Bob')])
-    t.deepEqual(await keyring.seal('user-1', plainMembers(['again']))(), E.left({ _tag: 'KeyErased', key: 'user-1' }))
+    t.deepEqual(await keyring.seal('user-1', plainMembers(['again'])), E.left({ _tag: 'KeyErased', key: 'user-1' }))
     t.deepEqual(
-      await keyring.seal('never-made', plainMembers(['now']))(),
+      await keyring.seal('never-made', plainMembers(['now'])),
       E.left({ _tag: 'KeyErased', key: 'never-made' }),
     )
     await right(keyring.erase(['user-1']))
@@ -80,8 +80,8 @@ export const keyringContract = (
   on('a seal concurrent with the erasure leaves nothing readable', async (t, keyring) => {
     await sealOne(keyring, 'user-1', 'before')
     const [sealed] = await Promise.all([
-      keyring.seal('user-1', plainMembers(['during']))(),
-      keyring.erase(['user-1'])(),
+      keyring.seal('user-1', plainMembers(['during'])),
+      keyring.erase(['user-1']),
     ])
     const envelopes = E.isRight(sealed) ? sealed.right : []
     t.deepEqual(await right(keyring.open(sealedMembers(envelopes))), envelopes.map(() => erased('user-1')))
@@ -148,7 +148,7 @@ export const keyringContract = (
       t.deepEqual(await right(keyring.open(sealedMembers([lost, bob]))), [missing, E.right('Bob')])
       t.deepEqual(keyring.missing(), ['user-9'])
       // A new key with this name would permanently hide texts that the old key could still open.
-      t.deepEqual(await keyring.seal('user-9', plainMembers(['again']))(), missing)
+      t.deepEqual(await keyring.seal('user-9', plainMembers(['again'])), missing)
       t.deepEqual(await right(keyring.open(sealedMembers([lost]))), [missing])
       await right(keyring.erase(['user-9']))
       t.deepEqual(keyring.missing(), [])

@@ -19,7 +19,7 @@ test('memory: promoting documents that were moved is refused with the reason MOV
   await right(documents.discard(staged))
   await right(documents.ensure([{ name: 'staged', indexes: [] }]))
 
-  const refusal = await documents.promote(staged, served, [String(places[0]), String(places[1])])()
+  const refusal = await documents.promote(staged, served, [String(places[0]), String(places[1])])
 
   t.deepEqual(refusal, { _tag: 'Left', left: MOVED })
 })

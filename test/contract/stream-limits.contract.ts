@@ -56,7 +56,7 @@ export const streamLimitsContract = (on: On): void => {
     )
     t.deepEqual(await right(store.read('a')), [])
     t.is((await right(store.append('a', 'no-stream', [newEvent(2)]))).revision, 2)
-    t.deepEqual(await store.append('a', 'no-stream', [newEvent()])(), wrongRevision('a', 2))
+    t.deepEqual(await store.append('a', 'no-stream', [newEvent()]), wrongRevision('a', 2))
     t.deepEqual(await restored(() => numbers(store, 'a')), [2])
   })
 

@@ -1,6 +1,5 @@
 import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
-import * as TE from 'fp-ts/lib/TaskEither.js'
 import { BEGINNING } from '../../application/ports/event-store.ts'
 import type { EventStore } from '../../application/ports/event-store.ts'
 import { onServer, withStreamPrefix } from '../../infrastructure/eventstoredb/stream-prefix.ts'
@@ -48,12 +47,12 @@ test('damage is reported with the stream name that the service uses', async (t) 
   const expected = { ...refusal, row: { ...refusal.row, stream: 'live-7' } }
   const broken: EventStore = {
     ...createMemoryEventStore(),
-    read: () => TE.left(refusal),
+    read: async () => E.left(refusal),
     subscribe: () => ({
       [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(new Error('it ended', { cause: refusal })) }),
     }),
   }
   const store = withStreamPrefix(broken, 'acme')
-  t.deepEqual(await store.read('live-7')(), E.left(expected))
+  t.deepEqual(await store.read('live-7'), E.left(expected))
   t.deepEqual((await t.throwsAsync(streamsOf(store, ['live-']))).cause, expected)
 })

@@ -25,17 +25,17 @@ export const tokensContract = (on: On): void => {
     async (t, documents) => {
       for (const model of [MODEL, duty('chore')]) {
         const commitAs = (token: number, position: number, changes: ReadonlyArray<Change> = []) =>
-          documents.commit(model, changes, checkpointAt(positionAt(position)), token)()
+          documents.commit(model, changes, checkpointAt(positionAt(position)), token)
         const currentPosition = async () => Number((await right(documents.checkpoint(model))).position)
-        await right(() => commitAs(3, 5))
+        await right(commitAs(3, 5))
         t.like(await commitAs(2, 9, [late]), { left: OUTRANKED })
         t.is(await currentPosition(), 5)
-        await right(() => commitAs(3, 6))
+        await right(commitAs(3, 6))
         // A new writer claims the checkpoint with a higher token at the same position.
-        await right(() => commitAs(4, 6))
+        await right(commitAs(4, 6))
         t.like(await commitAs(3, 7), { left: OUTRANKED })
         t.like(await commitAs(3, 6), { left: OUTRANKED })
-        await right(() => commitAs(4, 5))
+        await right(commitAs(4, 5))
         t.is(await currentPosition(), 6)
       }
     },

@@ -61,7 +61,7 @@ export const listInstalled =
   ({ store, environment, logger }: ListInstalledDeps): ListInstalled =>
   async (names, installed) => {
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-      const { events, lost } = orThrow(await readUndamaged(store, CATALOGUE_STREAM)(), 'the catalogue cannot be read')
+      const { events, lost } = orThrow(await readUndamaged(store, CATALOGUE_STREAM), 'the catalogue cannot be read')
       const listings = listingsOf(events)
       const missing = missingListings(environment, listings, names, installed)
       if (missing.length === 0) return listings
@@ -71,7 +71,7 @@ export const listInstalled =
         return listings
       }
       const expected: ExpectedRevision = events.at(-1)?.revision ?? 'no-stream'
-      const appended = await store.append(CATALOGUE_STREAM, expected, missing)()
+      const appended = await store.append(CATALOGUE_STREAM, expected, missing)
       if (E.isLeft(appended) && appended.left._tag === 'StoreUnavailable')
         orThrow(appended, 'the catalogue cannot be written')
     }

@@ -1,6 +1,6 @@
-import * as TE from 'fp-ts/lib/TaskEither.js'
-import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
+import * as E from 'fp-ts/lib/Either.js'
+import type { Either } from 'fp-ts/lib/Either.js'
 import type { ModelsElsewhere } from '../../errors.ts'
 
 /** Replaces the commands that change models, in a process without models. */
-export const modelsElsewhere = (): TaskEither<ModelsElsewhere, never> => TE.left({ _tag: 'ModelsElsewhere' })
+export const modelsElsewhere = async (): Promise<Either<ModelsElsewhere, never>> => E.left({ _tag: 'ModelsElsewhere' })

@@ -1,7 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 import * as TE from 'fp-ts/lib/TaskEither.js'
-import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
 import { pipe } from 'fp-ts/lib/function.js'
 import { ModelRemoved } from '../../../domain/administration/events.ts'
 import { messageOf } from '../../../domain/shared/message-of.ts'
@@ -20,7 +19,7 @@ import { openLivesWith } from '../queries/list-installed-models.ts'
 type Remove<NotFound> = (
   caller: Caller,
   id: number,
-) => TaskEither<NotFound | ModelInUse | ModelIsBundled | ModelsElsewhere | Unavailable, void>
+) => Promise<Either<NotFound | ModelInUse | ModelIsBundled | ModelsElsewhere | Unavailable, void>>
 
 export type RemoveModel = Remove<ModelNotFound>
 /** Removes the translator of a pair. All other pairs of this translator are removed with it. */
@@ -73,7 +72,7 @@ const removeOf =
       TE.chainFirstW(({ name }) => () =>
         recordAdministration(deps, caller, { type: ModelRemoved.type, data: { name, at: deps.environment.now() } })),
       TE.chainW(({ name }) => () => removeFolder(deps, name)),
-    )
+    )()
 
 export const removeModel = (deps: RemoveModelDeps): RemoveModel =>
   removeOf<ModelNotFound>(

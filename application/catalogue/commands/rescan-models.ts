@@ -1,11 +1,11 @@
 import * as TE from 'fp-ts/lib/TaskEither.js'
-import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
+import type { Either } from 'fp-ts/lib/Either.js'
 import { messageOf } from '../../../domain/shared/message-of.ts'
 import type { ModelsElsewhere, Unavailable } from '../../errors.ts'
 import type { Catalogue, Model } from '../../ports/catalogue.ts'
 
 /** For administrators: reads the installed models again, and returns the models of the catalogue. */
-export type RescanModels = () => TaskEither<ModelsElsewhere | Unavailable, ReadonlyArray<Model>>
+export type RescanModels = () => Promise<Either<ModelsElsewhere | Unavailable, ReadonlyArray<Model>>>
 
 export interface RescanModelsDeps {
   readonly rescan: () => Promise<void>
@@ -21,4 +21,4 @@ export const rescanModels =
         return catalogue.models()
       },
       (error) => ({ _tag: 'StoreUnavailable', reason: messageOf(error) }) as const,
-    )
+    )()

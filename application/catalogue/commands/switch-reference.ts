@@ -1,8 +1,5 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
-import * as TE from 'fp-ts/lib/TaskEither.js'
-import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
-import { pipe } from 'fp-ts/lib/function.js'
 import { CATALOGUE_STREAM } from '../../../domain/catalogue/events.ts'
 import { switchesDecider } from '../../../domain/catalogue/switches.ts'
 import type { ReferenceKind } from '../../../domain/catalogue/switches.ts'
@@ -19,7 +16,7 @@ import type { Row, SwitchedCatalogue } from '../switched-catalogue.ts'
  * For administrators: allows or forbids a model, language or translation for new sessions. An entry that is not
  * installed stays inactive.
  */
-type Switch<NotFound, A> = (caller: Caller, id: number, active: boolean) => TaskEither<NotFound | Unavailable, A>
+type Switch<NotFound, A> = (caller: Caller, id: number, active: boolean) => Promise<Either<NotFound | Unavailable, A>>
 
 export type SwitchModel = Switch<ModelNotFound, Model>
 export type SwitchLanguage = Switch<LanguageNotFound, Language>
@@ -36,22 +33,20 @@ const switchOf =
     rows: () => ReadonlyArray<A>,
     notFound: NotFound,
   ): Switch<NotFound, A> =>
-  (caller, id, active) => {
+  async (caller, id, active) => {
     const findRow = (): Either<NotFound, A> => E.fromNullable(notFound)(rows().find((row) => row.id === id))
-    const handle = () =>
-      handleCommand(deps)({
-        ...originOf(deps, actorOf(caller)),
-        stream: CATALOGUE_STREAM,
-        decider: switchesDecider,
-        command: { kind, id, active, at: deps.environment.now() },
-      })
-    return pipe(
-      TE.Do,
-      TE.chainEitherK(findRow),
-      TE.chainW(handle),
-      TE.map(({ state, stored }) => deps.switched.take({ state, revision: stored.at(-1)?.revision ?? null })),
-      TE.chainEitherKW(findRow),
-    )
+    const row = findRow()
+    if (E.isLeft(row)) return row
+    const handled = await handleCommand(deps)({
+      ...originOf(deps, actorOf(caller)),
+      stream: CATALOGUE_STREAM,
+      decider: switchesDecider,
+      command: { kind, id, active, at: deps.environment.now() },
+    })
+    if (E.isLeft(handled)) return handled
+    const { state, stored } = handled.right
+    deps.switched.take({ state, revision: stored.at(-1)?.revision ?? null })
+    return findRow()
   }
 
 export const switchModel = (deps: SwitchDeps): SwitchModel =>

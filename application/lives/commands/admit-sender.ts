@@ -1,5 +1,5 @@
 import * as E from 'fp-ts/lib/Either.js'
-import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
+import type { Either } from 'fp-ts/lib/Either.js'
 import { exists } from '../../../domain/live/state.ts'
 import type { Live } from '../../../domain/live/state.ts'
 import { liveStream } from '../../../domain/live/events.ts'
@@ -33,14 +33,14 @@ export interface AdmittedSender {
   /** Milliseconds after which a silent sender is recorded: soon if the session could end before. */
   readonly recordAfterMs: number
   /** Records the sender and returns its number within the session. A repeated call records it once. */
-  readonly record: TaskEither<Refused, number>
+  readonly record: () => Promise<Either<Refused, number>>
 }
 
 /**
  * Reads a session for a sender, after earlier workers can write nothing more. Only the worker of a session accepts its
  * senders.
  */
-export type AdmitSender = (liveId: number) => TaskEither<Refused, AdmittedSender>
+export type AdmitSender = (liveId: number) => Promise<Either<Refused, AdmittedSender>>
 
 const recordAfterMs = ({ pendingTimeout, store }: AdmitSenderDeps, { senderAt, created }: Live): number => {
   const due = Date.parse(senderAt ?? created.at) + pendingTimeout
@@ -50,12 +50,11 @@ const recordAfterMs = ({ pendingTimeout, store }: AdmitSenderDeps, { senderAt, c
 
 export const admitSender =
   (deps: AdmitSenderDeps): AdmitSender =>
-  (liveId) =>
-  async () => {
+  async (liveId) => {
     const { instance, now, correlationId } = deps.environment
     // No term: the session has ended or belongs to another worker. Every session has a later term than 0.
     const term = ownTerm(deps, liveId) ?? 0
-    const taken = await takeOver(deps)(liveId, term)()
+    const taken = await takeOver(deps)(liveId, term)
     if (E.isLeft(taken)) return taken.left._tag === 'LiveUnknown' ? E.left({ _tag: 'LiveOver' }) : E.left(taken.left)
     // The event belongs to the request of the handshake, which is over when the event is written.
     const own = ownOrigin(deps)
@@ -65,7 +64,7 @@ export const admitSender =
       point: taken.right.point,
       recordAfterMs: recordAfterMs(deps, taken.right.state),
       record: async () => {
-        const attached = await changeLive(deps)(liveId, { type: 'AttachSender', instance, term, at: now() }, origin)()
+        const attached = await changeLive(deps)(liveId, { type: 'AttachSender', instance, term, at: now() }, origin)
         if (E.isLeft(attached)) return attached
         if (!exists(attached.right)) throw new Error(`${liveStream(liveId)} has a sender but was never created`)
         return E.right(attached.right.epoch)

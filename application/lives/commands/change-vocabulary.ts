@@ -1,9 +1,9 @@
-import * as TE from 'fp-ts/lib/TaskEither.js'
-import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
-import { pipe } from 'fp-ts/lib/function.js'
+import * as E from 'fp-ts/lib/Either.js'
 import type { GivenVocabulary } from '../../../domain/live/vocabulary.ts'
 import type { LiveOver, Superseded, Unavailable } from '../../errors.ts'
 import type { WriteDeps } from '../../log/handle-command.ts'
+import { ownOrigin } from '../../log/origin.ts'
+import type { Repeatable } from '../../log/origin.ts'
 import { changeLive } from '../change-live.ts'
 
 /** The vocabulary that a sender expects speakers to use. */
@@ -18,12 +18,12 @@ export interface ExpectedVocabulary {
 export type ChangeVocabulary = (
   liveId: number,
   expected: ExpectedVocabulary,
-) => TaskEither<LiveOver | Superseded | Unavailable, void>
+) => Repeatable<LiveOver | Superseded | Unavailable, void>
 
 export const changeVocabulary =
   (deps: WriteDeps): ChangeVocabulary =>
-  (liveId, expected) =>
-    pipe(
-      changeLive(deps)(liveId, { type: 'ChangeVocabulary', ...expected, at: deps.environment.now() }),
-      TE.map(() => undefined),
-    )
+  (liveId, expected) => {
+    const command = { type: 'ChangeVocabulary', ...expected, at: deps.environment.now() } as const
+    const origin = ownOrigin(deps)
+    return async () => E.map(() => undefined)(await changeLive(deps)(liveId, command, origin))
+  }

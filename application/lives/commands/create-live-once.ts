@@ -1,7 +1,6 @@
 import * as A from 'fp-ts/lib/Array.js'
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
-import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
 import { liveIdOfCommand } from '../../../domain/admission/state.ts'
 import type { AdmissionState } from '../../../domain/admission/state.ts'
 import { KEY_LIFETIME_MS, currentUse, idempotencyKeyDecider } from '../../../domain/idempotency/decider.ts'
@@ -35,7 +34,7 @@ export type CreateLiveOnce = (
   caller: Caller,
   request: CreateLiveRequest,
   idempotencyKey: string | null,
-) => TaskEither<CreateLiveRefusal | IdempotencyKeyReused | RequestStillRunning | TooManyRequests, LiveView>
+) => Promise<Either<CreateLiveRefusal | IdempotencyKeyReused | RequestStillRunning | TooManyRequests, LiveView>>
 
 /** A request with a key. */
 interface KeyedRequest {
@@ -67,7 +66,7 @@ export const createLiveOnce = (deps: CreateLiveDeps): CreateLiveOnce => {
     request: KeyedRequest,
   ): Promise<Either<IdempotencyKeyReused | Unavailable, KeyedCommand>> => {
     const { keyHash, requestHash } = request
-    const loaded = await loadState(deps)(idempotencyStream(keyHash), idempotencyKeyDecider)()
+    const loaded = await loadState(deps)(idempotencyStream(keyHash), idempotencyKeyDecider)
     if (E.isLeft(loaded)) return loaded
     const current = currentUse(loaded.right.state, storeInstant(deps.store))
     if (current === null) {
@@ -95,7 +94,7 @@ export const createLiveOnce = (deps: CreateLiveDeps): CreateLiveOnce => {
     const liveIds = liveId === null ? await livesAdmittedEarlier(commandId) : E.right([liveId])
     if (E.isLeft(liveIds)) return liveIds
     for (const id of liveIds.right) {
-      const loaded = await loadLive(deps, id)()
+      const loaded = await loadLive(deps, id)
       if (E.isLeft(loaded)) return loaded
       const { state } = loaded.right
       if (state.status === 'deleted') return E.left({ _tag: 'LiveNotFound' })
@@ -108,14 +107,14 @@ export const createLiveOnce = (deps: CreateLiveDeps): CreateLiveOnce => {
   const recordLiveOfKey = (caller: Caller, { keyHash, requestHash, commandId, liveId: recorded }: KeyedCommand) => {
     const stream = idempotencyStream(keyHash)
     let before = recorded
-    const record: RecordLive = (liveId) => async () => {
+    const record: RecordLive = async (liveId) => {
       const origin = { commandId: `${commandId}/live-${liveId}`, correlationId: commandId, actor: actorOf(caller) }
       const use = { userId: caller.userId, commandId, requestHash, at: storeInstant(deps.store) }
       const command = { use, liveId, before }
-      const stored = await handleCommand(deps)({ ...origin, stream, decider: idempotencyKeyDecider, command })()
+      const stored = await handleCommand(deps)({ ...origin, stream, decider: idempotencyKeyDecider, command })
       if (E.isLeft(stored)) return stored
       // This only frees space, because the decider ignores older uses of the key.
-      if (before === null) await deps.store.setMetadata(stream, { maxAgeSeconds: KEY_LIFETIME_MS / 1000 })()
+      if (before === null) await deps.store.setMetadata(stream, { maxAgeSeconds: KEY_LIFETIME_MS / 1000 })
       before = liveId
       return E.right(undefined)
     }
@@ -128,12 +127,12 @@ export const createLiveOnce = (deps: CreateLiveDeps): CreateLiveOnce => {
     const first = found.right.isRepeated ? await firstAnswer(found.right) : E.right(null)
     if (E.isLeft(first)) return first
     return first.right === null
-      ? await create(caller, request, found.right.commandId, recordLiveOfKey(caller, found.right))()
+      ? await create(caller, request, found.right.commandId, recordLiveOfKey(caller, found.right))
       : E.right(first.right)
   }
 
-  return (caller, request, key) => async () => {
-    if (key === null) return await create(caller, request)()
+  return async (caller, request, key) => {
+    if (key === null) return await create(caller, request)
     const keyHash = keyedHash('idempotency-key', `${caller.userId}\0${key}`)
     const requestHash = keyedHash('create-request', JSON.stringify(request))
     const runningRequest = running.get(keyHash)

@@ -1,8 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 import * as O from 'fp-ts/lib/Option.js'
-import * as TE from 'fp-ts/lib/TaskEither.js'
-import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
 import { liveIdOfCommand, placementOf } from '../../../domain/admission/state.ts'
 import { liveDecider } from '../../../domain/live/decider.ts'
 import { exists, newLive } from '../../../domain/live/state.ts'
@@ -32,7 +30,7 @@ import type { CreateLiveRequest, RequestedLive } from './requested-live.ts'
 
 /** Records the id of the session for repeated requests. Left: the create stops with this refusal. */
 export type RecordLive = (liveId: number) =>
-  TaskEither<IdempotencyKeyReused | RequestStillRunning | Unavailable, void>
+  Promise<Either<IdempotencyKeyReused | RequestStillRunning | Unavailable, void>>
 
 type Refusal = CreateLiveRefusal | IdempotencyKeyReused | RequestStillRunning
 
@@ -46,7 +44,7 @@ export type CreateLive = (
   request: CreateLiveRequest,
   commandId?: string,
   recordLive?: RecordLive,
-) => TaskEither<Refusal, LiveView>
+) => Promise<Either<Refusal, LiveView>>
 
 export interface CreateLiveDeps extends LiveWriteDeps, Pick<Projector, 'whenProjected'> {
   readonly catalogue: Catalogue
@@ -88,8 +86,8 @@ const undo = async (deps: CreateLiveDeps, { liveId, userId, reason }: UndoneCrea
   const command = { type: 'AbortLive', liveId, userId, reason, at: deps.environment.now() } as const
   // A separate command id: a repeated create must not mistake the fence for its own session.
   const undoing: Origin = { ...origin, commandId: `${origin.commandId}/undo` }
-  const fenced = await handleCommand(deps)({ ...undoing, stream: liveStream(liveId), decider: liveDecider, command })()
-  if (E.isRight(fenced)) await releaseLive(deps, liveId, undoing)()
+  const fenced = await handleCommand(deps)({ ...undoing, stream: liveStream(liveId), decider: liveDecider, command })
+  if (E.isRight(fenced)) await releaseLive(deps, liveId, undoing)
 }
 
 /** Claims the custom listener token for the user. Undoes the session when another user holds the token. */
@@ -101,7 +99,7 @@ const claimToken = async (
 ): Promise<Either<CreateLiveRefusal, unknown>> => {
   const command = { userId, at: deps.environment.now() }
   const claim = { stream: listenerTokenStream(tokenHash), decider: listenerTokenClaim, command }
-  const claimed = await handleCommand(deps)({ ...origin, ...claim })()
+  const claimed = await handleCommand(deps)({ ...origin, ...claim })
   if (E.isLeft(claimed) && claimed.left._tag === 'ListenerTokenTaken')
     await undo(deps, { liveId, userId, reason: 'token_taken' }, origin)
   return claimed
@@ -117,7 +115,7 @@ const admit = async (
   const candidates = deps.candidates({ model: chosen.model, needs, maxDelay: request.config.max_delay })
   const { instance } = deps.environment
   const wanted = { commandId, userId, vram: chosen.vram, needs, candidates, maxSessions, instance }
-  const admitted = await deps.admission.send({ ...origin, command: { type: 'Admit', ...wanted } })()
+  const admitted = await deps.admission.send({ ...origin, command: { type: 'Admit', ...wanted } })
   if (E.isLeft(admitted)) {
     if (admitted.left._tag === 'MovedSince') throw unexpected(`the command ${commandId}`, admitted.left)
     return E.left(admitted.left)
@@ -136,7 +134,7 @@ const createOnce = async (deps: CreateLiveDeps, create: Create): Promise<Either<
   const admitted = await admit(deps, create)
   if (E.isLeft(admitted)) return admitted
   const { liveId, worker } = admitted.right
-  const recorded = await create.recordLive(liveId)()
+  const recorded = await create.recordLive(liveId)
   if (E.isLeft(recorded)) return recorded
   if (tokenHash !== null) {
     const claimed = await claimToken(deps, tokenHash, liveId, create)
@@ -146,7 +144,7 @@ const createOnce = async (deps: CreateLiveDeps, create: Create): Promise<Either<
   const stream = liveStream(liveId)
   const data = liveCreatedData(deps, create, { liveId, commandId: origin.commandId, worker })
   const request = { ...origin, stream, decider: liveDecider, command: { type: 'CreateLive', data } } as const
-  const created = await handleCommand(deps)(request)()
+  const created = await handleCommand(deps)(request)
   if (E.isRight(created)) {
     // The owner has deleted this session, so the earlier answer cannot be repeated.
     if (!exists(created.right.state)) return E.left({ _tag: 'LiveNotFound' })
@@ -177,13 +175,12 @@ const createOnce = async (deps: CreateLiveDeps, create: Create): Promise<Either<
  */
 export const createLive =
   (deps: CreateLiveDeps): CreateLive =>
-  (caller, request, commandId = deps.environment.newId(), recordLive = () => TE.right(undefined)) =>
-  async () => {
+  async (caller, request, commandId = deps.environment.newId(), recordLive = async () => E.right(undefined)) => {
     const refusal = request.audioUrl === null ? null : deps.pullRefusal(request.audioUrl)
     if (refusal !== null) return E.left(refusal)
     const { listenerToken } = request
     const tokenHash = listenerToken === null ? null : deps.credentials.keyedHash('live-token', listenerToken)
-    const checked = tokenHash === null ? E.right(undefined) : await checkListenerToken(deps, tokenHash, caller.userId)()
+    const checked = tokenHash === null ? E.right(undefined) : await checkListenerToken(deps, tokenHash, caller.userId)
     if (E.isLeft(checked)) return checked
     const chosen = chooseModels(deps.catalogue, request)
     if (E.isLeft(chosen)) return chosen

@@ -1,5 +1,5 @@
 import * as TE from 'fp-ts/lib/TaskEither.js'
-import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
+import type { Either } from 'fp-ts/lib/Either.js'
 import { pipe } from 'fp-ts/lib/function.js'
 import { actorOf } from '../../caller.ts'
 import type { Caller } from '../../caller.ts'
@@ -12,7 +12,7 @@ import type { LiveWriteDeps } from '../release-live.ts'
 import { removeLive } from '../remove-live.ts'
 
 /** Deletes a session of the caller permanently: its text, URL and tokens can never be read again. */
-export type DeleteLive = (caller: Caller, liveId: number) => TaskEither<LiveNotFound | Unavailable, void>
+export type DeleteLive = (caller: Caller, liveId: number) => Promise<Either<LiveNotFound | Unavailable, void>>
 
 export interface DeleteLiveDeps extends LiveWriteDeps, Pick<Projector, 'whenProjected'> {}
 
@@ -26,10 +26,10 @@ export const deleteLive =
   (deps: DeleteLiveDeps): DeleteLive =>
   (caller, liveId) =>
     pipe(
-      loadLive(deps, liveId),
+      () => loadLive(deps, liveId),
       TE.filterOrElseW(({ state }) => isOwned(state, caller.userId), () => notFound),
-      TE.chainW(() => removeLive(deps, liveId, originOf(deps, actorOf(caller)))),
+      TE.chainW(() => () => removeLive(deps, liveId, originOf(deps, actorOf(caller)))),
       // Null: another call deleted the session first.
       TE.chainW(TE.fromNullable(notFound)),
       TE.chainTaskK((position) => () => deps.whenProjected(SESSION_LISTS, position)),
-    )
+    )()

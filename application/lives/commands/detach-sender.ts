@@ -1,8 +1,8 @@
-import * as TE from 'fp-ts/lib/TaskEither.js'
-import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
-import { pipe } from 'fp-ts/lib/function.js'
+import * as E from 'fp-ts/lib/Either.js'
 import type { Superseded, Unavailable } from '../../errors.ts'
 import type { WriteDeps } from '../../log/handle-command.ts'
+import { ownOrigin } from '../../log/origin.ts'
+import type { Repeatable } from '../../log/origin.ts'
 import { changeLive } from '../change-live.ts'
 
 /** Identifies a sender. `term`: leadership term of its worker. `epoch`: number of the sender within the session. */
@@ -12,13 +12,16 @@ export interface SenderOfTerm {
 }
 
 /** Records that a sender left. Does nothing when a newer sender is attached or the session has ended. */
-export type DetachSender = (liveId: number, sender: SenderOfTerm) => TaskEither<Superseded | Unavailable, void>
+export type DetachSender = (liveId: number, sender: SenderOfTerm) => Repeatable<Superseded | Unavailable, void>
 
 export const detachSender =
   (deps: WriteDeps): DetachSender =>
-  (liveId, { term, epoch }) =>
-    pipe(
-      changeLive(deps)(liveId, { type: 'DetachSender', term, epoch, at: deps.environment.now() }),
-      TE.map(() => undefined),
-      TE.orElseW((refusal) => (refusal._tag === 'LiveOver' ? TE.right(undefined) : TE.left(refusal))),
-    )
+  (liveId, { term, epoch }) => {
+    const command = { type: 'DetachSender', term, epoch, at: deps.environment.now() } as const
+    const origin = ownOrigin(deps)
+    return async () => {
+      const detached = await changeLive(deps)(liveId, command, origin)
+      if (E.isRight(detached) || detached.left._tag === 'LiveOver') return E.right(undefined)
+      return E.left(detached.left)
+    }
+  }

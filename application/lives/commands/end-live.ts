@@ -1,9 +1,8 @@
-import * as TE from 'fp-ts/lib/TaskEither.js'
-import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
-import { pipe } from 'fp-ts/lib/function.js'
+import * as E from 'fp-ts/lib/Either.js'
 import type { Superseded, Unavailable } from '../../errors.ts'
 import { ownOrigin } from '../../log/origin.ts'
 import type { Origin } from '../../log/origin.ts'
+import type { Repeatable } from '../../log/origin.ts'
 import type { EndCause } from '../../pipeline/signals.ts'
 import type { Position } from '../../ports/event-store.ts'
 import { SESSION_LISTS } from '../../ports/projector.ts'
@@ -24,16 +23,17 @@ export interface EndOfTerm {
  * Appends the event that ends the session, then releases its reservation. Returns the position of the event, or null
  * when the session had already ended.
  */
-export type EndLive = (liveId: number, end: EndOfTerm) => TaskEither<Superseded | Unavailable, Position | null>
+export type EndLive = (liveId: number, end: EndOfTerm) => Repeatable<Superseded | Unavailable, Position | null>
 
 export interface EndLiveDeps extends LiveWriteDeps, Pick<Projector, 'whenProjected'> {}
 
 export const endLive =
   (deps: EndLiveDeps): EndLive =>
-  (liveId, { term, cause, origin }) =>
-    pipe(
-      endInTerm(deps)(liveId, { term, cause, origin: origin ?? ownOrigin(deps) }),
-      TE.chainFirstTaskK((position) => async () => {
-        if (position !== null) await deps.whenProjected(SESSION_LISTS, position)
-      }),
-    )
+  (liveId, { origin, ...end }) => {
+    const ending = { ...end, origin: origin ?? ownOrigin(deps) }
+    return async () => {
+      const ended = await endInTerm(deps)(liveId, ending)
+      if (E.isRight(ended) && ended.right !== null) await deps.whenProjected(SESSION_LISTS, ended.right)
+      return ended
+    }
+  }

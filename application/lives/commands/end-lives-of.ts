@@ -25,7 +25,7 @@ export const endLivesOf =
     type Ended = Either<Unavailable, Unavailable | null>
     const ended = await traverseConcurrently(MAX_CONCURRENT_ENDS, lives, async ({ liveId }): Promise<Ended> => {
       const cause = { status: 'finished', reason: 'owner_disabled' } as const
-      const outcome = await endAndRelease(deps, liveId, cause, origin)()
+      const outcome = await endAndRelease(deps, liveId, cause, origin)
       if (E.isRight(outcome)) return E.right(null)
       return isUnreadable(outcome.left) ? E.right(outcome.left) : outcome
     })

@@ -1,5 +1,5 @@
 import * as TE from 'fp-ts/lib/TaskEither.js'
-import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
+import type { Either } from 'fp-ts/lib/Either.js'
 import { pipe } from 'fp-ts/lib/function.js'
 import { exists } from '../../../domain/live/state.ts'
 import type { Caller } from '../../caller.ts'
@@ -10,7 +10,7 @@ import { finishIfAllowed } from '../finish-if-allowed.ts'
 import type { FinishDeps } from '../finish-if-allowed.ts'
 
 /** For administrators: ends the session of any owner, after its last audio is transcribed. */
-export type FinishAnyLive = (caller: Caller, liveId: number) => TaskEither<LiveNotFound | Unavailable, AdminLive>
+export type FinishAnyLive = (caller: Caller, liveId: number) => Promise<Either<LiveNotFound | Unavailable, AdminLive>>
 
 export interface FinishAnyLiveDeps extends FinishDeps, AdminLiveDeps {}
 
@@ -18,6 +18,6 @@ export const finishAnyLive =
   (deps: FinishAnyLiveDeps): FinishAnyLive =>
   (caller, liveId) =>
     pipe(
-      finishIfAllowed(deps)(caller, liveId, exists),
-      TE.chainW(toAdminLive(deps)),
-    )
+      () => finishIfAllowed(deps)(caller, liveId, exists),
+      TE.chainW((value) => () => toAdminLive(deps)(value)),
+    )()

@@ -1,6 +1,5 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
-import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
 import { traverseConcurrently } from '../../concurrency.ts'
 import { actorOf } from '../../caller.ts'
 import type { Caller } from '../../caller.ts'
@@ -12,7 +11,7 @@ import type { Page, PageQuery } from '../../ports/documents.ts'
 import type { Position } from '../../ports/event-store.ts'
 import { SESSION_LISTS } from '../../ports/projector.ts'
 import type { LiveView } from '../../ports/read-models.ts'
-import { requestEnd } from '../request-end.ts'
+import { sendEndRequest } from '../request-end.ts'
 import { FINISHED_BY_REQUEST } from '../finish-if-allowed.ts'
 import type { FinishDeps } from '../finish-if-allowed.ts'
 import { viewOf } from '../queries/live-view.ts'
@@ -23,7 +22,7 @@ export type FinishLivesByAudioUrl = (
   caller: Caller,
   audioUrl: string,
   page: PageQuery,
-) => TaskEither<Unavailable, Page<LiveView>>
+) => Promise<Either<Unavailable, Page<LiveView>>>
 
 export interface FinishLivesByAudioUrlDeps extends FinishDeps {
   readonly credentials: Pick<Credentials, 'keyedHash'>
@@ -43,7 +42,7 @@ const openWithUrl = async (
   const mine = admission.right.open.filter((reservation) => reservation.userId === userId).map(({ liveId }) => liveId)
   const matches: Array<number> = []
   for (const liveId of mine.toSorted((a, b) => b - a)) {
-    const loaded = await loadLive(deps, liveId)()
+    const loaded = await loadLive(deps, liveId)
     // Damaged data of one session must not keep the others open.
     if (E.isLeft(loaded) && isUnreadable(loaded.left)) continue
     if (E.isLeft(loaded)) return loaded
@@ -60,7 +59,7 @@ const viewsOf = async (
 ): Promise<Either<Unavailable, ReadonlyArray<LiveView>>> => {
   const views: Array<LiveView> = []
   for (const liveId of liveIds) {
-    const loaded = await loadLive(deps, liveId)()
+    const loaded = await loadLive(deps, liveId)
     if (E.isLeft(loaded)) return loaded
     // The session was deleted in the meantime.
     if (!isOwned(loaded.right.state, userId)) continue
@@ -71,13 +70,12 @@ const viewsOf = async (
 
 export const finishLivesByAudioUrl =
   (deps: FinishLivesByAudioUrlDeps): FinishLivesByAudioUrl =>
-  (caller, audioUrl, { skip, limit }) =>
-  async () => {
+  async (caller, audioUrl, { skip, limit }) => {
     const matches = await openWithUrl(deps, caller.userId, deps.credentials.keyedHash('audio-url', audioUrl))
     if (E.isLeft(matches)) return matches
-    // `requestEnd` sends its request at once, so all sessions transcribe their last audio at the same time.
+    // All requests are sent at once, so all sessions transcribe their last audio at the same time.
     const requested = matches.right.map((liveId) =>
-      ({ liveId, waitForEnd: requestEnd(deps)(liveId, FINISHED_BY_REQUEST, originOf(deps, actorOf(caller))) }))
+      ({ liveId, waitForEnd: sendEndRequest(deps)(liveId, FINISHED_BY_REQUEST, originOf(deps, actorOf(caller))) }))
     const ends = await traverseConcurrently(MAX_CONCURRENT_ENDS, requested, async ({ liveId, waitForEnd }) =>
       E.map((position: Position | null) => ({ liveId, position }))(await waitForEnd()))
     if (E.isLeft(ends)) return ends

@@ -1,6 +1,5 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
-import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
 import { eventReader } from '../../../domain/read-event.ts'
 import { FIRST_TERM } from '../../../domain/live/events.ts'
 import { SegmentFinalised, segmentsStream, termOf } from '../../../domain/transcript/events.ts'
@@ -19,7 +18,7 @@ type Segment = SegmentFinalised['data']
  * Stores a final segment (speech or translation) of a session. Refused when a worker of a later term has fenced the
  * stream of segments, so only that worker may write there.
  */
-export type RecordSegment = (segment: Segment) => TaskEither<Superseded | Unavailable, void>
+export type RecordSegment = (segment: Segment) => Promise<Either<Superseded | Unavailable, void>>
 
 /**
  * Sessions whose revisions are kept in memory: more than a process can run. Beyond this number the session with the
@@ -71,13 +70,13 @@ export const recordSegment = (deps: WriteDeps): RecordSegment => {
     if (term > writes.term) writes.last = null
     writes.term = term
     if (writes.last === null) {
-      const newest = await deps.store.read(stream, { direction: 'backwards', limit: LOOK_BACK_EVENTS })()
+      const newest = await deps.store.read(stream, { direction: 'backwards', limit: LOOK_BACK_EVENTS })
       if (E.isLeft(newest)) return newest
       if (lastTermOf(newest.right) > term) return E.left({ _tag: 'Superseded' })
       writes.last = newest.right[0]?.revision ?? 'no-stream'
       if (newest.right.some((event) => isSameFinal(event, segment))) return E.right(undefined)
     }
-    const sealed = await sealEvents(deps.keyring, stream)([{ type: 'SegmentFinalised', data: segment }])()
+    const sealed = await sealEvents(deps.keyring, stream)([{ type: 'SegmentFinalised', data: segment }])
     if (E.isLeft(sealed)) return sealed
     const { commandId, ...origin } = ownOrigin(deps)
     const metadata = { ...origin, causationId: commandId, recordedAt: deps.environment.now() }
@@ -91,7 +90,7 @@ export const recordSegment = (deps: WriteDeps): RecordSegment => {
     return E.right(undefined)
   }
 
-  return (segment) => async () => {
+  return async (segment) => {
     const writes = writesOf(segment.liveId)
     const turn = writes.tail.then(() => append(writes, segment))
     // An exception goes only to the caller of this segment. The next segment is still written.

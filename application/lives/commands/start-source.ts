@@ -1,8 +1,8 @@
-import * as TE from 'fp-ts/lib/TaskEither.js'
-import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
-import { pipe } from 'fp-ts/lib/function.js'
+import * as E from 'fp-ts/lib/Either.js'
 import type { LiveOver, Superseded, Unavailable } from '../../errors.ts'
 import type { WriteDeps } from '../../log/handle-command.ts'
+import { ownOrigin } from '../../log/origin.ts'
+import type { Repeatable } from '../../log/origin.ts'
 import { changeLive } from '../change-live.ts'
 import type { SourcePoint } from '../source-point.ts'
 
@@ -15,12 +15,12 @@ export interface SourceFacts extends SourcePoint {
 }
 
 /** Records the start of a source process. An auto-started session becomes active when a pid is given. */
-export type StartSource = (liveId: number, facts: SourceFacts) => TaskEither<LiveOver | Superseded | Unavailable, void>
+export type StartSource = (liveId: number, facts: SourceFacts) => Repeatable<LiveOver | Superseded | Unavailable, void>
 
 export const startSource =
   (deps: WriteDeps): StartSource =>
-  (liveId, facts) =>
-    pipe(
-      changeLive(deps)(liveId, { type: 'StartSource', ...facts, at: deps.environment.now() }),
-      TE.map(() => undefined),
-    )
+  (liveId, facts) => {
+    const command = { type: 'StartSource', ...facts, at: deps.environment.now() } as const
+    const origin = ownOrigin(deps)
+    return async () => E.map(() => undefined)(await changeLive(deps)(liveId, command, origin))
+  }

@@ -18,7 +18,7 @@ export const eraseDeletedLives = (deps: LogDutyDeps & EraseLiveDeps): RunningDut
     concerns: (event) => deletedOf(event) !== undefined,
     perform: async (event) => {
       const deleted = deletedOf(event)
-      if (deleted !== undefined) orThrow(await eraseLive(deps, deleted.data.liveId)())
+      if (deleted !== undefined) orThrow(await eraseLive(deps, deleted.data.liveId))
     },
     failure: 'deleted sessions could not be erased; trying again',
   })

@@ -56,7 +56,7 @@ export const expireLives = (deps: ExpireLivesDeps): Expiry => {
     return E.map((events: ReadonlyArray<StoredEvent>) => {
       const event = events.find((candidate) => membersOf(candidate)['at'] === since)
       return event === undefined ? store.now() : Date.parse(since) + ageOf(event.position, event.storedAt)
-    })(await store.read(stream, { direction, limit: SEARCHED_EVENTS })())
+    })(await store.read(stream, { direction, limit: SEARCHED_EVENTS }))
   }
 
   return {
@@ -71,13 +71,13 @@ export const expireLives = (deps: ExpireLivesDeps): Expiry => {
       // An active session that is due stays due. A pending session may get a sender in the meantime, so the command
       // below decides again.
       if (live.status === 'active')
-        return E.map(() => undefined)(await requestEnd(deps)(liveId, TOO_LONG, origin)())
+        return E.map(() => undefined)(await requestEnd(deps)(liveId, TOO_LONG, origin))
       const stream = liveStream(liveId)
       const command = { type: 'ExpireLive', ...limits, now: now.right, at: environment.now() } as const
-      const expired = await handleCommand(deps)({ ...origin, stream, decider: liveDecider, command })()
+      const expired = await handleCommand(deps)({ ...origin, stream, decider: liveDecider, command })
       if (E.isRight(expired)) {
         const isEnded = expired.right.position !== null
-        return isEnded ? await releaseLive(deps, liveId, origin)() : E.right(undefined)
+        return isEnded ? await releaseLive(deps, liveId, origin) : E.right(undefined)
       }
       switch (expired.left._tag) {
         case 'LiveUnknown':

@@ -1,7 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 import * as TE from 'fp-ts/lib/TaskEither.js'
-import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
 import { pipe } from 'fp-ts/lib/function.js'
 import { LiveCreated, LiveFailed, LiveFinished, liveStream, textKey } from '../../../domain/live/events.ts'
 import { eventReader } from '../../../domain/read-event.ts'
@@ -43,15 +42,15 @@ const createdOf = eventReader([LiveCreated])
 const endOf = eventReader([LiveFinished, LiveFailed])
 
 /** Erases the key first, because without the key no copy of the text can be read. May be repeated. */
-const erase = (deps: ForgetTextDeps, liveId: number): TaskEither<Unavailable, void> =>
+const erase = (deps: ForgetTextDeps, liveId: number): Promise<Either<Unavailable, void>> =>
   pipe(
-    deps.keyring.erase([textKey(liveId)]),
-    TE.chainW(() => deps.store.deleteStream(segmentsStream(liveId))),
-  )
+    () => deps.keyring.erase([textKey(liveId)]),
+    TE.chainW(() => () => deps.store.deleteStream(segmentsStream(liveId))),
+  )()
 
 /** Checks whether the session was created with retention. Left: this could not be read. */
 const isRetained = async (deps: ForgetTextDeps, liveId: number): Promise<Either<Unavailable, boolean>> => {
-  const first = await deps.store.read(liveStream(liveId), { limit: 1 })()
+  const first = await deps.store.read(liveStream(liveId), { limit: 1 })
   if (E.isLeft(first)) return first
   const [head] = first.right
   const created = head && createdOf(head)
@@ -76,7 +75,7 @@ const startPolicy = (deps: ForgetTextDeps, { name, retained, afterMs }: Policy):
     },
     perform: async (event) => {
       const end = endOf(event)
-      if (end !== undefined) orThrow(await erase(deps, end.data.liveId)())
+      if (end !== undefined) orThrow(await erase(deps, end.data.liveId))
     },
     failure: 'the text of ended sessions could not be erased; trying again',
   })

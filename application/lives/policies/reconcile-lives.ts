@@ -77,7 +77,7 @@ export const reconcileLives = (deps: PeriodicDeps): { readonly stop: () => Promi
   /** The first round checks all sessions. It begins once the log is followed, so no later change is missed. */
   const reconcile = async (): Promise<Either<Unavailable, void>> => {
     if (follower === null) {
-      const head = await deps.store.head()()
+      const head = await deps.store.head()
       if (E.isLeft(head)) return head
       const { signal } = stopping
       const following = { name: 'the schedule of the reconciler', prefixes: ['live-', 'user-'] }

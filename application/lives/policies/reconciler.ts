@@ -1,6 +1,5 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
-import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
 import type { Reservation } from '../../../domain/admission/state.ts'
 import { liveDecider } from '../../../domain/live/decider.ts'
 import { exists } from '../../../domain/live/state.ts'
@@ -85,8 +84,8 @@ const fenceAndRelease = async (
 ): Promise<Either<Unavailable, void>> => {
   const origin = serviceOrigin(deps)
   const command = { type: 'AbortLive', liveId, userId, reason: 'orphan', at: deps.environment.now() } as const
-  const fenced = await handleCommand(deps)({ ...origin, stream: liveStream(liveId), decider: liveDecider, command })()
-  if (E.isRight(fenced)) return await releaseLive(deps, liveId, origin)()
+  const fenced = await handleCommand(deps)({ ...origin, stream: liveStream(liveId), decider: liveDecider, command })
+  if (E.isRight(fenced)) return await releaseLive(deps, liveId, origin)
   switch (fenced.left._tag) {
     case 'AlreadyCreated':
       return E.right(undefined)
@@ -123,7 +122,7 @@ const reconcileOpen = async (
   const { liveId } = reservation
   const cause = await causeOfEnd(deps, watches, reservation)
   if (cause !== null)
-    return E.map(() => undefined)(await endAndRelease(deps, liveId, cause, serviceOrigin(deps))())
+    return E.map(() => undefined)(await endAndRelease(deps, liveId, cause, serviceOrigin(deps)))
   const dueAt = deps.limits?.dueAt(live) ?? Infinity
   if (dueAt <= deps.store.now()) deps.limits?.expire(liveId, live)
   deps.schedule?.checked(liveId, dueAt)
@@ -149,15 +148,15 @@ const reconcileReservation = async (
   reservation: Reservation,
 ): Promise<Either<Unavailable, void>> => {
   const { liveId } = reservation
-  const glance = await glanceAt(deps, liveId)()
+  const glance = await glanceAt(deps, liveId)
   if (E.isLeft(glance)) return glance
   if (glance.right.kind === 'none')
     return isOrphan(deps, watches, reservation) ? await fenceAndRelease(deps, reservation) : E.right(undefined)
-  if (glance.right.kind === 'over') return await releaseLive(deps, liveId, serviceOrigin(deps))()
+  if (glance.right.kind === 'over') return await releaseLive(deps, liveId, serviceOrigin(deps))
   const isUntouched = glance.right.kind === 'created'
     && (await staysUntouched(deps, watches, reservation, glance.right.at))
   if (isUntouched) return E.right(undefined)
-  const loaded = await loadLive(deps, liveId)()
+  const loaded = await loadLive(deps, liveId)
   if (E.isLeft(loaded)) return loaded
   const { state } = loaded.right
   // Any other state is due to an event after the glance, so the next round checks the session again.
@@ -172,7 +171,7 @@ export interface Reconciler {
    * Fences abandoned admissions, ends sessions of disabled users, and releases reservations of ended sessions. Rounds
    * may run at the same time. A failure does not stop the round. Left: the first failure, except damaged data.
    */
-  readonly round: TaskEither<Unavailable, void>
+  readonly round: () => Promise<Either<Unavailable, void>>
   /** True while the waiting time of a possible orphan or of a session without a worker is running. */
   readonly isWatching: () => boolean
 }

@@ -1,6 +1,5 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
-import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
 import { toInstant } from '../../../domain/shared/instants.ts'
 import { LiveTakenOver, SenderAttached, SenderDetached, liveStream } from '../../../domain/live/events.ts'
 import { eventReader } from '../../../domain/read-event.ts'
@@ -37,7 +36,7 @@ export interface LiveActivity {
 }
 
 /** Returns the activity of a session of the caller. */
-export type GetActivity = (caller: Caller, liveId: number) => TaskEither<LiveNotFound | Unavailable, LiveActivity>
+export type GetActivity = (caller: Caller, liveId: number) => Promise<Either<LiveNotFound | Unavailable, LiveActivity>>
 
 /** Counts the listener sockets of this process: of one session, and of all sessions. */
 export interface Listeners {
@@ -78,7 +77,7 @@ const isSenderRecorded = async (
   store: Pick<EventStore, 'read'>,
   liveId: number,
 ): Promise<Either<Unavailable, boolean>> => {
-  const newest = await store.read(liveStream(liveId), { direction: 'backwards', limit: NEWEST_EVENTS })()
+  const newest = await store.read(liveStream(liveId), { direction: 'backwards', limit: NEWEST_EVENTS })
   return E.map((events: ReadonlyArray<StoredEvent>) => {
     const last = events.map(senderOf).find((event) => event !== undefined)
     return last?.type === 'SenderAttached'
@@ -94,10 +93,10 @@ export const getActivity = ({
     const model = catalogue.models().find(({ id }) => id === created.model.id)
     return model === undefined ? [] : ignoredOptions(model, created.config, created.vocabulary !== undefined)
   }
-  return (caller, liveId) => async () => {
-    const live = await find(caller, liveId)()
+  return async (caller, liveId) => {
+    const live = await find(caller, liveId)
     if (E.isLeft(live)) return live
-    const newest = await store.read(segmentsStream(liveId), { direction: 'backwards', limit: NEWEST_EVENTS })()
+    const newest = await store.read(segmentsStream(liveId), { direction: 'backwards', limit: NEWEST_EVENTS })
     if (E.isLeft(newest)) return newest
     const finals = newest.right.flatMap((event) => finalOf(event)?.data ?? [])
     const last = finals.find(({ kind }) => kind === 'transcription')

@@ -1,6 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js'
 import * as TE from 'fp-ts/lib/TaskEither.js'
-import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
+import type { Either } from 'fp-ts/lib/Either.js'
 import { pipe } from 'fp-ts/lib/function.js'
 import { liveStream } from '../../../domain/live/events.ts'
 import { exists } from '../../../domain/live/state.ts'
@@ -23,7 +23,7 @@ export type GetHistory = (
   caller: Caller,
   liveId: number,
   page: PageQuery,
-) => TaskEither<LiveNotFound | Unavailable, Page<HistoryEntry>>
+) => Promise<Either<LiveNotFound | Unavailable, Page<HistoryEntry>>>
 
 /** One event of a session, and the state of the session after it. */
 export interface PastLive<State> {
@@ -36,24 +36,23 @@ export type GetHistoryEntry = (
   caller: Caller,
   liveId: number,
   entryId: number,
-) => TaskEither<LiveNotFound | EntryNotFound | Unavailable, PastLive<LiveView>>
+) => Promise<Either<LiveNotFound | EntryNotFound | Unavailable, PastLive<LiveView>>>
 
 /** Reads a page of the history. The caller has already checked the access. */
 export const readHistoryPage =
   ({ store, keyring }: LoadDeps, urlMask: UrlMask) =>
-  (
+  async (
     liveId: number,
     { revision }: Pick<OwnedLive, 'revision'>,
     { skip, limit }: PageQuery,
-  ): TaskEither<Unavailable, Page<HistoryEntry>> =>
-  async () => {
+  ): Promise<Either<Unavailable, Page<HistoryEntry>>> => {
     const total = revision + 1
     const end = Math.min(skip + limit, total)
     const items: Array<HistoryEntry> = []
     for (let from = skip; from < end; from += ROWS_AT_ONCE) {
-      const stored = await store.read(liveStream(liveId), { from, limit: Math.min(ROWS_AT_ONCE, end - from) })()
+      const stored = await store.read(liveStream(liveId), { from, limit: Math.min(ROWS_AT_ONCE, end - from) })
       if (E.isLeft(stored)) return stored
-      const entries = await historyEntries(keyring)(stored.right, urlMask)()
+      const entries = await historyEntries(keyring)(stored.right, urlMask)
       if (E.isLeft(entries)) return entries
       items.push(...entries.right)
       await yieldToOthers()
@@ -64,22 +63,21 @@ export const readHistoryPage =
 /** Reads an entry and the session after it. */
 export const readHistoryEntry =
   (deps: LoadDeps, urlMask: UrlMask) =>
-  (
+  async (
     liveId: number,
     { revision: last }: Pick<OwnedLive, 'revision'>,
     entryId: number,
-  ): TaskEither<EntryNotFound | LiveNotFound | Unavailable, PastLive<Live>> =>
-  async () => {
+  ): Promise<Either<EntryNotFound | LiveNotFound | Unavailable, PastLive<Live>>> => {
     const revision = entryId - 1
     const isInRange = Number.isSafeInteger(entryId) && revision >= 0 && revision <= last
     if (!isInRange) return E.left({ _tag: 'EntryNotFound' })
-    const stored = await deps.store.read(liveStream(liveId), { from: revision, limit: 1 })()
+    const stored = await deps.store.read(liveStream(liveId), { from: revision, limit: 1 })
     if (E.isLeft(stored)) return stored
-    const shown = await historyEntries(deps.keyring)(stored.right, urlMask)()
+    const shown = await historyEntries(deps.keyring)(stored.right, urlMask)
     if (E.isLeft(shown)) return shown
     const [entry] = shown.right
     if (entry === undefined) return E.left({ _tag: 'EntryNotFound' })
-    const loaded = await loadLive(deps, liveId, revision)()
+    const loaded = await loadLive(deps, liveId, revision)
     if (E.isLeft(loaded)) return loaded
     const { state } = loaded.right
     return exists(state) ? E.right({ entry, state }) : E.left({ _tag: 'LiveNotFound' })
@@ -91,9 +89,9 @@ export const getHistory = (deps: LoadDeps): GetHistory => {
   const readPage = readHistoryPage(deps, maskForOwner)
   return (caller, liveId, page) =>
     pipe(
-      find(caller, liveId),
-      TE.chainW((live) => readPage(liveId, live, page)),
-    )
+      () => find(caller, liveId),
+      TE.chainW((live) => () => readPage(liveId, live, page)),
+    )()
 }
 
 export const getHistoryEntry = (deps: LoadDeps): GetHistoryEntry => {
@@ -101,8 +99,8 @@ export const getHistoryEntry = (deps: LoadDeps): GetHistoryEntry => {
   const readEntry = readHistoryEntry(deps, maskForOwner)
   return (caller, liveId, entryId) =>
     pipe(
-      find(caller, liveId),
-      TE.chainW((live) => readEntry(liveId, live, entryId)),
+      () => find(caller, liveId),
+      TE.chainW((live) => () => readEntry(liveId, live, entryId)),
       TE.map(({ entry, state }) => ({ entry, state: { ...viewOf(state), senderToken: MASK, listenerToken: MASK } })),
-    )
+    )()
 }

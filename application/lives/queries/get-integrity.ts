@@ -1,8 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js'
 import * as O from 'fp-ts/lib/Option.js'
-import type { Task } from 'fp-ts/lib/Task.js'
 import * as TE from 'fp-ts/lib/TaskEither.js'
-import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
+import type { Either } from 'fp-ts/lib/Either.js'
 import { pipe } from 'fp-ts/lib/function.js'
 import { liveStream } from '../../../domain/live/events.ts'
 import { ERASED } from '../../../domain/shared/event.ts'
@@ -32,7 +31,9 @@ export interface LiveIntegrity extends Omit<StreamIntegrity, 'damages'> {
 }
 
 /** Checks a session of the caller. */
-export type GetIntegrity = (caller: Caller, liveId: number) => TaskEither<LiveNotFound | Unavailable, LiveIntegrity>
+export type GetIntegrity = (
+  caller: Caller, liveId: number,
+) => Promise<Either<LiveNotFound | Unavailable, LiveIntegrity>>
 
 export interface IntegrityDeps extends ReadFinalsDeps {
   readonly store: Pick<EventStore, 'read' | 'now'>
@@ -62,13 +63,13 @@ const SAMPLE_EVENTS = 100
 /** Reports a text that is still readable although it had to be forgotten. A damaged history is reported elsewhere. */
 const damagesOfPromise = ({ retentionMax, ...deps }: IntegrityDeps) => {
   const [find, read] = [findLive(deps.store), readFinals(deps)]
-  return (liveId: number): Task<Damages> => async () => {
-    const live = await find(() => true, liveId)()
+  return async (liveId: number): Promise<Damages> => {
+    const live = await find(() => true, liveId)
     if (E.isLeft(live) || live.right.endStoredAt === null) return []
     const { created, endStoredAt } = live.right
     const keptMs = created.retention ? retentionMax || Infinity : READABLE_AFTER_END_MS
     if (deps.store.now() - endStoredAt < keptMs + IN_PROGRESS_MS) return []
-    const text = await read(liveId, 0, SAMPLE_EVENTS)()
+    const text = await read(liveId, 0, SAMPLE_EVENTS)
     const isReadable = E.isRight(text) && text.right.finals.some(({ data }) => data !== null && data.text !== ERASED)
     return isReadable ? [{ id: 0, reason: 'the text is still readable although it had to be forgotten' }] : []
   }
@@ -78,21 +79,19 @@ const damagesOfPromise = ({ retentionMax, ...deps }: IntegrityDeps) => {
 export const checkIntegrity = (deps: IntegrityDeps) => {
   const { verifyStream, environment } = deps
   const promise = damagesOfPromise(deps)
-  return (liveId: number): TaskEither<Unavailable, LiveIntegrity> =>
-    pipe(
-      TE.Do,
-      TE.bind('history', () => verifyStream(liveStream(liveId))),
-      TE.bind('text', () => verifyStream(segmentsStream(liveId))),
-      TE.bind('overdue', () => TE.fromTask(promise(liveId))),
-      TE.map(({ history, text, overdue }) => {
-        const checkedAt = environment.now()
-        if (history === null) return { ...UNAVAILABLE, checkedAt }
-        const { rows, first, last, headHash } = history
-        const damaged = [...damagesOfHistory(history), ...damagesOfText(text), ...overdue]
-        const status = damaged.length === 0 ? 'intact' : 'damaged'
-        return { status, rows, first, last, headHash, damaged, checkedAt }
-      }),
-    )
+  return async (liveId: number): Promise<Either<Unavailable, LiveIntegrity>> => {
+    const history = await verifyStream(liveStream(liveId))
+    if (E.isLeft(history)) return history
+    const text = await verifyStream(segmentsStream(liveId))
+    if (E.isLeft(text)) return text
+    const overdue = await promise(liveId)
+    const checkedAt = environment.now()
+    if (history.right === null) return E.right({ ...UNAVAILABLE, checkedAt })
+    const { rows, first, last, headHash } = history.right
+    const damaged = [...damagesOfHistory(history.right), ...damagesOfText(text.right), ...overdue]
+    const status = damaged.length === 0 ? 'intact' : 'damaged'
+    return E.right({ status, rows, first, last, headHash, damaged, checkedAt })
+  }
 }
 
 /** Takes the owner from the read model, because the stream itself may be damaged. */
@@ -100,8 +99,8 @@ export const getIntegrity = (deps: IntegrityDeps & { readonly factsOfLive: Facts
   const check = checkIntegrity(deps)
   return (caller, liveId) =>
     pipe(
-      deps.factsOfLive(liveId),
+      () => deps.factsOfLive(liveId),
       TE.filterOrElseW(O.exists(({ userId }) => userId === caller.userId), () => notFound),
-      TE.chainW(() => check(liveId)),
-    )
+      TE.chainW(() => () => check(liveId)),
+    )()
 }

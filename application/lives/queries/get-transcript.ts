@@ -1,7 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 import * as TE from 'fp-ts/lib/TaskEither.js'
-import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
 import { pipe } from 'fp-ts/lib/function.js'
 import { ERASED } from '../../../domain/shared/event.ts'
 import { withDamagedSegments } from '../../../domain/transcript/damaged-segments.ts'
@@ -22,7 +21,7 @@ export type Transcript = ReadonlyArray<ReadSegment>
 export type GetTranscript = (
   caller: Caller,
   liveId: number,
-) => TaskEither<LiveNotFound | TranscriptNotFound | Unavailable, Transcript>
+) => Promise<Either<LiveNotFound | TranscriptNotFound | Unavailable, Transcript>>
 
 export interface GetTranscriptDeps {
   readonly store: Pick<EventStore, 'read' | 'now'>
@@ -52,7 +51,7 @@ export const getTranscript = ({ store, keyring, retentionMax }: GetTranscriptDep
   const readSegments = async ({ created }: OwnedLive): Promise<Either<Unavailable, ReadonlyArray<ReadSegment>>> => {
     const segments: Array<TranscriptSegment | null> = []
     for (let from = 0; ; from += PAGE_EVENTS) {
-      const page = await read(created.liveId, from, PAGE_EVENTS)()
+      const page = await read(created.liveId, from, PAGE_EVENTS)
       if (E.isLeft(page)) return page
       const { finals, last } = page.right
       segments.push(...finals.map(({ data }) => data))
@@ -64,11 +63,11 @@ export const getTranscript = ({ store, keyring, retentionMax }: GetTranscriptDep
 
   return (caller, liveId) =>
     pipe(
-      find(caller, liveId),
+      () => find(caller, liveId),
       TE.filterOrElseW((live) => live.created.retention && !isExpired(live), () => notFound),
       TE.chainW((live) => () => readSegments(live)),
       // The key was erased during the reads, or the retention has ended.
       TE.filterOrElseW((segments) => segments.every(({ text }) => text !== ERASED), () => notFound),
       TE.map((segments) => segments.toSorted(inOrder)),
-    )
+    )()
 }

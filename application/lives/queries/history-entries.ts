@@ -1,5 +1,5 @@
 import * as E from 'fp-ts/lib/Either.js'
-import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
+import type { Either } from 'fp-ts/lib/Either.js'
 import { definitionOf } from '../../../domain/all-events.ts'
 import { maskedUrl } from '../../../domain/live/masked-url.ts'
 import { ERASED } from '../../../domain/shared/event.ts'
@@ -42,9 +42,10 @@ const maskedMember = (member: string, value: unknown, isPersonal: boolean, urlMa
 /** Converts stored events of a session into history entries. The revision of an event gives its position. */
 export const historyEntries =
   (keyring: Pick<Keyring, 'open'>) =>
-  (stored: ReadonlyArray<StoredEvent>, urlMask: UrlMask): TaskEither<Unavailable, ReadonlyArray<HistoryEntry>> =>
-  async () => {
-    const opened = await openEach(keyring)(stored)()
+  async (
+    stored: ReadonlyArray<StoredEvent>, urlMask: UrlMask,
+  ): Promise<Either<Unavailable, ReadonlyArray<HistoryEntry>>> => {
+    const opened = await openEach(keyring)(stored)
     if (E.isLeft(opened)) return opened
     const entries: Array<HistoryEntry> = []
     for (const [index, event] of stored.entries()) {

@@ -1,6 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js'
 import * as TE from 'fp-ts/lib/TaskEither.js'
-import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
+import type { Either } from 'fp-ts/lib/Either.js'
 import { pipe } from 'fp-ts/lib/function.js'
 import { LiveViewed } from '../../../domain/administration/events.ts'
 import type { Caller } from '../../caller.ts'
@@ -20,7 +20,7 @@ import type { IntegrityDeps, LiveIntegrity } from './get-integrity.ts'
 import { maskForAdministrator } from './history-entries.ts'
 import type { HistoryEntry } from './history-entries.ts'
 
-type Inspection<A, L = never> = TaskEither<L | LiveNotFound | Unavailable, A>
+type Inspection<A, L = never> = Promise<Either<L | LiveNotFound | Unavailable, A>>
 
 /** For administrators: reads the session of any owner. Every access is recorded as an event. */
 export interface InspectLive {
@@ -50,42 +50,43 @@ export const inspectLive = (deps: InspectLiveDeps): InspectLive => {
   const forAdministrators = toAdminLive(deps)
 
   /** Records the access before the data is returned. */
-  const record = (caller: Caller, liveId: number, view: LiveViewed['data']['view']): TaskEither<Unavailable, void> =>
-    () => {
+  const record = (
+    caller: Caller, liveId: number, view: LiveViewed['data']['view'],
+  ): Promise<Either<Unavailable, void>> => {
       const data = { liveId, view, at: deps.environment.now() }
       return recordAdministration(deps, caller, { type: LiveViewed.type, data })
     }
 
-  const findFacts = (liveId: number): TaskEither<LiveNotFound | Unavailable, LiveFacts> =>
-    pipe(deps.factsOfLive(liveId), TE.chainEitherKW(E.fromOption(() => notFound)))
+  const findFacts = (liveId: number): Promise<Either<LiveNotFound | Unavailable, LiveFacts>> =>
+    pipe(() => deps.factsOfLive(liveId), TE.chainEitherKW(E.fromOption(() => notFound)))()
 
   return {
     getAnyLive: (caller, liveId) =>
       pipe(
-        findFacts(liveId),
-        TE.chainFirstW(() => record(caller, liveId, 'live')),
-        TE.chainW(forAdministrators),
-      ),
+        () => findFacts(liveId),
+        TE.chainFirstW(() => () => record(caller, liveId, 'live')),
+        TE.chainW((value) => () => forAdministrators(value)),
+      )(),
     getAnyHistory: (caller, liveId, page) =>
       pipe(
-        find(anyOwner, liveId),
-        TE.chainFirstW(() => record(caller, liveId, 'history')),
-        TE.chainW((live) => readPage(liveId, live, page)),
-      ),
+        () => find(anyOwner, liveId),
+        TE.chainFirstW(() => () => record(caller, liveId, 'history')),
+        TE.chainW((live) => () => readPage(liveId, live, page)),
+      )(),
     getAnyHistoryEntry: (caller, liveId, entryId) =>
       pipe(
-        find(anyOwner, liveId),
-        TE.chainW((live) => readEntry(liveId, live, entryId)),
-        TE.chainFirstW(() => record(caller, liveId, 'entry')),
-        TE.bindW('live', ({ state }) => forAdministrators(factsOf(state))),
+        () => find(anyOwner, liveId),
+        TE.chainW((live) => () => readEntry(liveId, live, entryId)),
+        TE.chainFirstW(() => () => record(caller, liveId, 'entry')),
+        TE.bindW('live', ({ state }) => () => forAdministrators(factsOf(state))),
         // Only the present lag is known, not the lag after an earlier event.
         TE.map(({ entry, live }) => ({ entry, state: { ...live, lag: null } })),
-      ),
+      )(),
     getAnyIntegrity: (caller, liveId) =>
       pipe(
-        findFacts(liveId),
-        TE.chainFirstW(() => record(caller, liveId, 'integrity')),
-        TE.chainW(() => check(liveId)),
-      ),
+        () => findFacts(liveId),
+        TE.chainFirstW(() => () => record(caller, liveId, 'integrity')),
+        TE.chainW(() => () => check(liveId)),
+      )(),
   }
 }

@@ -1,5 +1,5 @@
 import * as TE from 'fp-ts/lib/TaskEither.js'
-import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
+import type { Either } from 'fp-ts/lib/Either.js'
 import { pipe } from 'fp-ts/lib/function.js'
 import { LivesListed } from '../../../domain/administration/events.ts'
 import { traverseConcurrently } from '../../concurrency.ts'
@@ -24,24 +24,26 @@ export type ListAllLives = (
   caller: Caller,
   query: AllLivesQuery,
   page: PageQuery,
-) => TaskEither<Unavailable, Page<AdminLive>>
+) => Promise<Either<Unavailable, Page<AdminLive>>>
 
 export const listAllLives =
   (deps: ListAllLivesDeps): ListAllLives =>
   (caller, query, { skip, limit }) => {
     /** Records the access before the list is returned. */
-    const record = ({ items }: Page<LiveFacts>): TaskEither<Unavailable, void> => () => {
+    const record = ({ items }: Page<LiveFacts>): Promise<Either<Unavailable, void>> => {
       const liveIds = items.map(({ id }) => id)
       const data = { ownerId: query.userId, skip, limit, liveIds, at: deps.environment.now() }
       return recordAdministration(deps, caller, { type: LivesListed.type, data })
     }
-    const forAdministrators = (items: ReadonlyArray<LiveFacts>): TaskEither<Unavailable, ReadonlyArray<AdminLive>> =>
-      () => traverseConcurrently(OWNERS_AT_ONCE, items, (live) => toAdminLive(deps)(live)())
+    const forAdministrators = (
+      items: ReadonlyArray<LiveFacts>,
+    ): Promise<Either<Unavailable, ReadonlyArray<AdminLive>>> =>
+      traverseConcurrently(OWNERS_AT_ONCE, items, (live) => toAdminLive(deps)(live))
 
     return pipe(
-      deps.pageOfAllLives(query, { skip, limit }),
-      TE.chainFirstW(record),
-      TE.bindW('lives', ({ items }) => forAdministrators(items)),
+      () => deps.pageOfAllLives(query, { skip, limit }),
+      TE.chainFirstW((value) => () => record(value)),
+      TE.bindW('lives', ({ items }) => () => forAdministrators(items)),
       TE.map(({ lives, total }) => ({ items: lives, total })),
-    )
+    )()
   }

@@ -1,6 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js'
 import * as TE from 'fp-ts/lib/TaskEither.js'
-import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
+import type { Either } from 'fp-ts/lib/Either.js'
 import { pipe } from 'fp-ts/lib/function.js'
 import { SegmentFinalised, segmentsStream } from '../../../domain/transcript/events.ts'
 import type { Unavailable } from '../../errors.ts'
@@ -33,15 +33,15 @@ export interface ReadFinals {
  */
 export const readFinals =
   ({ store, keyring }: ReadFinalsDeps) =>
-  (liveId: number, from: Revision, limit: number): TaskEither<Unavailable, ReadFinals> =>
+  (liveId: number, from: Revision, limit: number): Promise<Either<Unavailable, ReadFinals>> =>
     pipe(
-      readUndamaged(store, segmentsStream(liveId), from, limit),
+      () => readUndamaged(store, segmentsStream(liveId), from, limit),
       TE.filterOrElseW(
         ({ lost }) => lost.length < MAX_LOST_IN_SEQUENCE,
         ({ lost }) => ({ _tag: 'LogCorrupted' as const, reason: lost[0]?.reason ?? '' }),
       ),
       TE.bind('stored', ({ events }) => TE.right(events.filter(({ type }) => type === SegmentFinalised.type))),
-      TE.bindW('opened', ({ stored }) => openEach(keyring)(stored)),
+      TE.bindW('opened', ({ stored }) => () => openEach(keyring)(stored)),
       TE.map(({ events, lost, stored, opened }) => {
         const read = stored.map(({ revision }, index): ReadFinal => {
           const event = opened[index]
@@ -55,4 +55,4 @@ export const readFinals =
           finals: [...read, ...damaged].toSorted((a, b) => a.revision - b.revision), last: last < 0 ? null : last,
         }
       }),
-    )
+    )()

@@ -2,7 +2,6 @@ import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 import * as O from 'fp-ts/lib/Option.js'
 import type { Option } from 'fp-ts/lib/Option.js'
-import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
 import type { TooManyRequests, Unavailable } from '../../errors.ts'
 import type { Credentials } from '../../ports/credentials.ts'
 import type { EventStore } from '../../ports/event-store.ts'
@@ -20,7 +19,7 @@ export type ResolveToken = (
   token: string,
   liveId: number | null,
   mayReadLog: () => boolean,
-) => TaskEither<Unavailable | TooManyRequests, Option<ResolvedToken>>
+) => Promise<Either<Unavailable | TooManyRequests, Option<ResolvedToken>>>
 
 export interface ResolveTokenDeps {
   readonly credentials: Pick<Credentials, 'keyedHash'>
@@ -50,7 +49,7 @@ export const resolveToken = (deps: ResolveTokenDeps): ResolveToken => {
   const find = findLive(store)
 
   const findInLog = async (hash: string, liveId: number): Promise<Either<Unavailable, Option<ResolvedToken>>> => {
-    const live = await find(anyOwner, liveId)()
+    const live = await find(anyOwner, liveId)
     if (E.isLeft(live)) return live.left._tag === 'LiveNotFound' ? E.right(O.none) : E.left(live.left)
     const role = roleOf(live.right, hash)
     // Sockets treat all open sessions alike.
@@ -58,16 +57,16 @@ export const resolveToken = (deps: ResolveTokenDeps): ResolveToken => {
     return E.right(role === null ? O.none : O.some({ liveId, role, status }))
   }
 
-  return (token, liveId, mayReadLog) => async () => {
+  return async (token, liveId, mayReadLog) => {
     const hash = credentials.keyedHash('live-token', token)
-    const listed = await findListedToken(hash, liveId)()
+    const listed = await findListedToken(hash, liveId)
     const known = E.isRight(listed) ? O.toNullable(listed.right) : null
     if (known !== null && (liveId !== null || isOpenStatus(known))) return listed
     if (!mayReadLog()) return known === null && E.isRight(listed) ? TOO_MANY : listed
     if (liveId !== null) return await findInLog(hash, liveId)
     if (E.isLeft(listed)) return listed
     // A session that is not listed yet is newer than all listed ones.
-    const unlisted = await findUnlistedLive(hash)()
+    const unlisted = await findUnlistedLive(hash)
     if (E.isLeft(unlisted)) return unlisted
     if (O.isNone(unlisted.right)) return listed
     const newer = await findInLog(hash, unlisted.right.value)

@@ -8,7 +8,7 @@ const AT_ONCE = 8
 /** After this wait a lookup is refused. Otherwise a flood of wrong tokens would delay all later sockets. */
 const MAX_WAIT_MS = 5000
 
-type Answer = Awaited<ReturnType<ReturnType<ResolveToken>>>
+type Answer = Awaited<ReturnType<ResolveToken>>
 
 interface Lookup {
   /** True once it reads. Until then it waits for its turn. */
@@ -32,17 +32,17 @@ export const shareLookups = (resolve: ResolveToken, { monotonic }: Pick<Environm
       const calledAt = monotonic()
       const read = async (): Promise<Answer> => {
         lookup.hasBegun = true
-        return monotonic() - calledAt > MAX_WAIT_MS ? OVERLOADED : await resolve(token, liveId, mayReadLog)()
+        return monotonic() - calledAt > MAX_WAIT_MS ? OVERLOADED : await resolve(token, liveId, mayReadLog)
       }
       const lookup: Lookup = { hasBegun: false, answer: inSlot(read).finally(() => lookups.delete(key)) }
       lookups.set(key, lookup)
       return lookup
     }
-    return async () => {
+    return (async () => {
       const current = lookups.get(key)
       if (current?.hasBegun === true) await current.answer
       // Another socket may have begun the next lookup.
       return await (lookups.get(key) ?? begin()).answer
-    }
+    })()
   }
 }

@@ -1,6 +1,5 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
-import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
 import { exists } from '../../../domain/live/state.ts'
 import type { Live } from '../../../domain/live/state.ts'
 import { ERASED } from '../../../domain/shared/event.ts'
@@ -33,7 +32,7 @@ export interface FinalsInPages {
 }
 
 /** Returns the stored finals from `point` on. Returns no finals for a deleted session, or a minute after the end. */
-export type StoredFinals = (liveId: number, point: ResumePoint) => TaskEither<Unavailable, FinalsInPages>
+export type StoredFinals = (liveId: number, point: ResumePoint) => Promise<Either<Unavailable, FinalsInPages>>
 
 type StoredFinalsDeps = Pick<WriteDeps, 'store' | 'keyring' | 'environment' | 'timers' | 'states'>
 
@@ -88,10 +87,10 @@ export const storedFinals = (deps: StoredFinalsDeps): StoredFinals => {
   const readBackwards = async (
     stream: string, limit: number, from?: Revision,
   ): Promise<Either<StoreUnavailable, ReadonlyArray<StoredEvent>>> => {
-    const page = await store.read(stream, { direction: 'backwards', limit, ...(from !== undefined && { from }) })()
+    const page = await store.read(stream, { direction: 'backwards', limit, ...(from !== undefined && { from }) })
     if (E.isRight(page)) return page
     if (page.left._tag === 'StoreUnavailable') return E.left(page.left)
-    const whole = await readUndamaged(store, stream)()
+    const whole = await readUndamaged(store, stream)
     return E.map(({ events }: UndamagedRead) =>
       events.filter(({ revision }) => revision <= (from ?? revision)).toReversed())(whole)
   }
@@ -107,7 +106,7 @@ export const storedFinals = (deps: StoredFinalsDeps): StoredFinals => {
     let [start, end] = [0, newest.right[0]?.revision ?? 0]
     while (end - start > PROBE_EVENTS) {
       const middle = Math.floor((start + end) / 2)
-      const page = await readUndamaged(store, stream, middle, PROBE_EVENTS)()
+      const page = await readUndamaged(store, stream, middle, PROBE_EVENTS)
       if (E.isLeft(page)) return page
       const final = page.right.events.find((event) => placeOf(event).kind === 'transcription')
       if (final !== undefined && placeOf(final).segment <= point.segment) start = final.revision
@@ -134,7 +133,7 @@ export const storedFinals = (deps: StoredFinalsDeps): StoredFinals => {
 
   const readPage = async ({ created }: Live, page: number): Promise<Either<Unavailable, FinalsPage>> => {
     const [begin, end] = [page * PAGE_EVENTS, (page + 1) * PAGE_EVENTS]
-    const read = await readFrom(created.liveId, begin, PAGE_EVENTS)()
+    const read = await readFrom(created.liveId, begin, PAGE_EVENTS)
     if (E.isLeft(read)) return read
     // A damaged event costs its own final only.
     const finals = read.right.finals.flatMap(({ revision, data }) =>
@@ -146,8 +145,8 @@ export const storedFinals = (deps: StoredFinalsDeps): StoredFinals => {
   const pageOf = (live: Live, page: number): Promise<Either<Unavailable, FinalsPage>> =>
     shared(`${live.created.liveId} ${page}`, () => readPage(live, page))
 
-  return (liveId, point) => async () => {
-    const loaded = await loadLive(deps, liveId)()
+  return async (liveId, point) => {
+    const loaded = await loadLive(deps, liveId)
     if (E.isLeft(loaded)) return loaded
     const { state, recent } = loaded.right
     const newestAt = recent.at(-1)?.stored.storedAt ?? 0

@@ -1,5 +1,5 @@
 import * as E from 'fp-ts/lib/Either.js'
-import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
+import type { Either } from 'fp-ts/lib/Either.js'
 import { eventReader } from '../../../domain/read-event.ts'
 import { segmentsStream, termOf, transcriptEvents } from '../../../domain/transcript/events.ts'
 import type { SegmentsFenced } from '../../../domain/transcript/events.ts'
@@ -35,11 +35,10 @@ export const lastTermOf = (newestFirst: ReadonlyArray<StoredEvent>): number => {
  */
 export const fenceSegments =
   (deps: WriteDeps) =>
-  (fence: Fence): TaskEither<Superseded | Unavailable, ReadonlyArray<StoredEvent>> =>
-  async () => {
+  async (fence: Fence): Promise<Either<Superseded | Unavailable, ReadonlyArray<StoredEvent>>> => {
     const stream = segmentsStream(fence.liveId)
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-      const newest = await deps.store.read(stream, { direction: 'backwards', limit: LOOK_BACK_EVENTS })()
+      const newest = await deps.store.read(stream, { direction: 'backwards', limit: LOOK_BACK_EVENTS })
       if (E.isLeft(newest)) return newest
       const lastTerm = lastTermOf(newest.right)
       if (lastTerm > fence.term) return E.left({ _tag: 'Superseded' })

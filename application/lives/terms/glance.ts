@@ -1,5 +1,5 @@
 import * as TE from 'fp-ts/lib/TaskEither.js'
-import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
+import type { Either } from 'fp-ts/lib/Either.js'
 import { pipe } from 'fp-ts/lib/function.js'
 import { liveEvents, liveStream } from '../../../domain/live/events.ts'
 import { eventReader } from '../../../domain/read-event.ts'
@@ -22,9 +22,9 @@ const eventOf = eventReader(liveEvents)
 export const glanceAt = (
   { store }: { readonly store: Pick<EventStore, 'read'> },
   liveId: number,
-): TaskEither<Unavailable, Glance> =>
+): Promise<Either<Unavailable, Glance>> =>
   pipe(
-    store.read(liveStream(liveId), { direction: 'backwards', limit: 1 }),
+    () => store.read(liveStream(liveId), { direction: 'backwards', limit: 1 }),
     TE.map(([newest]): Glance => {
       if (newest === undefined) return { kind: 'none' }
       const event = eventOf(newest)
@@ -40,4 +40,4 @@ export const glanceAt = (
           return { kind: 'changed' }
       }
     }),
-  )
+  )()

@@ -1,5 +1,5 @@
 import * as E from 'fp-ts/lib/Either.js'
-import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
+import type { Either } from 'fp-ts/lib/Either.js'
 import { exists } from '../../../domain/live/state.ts'
 import type { Live, LiveState } from '../../../domain/live/state.ts'
 import { FIRST_TERM } from '../../../domain/live/events.ts'
@@ -47,7 +47,7 @@ const segmentsBefore = (
   deps: WorkerDeps,
   liveId: number,
   term: number,
-): TaskEither<Superseded | Unavailable, ReadonlyArray<StoredEvent>> =>
+): Promise<Either<Superseded | Unavailable, ReadonlyArray<StoredEvent>>> =>
   term === FIRST_TERM
     ? deps.store.read(segmentsStream(liveId), { direction: 'backwards', limit: LOOK_BACK_EVENTS })
     : fenceSegments(deps)({ liveId, worker: deps.worker.name, term })
@@ -62,25 +62,26 @@ const hasOlderTerm = (state: LiveState, term: number): state is Live =>
  */
 export const takeOver =
   (deps: WorkerDeps) =>
-  (liveId: number, term: number): TaskEither<LiveUnknown | LiveOver | Superseded | Unavailable, TakenLive> =>
-  async () => {
+  async (
+    liveId: number, term: number,
+  ): Promise<Either<LiveUnknown | LiveOver | Superseded | Unavailable, TakenLive>> => {
     const worker = deps.worker.name
-    let loaded = await loadLive(deps, liveId)()
+    let loaded = await loadLive(deps, liveId)
     if (E.isRight(loaded) && hasOlderTerm(loaded.right.state, term)) {
       const from = loaded.right.state.worker
-      const taken = await changeLive(deps)(liveId, { type: 'TakeOverLive', worker, term, at: deps.environment.now() })()
+      const taken = await changeLive(deps)(liveId, { type: 'TakeOverLive', worker, term, at: deps.environment.now() })
       if (E.isLeft(taken)) return taken
       // After a restart a process continues its own sessions.
       if (from !== worker) deps.logger.info({ liveId, term, from, to: worker }, 'a session was taken over')
       // Loads again, because the earlier worker may have written before the takeover.
-      loaded = await loadLive(deps, liveId)()
+      loaded = await loadLive(deps, liveId)
     }
     if (E.isLeft(loaded)) return loaded
     const { state } = loaded.right
     if (state.status === 'none') return E.left({ _tag: 'LiveUnknown' })
     if (!exists(state) || !isOpen(state)) return E.left({ _tag: 'LiveOver' })
     if (state.term > term) return E.left({ _tag: 'Superseded' })
-    const segments = await segmentsBefore(deps, liveId, term)()
+    const segments = await segmentsBefore(deps, liveId, term)
     if (E.isLeft(segments)) return segments
     return E.right({ state, point: resumePointOf(state, segments.right) })
   }

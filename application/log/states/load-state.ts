@@ -1,6 +1,5 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
-import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
 import { fold } from '../../../domain/shared/decider.ts'
 import type { Decider } from '../../../domain/shared/decider.ts'
 import type { SnapshotFormat } from '../../../domain/shared/snapshot.ts'
@@ -104,7 +103,7 @@ export const keepState = <State, Event>(
 const openPage = async <Event>(
   { keyring }: LoadDeps, stored: ReadonlyArray<StoredEvent>,
 ): Promise<Either<KeyringUnavailable | Unreadable, Pick<Known<never, Event>, 'recent' | 'isWhole'>>> => {
-  const opened = await openEach(keyring)(stored)()
+  const opened = await openEach(keyring)(stored)
   if (E.isLeft(opened)) return opened
   const recent: Array<Recorded<Event>> = []
   let isWhole = true
@@ -135,7 +134,7 @@ const fetchPage = <State, Event>(
   { store }: LoadDeps, stream: string, after: Revision | null, { limit, until = Infinity }: PageOptions<State, Event>,
 ) => {
   const from = (after ?? -1) + 1
-  return store.read(stream, { from, limit: Math.min(limit, until - from + 1) })()
+  return store.read(stream, { from, limit: Math.min(limit, until - from + 1) })
 }
 
 const foldPage = async <State, Event>(
@@ -155,7 +154,7 @@ const fromSnapshot = async <State, Event>(
 ): Promise<Either<LoadFailure, Page<State, Event> | null>> => {
   const { until = Infinity } = options
   const { snapshots: format } = decider
-  const saved = (format && (await deps.states?.snapshots.find(stream, format, until)())) ?? E.right(null)
+  const saved = (format && (await deps.states?.snapshots.find(stream, format, until))) ?? E.right(null)
   if (E.isLeft(saved) || saved.right === null) return E.map(() => null)(saved)
   const { state, revision, eventId } = saved.right
   const stored = await fetchPage(deps, stream, revision - 1, options)
@@ -194,12 +193,11 @@ const readFirst = async <State, Event>(
  */
 export const loadState =
   (deps: LoadDeps) =>
-  <State, Event extends Plain>(
+  async <State, Event extends Plain>(
     stream: string,
     decider: Folded<State, Event>,
     options: LoadOptions<State, Event> = {},
-  ): TaskEither<LoadFailure, Known<State, Event>> =>
-  async () => {
+  ): Promise<Either<LoadFailure, Known<State, Event>>> => {
     let page = await readFirst(deps, stream, decider, options)
     while (E.isRight(page) && !page.right.isEnd) {
       await yieldToOthers()
@@ -215,18 +213,17 @@ export const loadState =
 /** Reads and folds the usable events of a stream and skips the others. Do not use it for decisions. */
 export const loadReadable =
   (deps: LoadDeps) =>
-  <State, Event extends Plain>(
+  async <State, Event extends Plain>(
     stream: string,
     decider: Folded<State, Event>,
-  ): TaskEither<StoreUnavailable | KeyringUnavailable, Pick<Known<State, Event>, 'state' | 'revision'>> =>
-  async () => {
-    const loaded = await loadState(deps)<State, Event>(stream, decider)()
+  ): Promise<Either<StoreUnavailable | KeyringUnavailable, Pick<Known<State, Event>, 'state' | 'revision'>>> => {
+    const loaded = await loadState(deps)<State, Event>(stream, decider)
     if (E.isRight(loaded)) return loaded
     if (!isUnreadable(loaded.left)) return E.left(loaded.left as StoreUnavailable | KeyringUnavailable)
-    const read = await readUndamaged(deps.store, stream)()
+    const read = await readUndamaged(deps.store, stream)
     if (E.isLeft(read)) return read
     const { events } = read.right
-    const opened = await openReadable(deps.keyring)(events)()
+    const opened = await openReadable(deps.keyring)(events)
     if (E.isLeft(opened)) return opened
     const state = fold(decider, opened.right as ReadonlyArray<unknown> as ReadonlyArray<Event>)
     return E.right({ state, revision: events.at(-1)?.revision ?? null })

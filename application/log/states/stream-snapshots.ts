@@ -1,6 +1,5 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
-import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
 import { eventReader } from '../../../domain/read-event.ts'
 import { ERASED } from '../../../domain/shared/event.ts'
 import { parseJson } from '../../../domain/shared/parse-json.ts'
@@ -24,7 +23,7 @@ export interface StreamSnapshots {
   /** Returns the newest snapshot up to a revision. Null: there is none, or it cannot be used. */
   readonly find: <State>(
     stream: string, format: SnapshotFormat<State>, upTo: Revision,
-  ) => TaskEither<StoreUnavailable | KeyringUnavailable, Saved<State> | null>
+  ) => Promise<Either<StoreUnavailable | KeyringUnavailable, Saved<State> | null>>
   /** Begins to write a snapshot, unless one of this stream is being written. A failure is logged, not retried. */
   readonly save: <State>(stream: string, format: SnapshotFormat<State>, saved: Saved<State>) => void
   /** Resolves when no snapshot is being written. */
@@ -37,15 +36,15 @@ type Read<A> = Promise<Either<StoreUnavailable, A>>
 const partOf = (event: StoredEvent): Omit<Part, 'sealed'> | undefined => eventReader([StateSnapshotTaken])(event)?.data
 
 /** Deletes the snapshots of a stream whose key is erased. May be repeated. */
-export const deleteSnapshots = (
+export const deleteSnapshots = async (
   store: Pick<EventStore, 'read' | 'deleteStream'>,
   stream: string,
-): TaskEither<StoreUnavailable, void> => async () => {
+): Promise<Either<StoreUnavailable, void>> => {
   const name = snapshotStream(stream)
-  const newest = await store.read(name, { direction: 'backwards', limit: 1 })()
+  const newest = await store.read(name, { direction: 'backwards', limit: 1 })
   if (E.isLeft(newest) && newest.left._tag === 'StoreUnavailable') return E.left(newest.left)
   // Most streams are short. Deleting what does not exist would create something in EventStoreDB.
-  return E.isRight(newest) && newest.right.length === 0 ? E.right(undefined) : await store.deleteStream(name)()
+  return E.isRight(newest) && newest.right.length === 0 ? E.right(undefined) : await store.deleteStream(name)
 }
 
 interface SnapshotDeps {
@@ -60,7 +59,7 @@ export const createStreamSnapshots = ({ store, keyring, environment, logger }: S
 
   /** Reads events of a snapshot stream. Damaged events are left out, since no snapshot is needed. */
   const read = async (name: string, options: Parameters<EventStore['read']>[1]): Read<ReadonlyArray<StoredEvent>> => {
-    const events = await store.read(name, options)()
+    const events = await store.read(name, options)
     return E.isLeft(events) && events.left._tag === 'LogCorrupted' ? E.right([]) : (events as Awaited<Read<never>>)
   }
 
@@ -106,13 +105,13 @@ export const createStreamSnapshots = ({ store, keyring, environment, logger }: S
       events.length === end.parts && events.every(isPart) ? events : [])(all)
   }
 
-  const find: StreamSnapshots['find'] = (stream, format, upTo) => async () => {
+  const find: StreamSnapshots['find'] = async (stream, format, upTo) => {
     const name = snapshotStream(stream)
     const last = await lastPartUpTo(name, upTo)
     if (E.isLeft(last)) return last
     const stored = await readParts(name, last.right)
     if (E.isLeft(stored)) return stored
-    const opened = await openEach(keyring)(stored.right)()
+    const opened = await openEach(keyring)(stored.right)
     if (E.isLeft(opened)) return opened
     const parts = opened.right.flatMap((event) => (E.isRight(event) ? [event.right.data as Part] : []))
     const texts = parts.map(({ sealed, plain }) => sealed ?? plain ?? ERASED)
@@ -137,16 +136,16 @@ export const createStreamSnapshots = ({ store, keyring, environment, logger }: S
     let expected: ExpectedRevision = 'any'
     for (const [part, text] of texts.entries()) {
       const data = { ...common, part, sealed: key === null ? null : text, plain: key === null ? text : null }
-      const sealed = await sealEvents(keyring, name)([{ type: StateSnapshotTaken.type, data }])()
+      const sealed = await sealEvents(keyring, name)([{ type: StateSnapshotTaken.type, data }])
       // The key was erased: the state must not be stored again.
       if (E.isLeft(sealed)) return
       const events = sealed.right.map((event) => ({ ...event, id: environment.newId(), metadata }))
-      const appended = await store.append(name, expected, events)()
+      const appended = await store.append(name, expected, events)
       if (E.isLeft(appended)) return logger.warn({ stream, reason: appended.left._tag }, 'a snapshot was not stored')
       expected = appended.right.revision
     }
     // Two snapshots, so that one is complete while the next one is written.
-    if (!isKept) await store.setMetadata(name, { maxCount: 2 * texts.length })()
+    if (!isKept) await store.setMetadata(name, { maxCount: 2 * texts.length })
   }
 
   return {

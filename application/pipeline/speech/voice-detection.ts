@@ -46,7 +46,7 @@ export const createVoiceDetection = (
   let state: VadState = null
   return async (frames) => {
     for (let attempt = 1; ; attempt += 1) {
-      const judged = await orNull(engine.detectSpeech(frames, state))
+      const judged = await orNull(() => engine.detectSpeech(frames, state))
       if (judged === null) return null
       if (E.isRight(judged)) {
         state = judged.right.state

@@ -1,5 +1,5 @@
 import * as TE from 'fp-ts/lib/TaskEither.js'
-import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
+import type { Either } from 'fp-ts/lib/Either.js'
 import { pipe } from 'fp-ts/lib/function.js'
 import type { EngineSettings } from '../../../domain/live/settings.ts'
 import { optionalVocabulary } from '../../../domain/live/vocabulary.ts'
@@ -24,7 +24,7 @@ export type ChangeProfile = (
   caller: Caller,
   profileId: number,
   change: ProfileChange,
-) => TaskEither<ProfileNotFound | BuffersNotOrdered | Unavailable, ProfileView>
+) => Promise<Either<ProfileNotFound | BuffersNotOrdered | Unavailable, ProfileView>>
 
 export interface ChangeProfileDeps {
   readonly environment: Pick<Environment, 'newId' | 'now'>
@@ -41,7 +41,7 @@ export const changeProfile =
   ({ environment, send }: ChangeProfileDeps): ChangeProfile =>
   (caller, profileId, change) =>
     pipe(
-      send(caller, { type: 'ChangeProfile', profileId, ...change, at: environment.now() }, environment.newId()),
+      () => send(caller, { type: 'ChangeProfile', profileId, ...change, at: environment.now() }, environment.newId()),
       TE.mapLeft((refusal) => mapRefusal('the profiles', refusal, {
         ProfileUnknown: notFound,
         BuffersNotOrdered: buffersNotOrdered(change.settings),
@@ -52,4 +52,4 @@ export const changeProfile =
       TE.map((profiles) => profiles.find((profile) => profile.profileId === profileId)),
       TE.chainW(TE.fromNullable(notFound)),
       TE.map(viewOf),
-    )
+    )()

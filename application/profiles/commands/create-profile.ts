@@ -1,5 +1,5 @@
 import * as TE from 'fp-ts/lib/TaskEither.js'
-import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
+import type { Either } from 'fp-ts/lib/Either.js'
 import { pipe } from 'fp-ts/lib/function.js'
 import type { EngineSettings } from '../../../domain/live/settings.ts'
 import type { GivenVocabulary } from '../../../domain/live/vocabulary.ts'
@@ -22,7 +22,7 @@ export interface NewProfile {
 export type CreateProfile = (
   caller: Caller,
   profile: NewProfile,
-) => TaskEither<BuffersNotOrdered | TooManyProfiles | Unavailable, ProfileView>
+) => Promise<Either<BuffersNotOrdered | TooManyProfiles | Unavailable, ProfileView>>
 
 export interface CreateProfileDeps extends WriteDeps {
   readonly send: SendToProfiles
@@ -38,10 +38,10 @@ export const createProfile =
     const commandId = environment.newId()
     const cause = { correlationId: commandId, causationId: commandId, actor: `user:${userId}` }
     return pipe(
-      nextId(deps)('profile', cause),
+      () => nextId(deps)('profile', cause),
       TE.bindTo('profileId'),
       TE.let('at', () => environment.now()),
-      TE.chainFirstW((ids) => send(caller, { type: 'AddProfile', userId, ...profile, ...ids }, commandId)),
+      TE.chainFirstW((ids) => () => send(caller, { type: 'AddProfile', userId, ...profile, ...ids }, commandId)),
       TE.mapLeft((refusal) => mapRefusal('the profiles', refusal, {
         BuffersNotOrdered: buffersNotOrdered(profile.settings),
         TooManyProfiles: tooMany,
@@ -50,5 +50,5 @@ export const createProfile =
         LastProfile: null,
       })),
       TE.map(({ profileId, at }) => ({ id: profileId, ...profile, createdAt: at, updatedAt: null })),
-    )
+    )()
   }

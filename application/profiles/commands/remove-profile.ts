@@ -1,5 +1,5 @@
 import * as TE from 'fp-ts/lib/TaskEither.js'
-import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
+import type { Either } from 'fp-ts/lib/Either.js'
 import { pipe } from 'fp-ts/lib/function.js'
 import type { Caller } from '../../caller.ts'
 import type { LastProfile, ProfileNotFound, Unavailable } from '../../errors.ts'
@@ -10,7 +10,7 @@ import type { SendToProfiles } from '../profile-writes.ts'
 export type RemoveProfile = (
   caller: Caller,
   profileId: number,
-) => TaskEither<ProfileNotFound | LastProfile | Unavailable, void>
+) => Promise<Either<ProfileNotFound | LastProfile | Unavailable, void>>
 
 export interface RemoveProfileDeps {
   readonly environment: Pick<Environment, 'newId' | 'now'>
@@ -24,7 +24,7 @@ export const removeProfile =
   ({ environment, send }: RemoveProfileDeps): RemoveProfile =>
   (caller, profileId) =>
     pipe(
-      send(caller, { type: 'RemoveProfile', profileId, at: environment.now() }, environment.newId()),
+      () => send(caller, { type: 'RemoveProfile', profileId, at: environment.now() }, environment.newId()),
       TE.mapLeft((refusal) => mapRefusal('the profiles', refusal, {
         ProfileUnknown: notFound,
         LastProfile: last,
@@ -33,4 +33,4 @@ export const removeProfile =
         BuffersNotOrdered: null,
       })),
       TE.map(() => undefined),
-    )
+    )()

@@ -133,7 +133,7 @@ export const createListenerLine = (
   }
 
   const allFrom = async (point: ResumePoint): Promise<ReadonlyArray<StoredFinal> | null> => {
-    const opened = await storedFinals(liveId, point)()
+    const opened = await storedFinals(liveId, point)
     if (E.isLeft(opened)) return null
     const finals: Array<StoredFinal> = []
     for (;;) {

@@ -65,7 +65,7 @@ export const moveUnreachable = (deps: MoveUnreachableDeps): ((liveId: number) =>
       if (!await isReachable(peer, liveId, placement.term)) continue
       const offering = admission.offering()
       const command = { type: 'Move', liveId, term: placement.term, to: peer.name, offering } as const
-      const moved = await admission.send({ command, ...ownOrigin(deps) })()
+      const moved = await admission.send({ command, ...ownOrigin(deps) })
       const about = { liveId, from: placement.peer.name, to: peer.name }
       if (E.isRight(moved)) return logger.warn(about, 'the worker of a session was unreachable: the session is moved')
       logger.warn({ ...about, refusal: moved.left._tag }, 'a session of an unreachable worker could not be moved')

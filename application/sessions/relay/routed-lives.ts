@@ -30,11 +30,11 @@ export const routedSessions = (
   return {
     resolveToken,
     ready: remote.ready,
-    missed: (liveId, point) => async () => {
+    missed: async (liveId, point) => {
       // A read of the log at this moment could miss finals that are sent before the link is up.
       if (remote.isUnknown(liveId))
         return E.left({ _tag: 'StoreUnavailable', reason: 'the worker of the session is unreachable' })
-      const opened = await open(liveId, point)()
+      const opened = await open(liveId, point)
       return E.map((missed: MissedFinals) => ({
         ...missed,
         // Keeps the link open while the listener reads the missed finals.

@@ -1,5 +1,5 @@
 import * as E from 'fp-ts/lib/Either.js'
-import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
+import type { Either } from 'fp-ts/lib/Either.js'
 import { placementOf } from '../../../domain/admission/state.ts'
 import { FIRST_TERM } from '../../../domain/live/events.ts'
 import type { LiveOver, Superseded, Unavailable } from '../../errors.ts'
@@ -26,10 +26,10 @@ const MAX_RECENT_FINALS = 500
 export interface ServeLinksDeps extends Pick<WorkerDeps, 'worker'> {
   readonly admission: Pick<WorkerDeps['admission'], 'state' | 'refresh'>
   /** Takes over a session in a term. May be repeated. */
-  readonly takeOver: (liveId: number, term: number) => TaskEither<
+  readonly takeOver: (liveId: number, term: number) => Promise<Either<
     LiveUnknown | LiveOver | Superseded | Unavailable,
     { readonly state: Pick<TakenLive['state'], 'status'> }
-  >
+  >>
   readonly runs: Pick<LiveRuns, 'termOf' | 'audioSeconds'>
   /** The bus of the worker's sessions. It is not the bus of this process's sockets. */
   readonly bus: Pick<LiveBus, 'subscribe'>
@@ -87,7 +87,7 @@ export const serveLinks = (deps: ServeLinksDeps): ServedLinks => {
     if (term === FIRST_TERM) return { term, status: 'pending' }
     // The takeover fences the earlier workers (they can write no more finals), so the log then contains all their
     // finals.
-    const taken = await deps.takeOver(liveId, term)()
+    const taken = await deps.takeOver(liveId, term)
     if (E.isRight(taken)) return { term, status: taken.right.state.status === 'active' ? 'active' : 'pending' }
     return null
   }

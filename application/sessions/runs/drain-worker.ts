@@ -92,7 +92,7 @@ export const drainWorker = (deps: DrainWorkerDeps) => async (): Promise<void> =>
   const handOver = async (held: Reservation): Promise<void> => {
     tried.add(held.liveId)
     await atMost(timers, HAND_OVER_MS, finishOne(held.liveId, HAND_OVER_MS))
-    const moved = await admission.send({ command: moveOf(held), ...ownOrigin(deps) })()
+    const moved = await admission.send({ command: moveOf(held), ...ownOrigin(deps) })
     // The session moves when this worker leaves.
     if (E.isLeft(moved)) {
       logger.warn({ liveId: held.liveId, refusal: moved.left._tag }, 'a session could not be handed over')

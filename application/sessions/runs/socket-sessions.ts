@@ -1,4 +1,4 @@
-import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
+import type { Either } from 'fp-ts/lib/Either.js'
 import type { FinishReason } from '../../../domain/live/events.ts'
 import type { EngineSettings } from '../../../domain/live/settings.ts'
 import type { GivenVocabulary } from '../../../domain/live/vocabulary.ts'
@@ -50,7 +50,7 @@ export interface SenderSession {
 export interface ListenerSessions {
   readonly resolveToken: ResolveToken
   /** Returns the finals that a socket missed, of open sessions and of sessions that ended within the last minute. */
-  readonly missed: (liveId: number, point: ResumePoint) => TaskEither<Unavailable, MissedFinals>
+  readonly missed: (liveId: number, point: ResumePoint) => Promise<Either<Unavailable, MissedFinals>>
   /** Resolves when a socket that subscribes afterwards misses no final. Absent when there is only one process. */
   readonly ready?: (liveId: number) => Promise<void>
 }
@@ -62,5 +62,5 @@ export interface LiveSessions extends ListenerSessions {
     liveId: number,
     /** For a returning sender: the sample of the session with which its audio begins. */
     from?: number | null,
-  ) => TaskEither<SenderAlreadyConnected | LiveOver | Superseded | Unavailable, SenderSession>
+  ) => Promise<Either<SenderAlreadyConnected | LiveOver | Superseded | Unavailable, SenderSession>>
 }

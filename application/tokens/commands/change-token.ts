@@ -1,5 +1,5 @@
 import * as TE from 'fp-ts/lib/TaskEither.js'
-import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
+import type { Either } from 'fp-ts/lib/Either.js'
 import { pipe } from 'fp-ts/lib/function.js'
 import type { Caller } from '../../caller.ts'
 import type { ApiTokenNotFound, Unavailable } from '../../errors.ts'
@@ -21,7 +21,7 @@ export type ChangeToken = (
   caller: Caller,
   tokenId: number,
   change: ApiTokenChange,
-) => TaskEither<ApiTokenNotFound | Unavailable, ApiTokenView>
+) => Promise<Either<ApiTokenNotFound | Unavailable, ApiTokenView>>
 
 export interface ChangeTokenDeps extends Pick<TokenWrites, 'send'> {
   readonly environment: Pick<Environment, 'newId' | 'now'>
@@ -35,16 +35,16 @@ export const changeToken =
   ({ environment, tokens, uses, send }: ChangeTokenDeps): ChangeToken =>
   (caller, tokenId, change) => {
     const changeOf = (userId: number) => pipe(
-      send(caller, tokenId, { type: 'Change', userId, ...change, at: environment.now() }, environment.newId()),
+      () => send(caller, tokenId, { type: 'Change', userId, ...change, at: environment.now() }, environment.newId()),
       TE.mapLeft((refusal) =>
         mapRefusal('an API token', refusal, { TokenUnknown: notFound, TokenExists: null, ExpiryNotInFuture: null })),
-    )
+    )()
     return pipe(
-      ownerOf(tokens, caller, tokenId),
+      () => ownerOf(tokens, caller, tokenId),
       TE.chainW(TE.fromOption(() => notFound)),
-      TE.chainW(changeOf),
+      TE.chainW((value) => () => changeOf(value)),
       TE.chainW((token) => (token.status === 'issued' ? TE.right({ token }) : TE.left(notFound))),
-      TE.bindW('lastUsedAt', () => uses.lastUseOf(tokenId)),
+      TE.bindW('lastUsedAt', () => () => uses.lastUseOf(tokenId)),
       TE.map(({ token, lastUsedAt }) => tokenViewOf(token, lastUsedAt)),
-    )
+    )()
   }

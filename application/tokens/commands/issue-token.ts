@@ -1,5 +1,5 @@
 import * as E from 'fp-ts/lib/Either.js'
-import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
+import type { Either } from 'fp-ts/lib/Either.js'
 import { MAX_API_TOKENS } from '../../../domain/api-token/rules.ts'
 import { actorOf } from '../../caller.ts'
 import type { Caller } from '../../caller.ts'
@@ -28,7 +28,7 @@ export interface IssuedToken {
 export type IssueToken = (
   caller: Caller,
   token: NewApiToken,
-) => TaskEither<ExpiryNotInFuture | TooManyApiTokens | Unavailable, IssuedToken>
+) => Promise<Either<ExpiryNotInFuture | TooManyApiTokens | Unavailable, IssuedToken>>
 
 export interface IssueTokenDeps extends WriteDeps, TokenWrites {
   readonly credentials: Pick<Credentials, 'newApiToken'>
@@ -39,19 +39,18 @@ const notInFuture: ExpiryNotInFuture = { _tag: 'ExpiryNotInFuture' }
 
 const issue =
   (deps: IssueTokenDeps): IssueToken =>
-  (caller, { name, expiresAt }) =>
-  async () => {
+  async (caller, { name, expiresAt }) => {
     const { environment, credentials, countOf, send } = deps
     const { userId } = caller
     if ((await countOf(userId)) >= MAX_API_TOKENS) return E.left(tooMany)
     const commandId = environment.newId()
     const cause = { correlationId: commandId, causationId: commandId, actor: actorOf(caller) }
-    const tokenId = await nextId(deps)('api-token', cause)()
+    const tokenId = await nextId(deps)('api-token', cause)
     if (E.isLeft(tokenId)) return tokenId
     const { secret, prefix, hash } = credentials.newApiToken()
     const at = environment.now()
     const data = { tokenId: tokenId.right, userId, name, prefix, secretHash: hash, expiresAt, at }
-    const issued = await send(caller, tokenId.right, { type: 'Issue', data }, commandId)()
+    const issued = await send(caller, tokenId.right, { type: 'Issue', data }, commandId)
     if (E.isLeft(issued)) {
       const meanings = { ExpiryNotInFuture: notInFuture, TokenExists: null, TokenUnknown: null }
       return E.left(mapRefusal('an API token', issued.left, meanings))
@@ -62,5 +61,5 @@ const issue =
 export const issueToken = (deps: IssueTokenDeps): IssueToken => {
   const inTurn = createTurns()
   // The tokens of a user are issued one after another, so concurrent requests cannot exceed the limit.
-  return (caller, token) => () => inTurn(`user-${caller.userId}`, issue(deps)(caller, token))
+  return (caller, token) => inTurn(`user-${caller.userId}`, () => issue(deps)(caller, token))
 }

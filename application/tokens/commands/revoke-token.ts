@@ -1,6 +1,6 @@
 import type { Option } from 'fp-ts/lib/Option.js'
 import * as TE from 'fp-ts/lib/TaskEither.js'
-import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
+import type { Either } from 'fp-ts/lib/Either.js'
 import { pipe } from 'fp-ts/lib/function.js'
 import type { Caller } from '../../caller.ts'
 import type { ApiTokenNotFound, Unavailable } from '../../errors.ts'
@@ -11,14 +11,14 @@ import { anyOwnerOf, ownerOf } from '../token-writes.ts'
 import type { TokenWrites } from '../token-writes.ts'
 
 /** Revokes a token permanently. */
-export type RevokeToken = (caller: Caller, tokenId: number) => TaskEither<ApiTokenNotFound | Unavailable, void>
+export type RevokeToken = (caller: Caller, tokenId: number) => Promise<Either<ApiTokenNotFound | Unavailable, void>>
 
 export interface RevokeTokenDeps extends Pick<TokenWrites, 'send'> {
   readonly environment: Pick<Environment, 'newId' | 'now'>
   readonly tokens: Pick<TokenDirectory, 'byId'>
 }
 
-type FindOwner = (caller: Caller, tokenId: number) => TaskEither<Unavailable, Option<number>>
+type FindOwner = (caller: Caller, tokenId: number) => Promise<Either<Unavailable, Option<number>>>
 
 const notFound: ApiTokenNotFound = { _tag: 'ApiTokenNotFound' }
 
@@ -26,16 +26,16 @@ const revokeWith =
   ({ environment, send }: RevokeTokenDeps, findOwner: FindOwner): RevokeToken =>
   (caller, tokenId) => {
     const revoke = (userId: number) => pipe(
-      send(caller, tokenId, { type: 'Revoke', userId, at: environment.now() }, environment.newId()),
+      () => send(caller, tokenId, { type: 'Revoke', userId, at: environment.now() }, environment.newId()),
       TE.mapLeft((refusal) =>
         mapRefusal('an API token', refusal, { TokenUnknown: notFound, TokenExists: null, ExpiryNotInFuture: null })),
-    )
+    )()
     return pipe(
-      findOwner(caller, tokenId),
+      () => findOwner(caller, tokenId),
       TE.chainW(TE.fromOption(() => notFound)),
-      TE.chainW(revoke),
+      TE.chainW((value) => () => revoke(value)),
       TE.map(() => undefined),
-    )
+    )()
   }
 
 /** Revokes a token of the caller. */

@@ -1,7 +1,8 @@
 import * as O from 'fp-ts/lib/Option.js'
 import type { Option } from 'fp-ts/lib/Option.js'
+import * as E from 'fp-ts/lib/Either.js'
 import * as TE from 'fp-ts/lib/TaskEither.js'
-import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
+import type { Either } from 'fp-ts/lib/Either.js'
 import { pipe } from 'fp-ts/lib/function.js'
 import { ApiTokenIssued, apiTokenEvents, apiTokenStream } from '../../../domain/api-token/events.ts'
 import { eventReader } from '../../../domain/read-event.ts'
@@ -35,7 +36,7 @@ export interface TokenDirectoryDeps extends FollowDeps {
 }
 
 /** None: the token is unknown or revoked. Left: this cannot be determined at the moment. */
-type FindToken<By> = (by: By) => TaskEither<Unavailable, Option<KnownToken>>
+type FindToken<By> = (by: By) => Promise<Either<Unavailable, Option<KnownToken>>>
 
 /**
  * Finds API tokens in their own streams. Recently used tokens are kept in memory. While the store is unavailable, their
@@ -82,19 +83,19 @@ export const startTokenDirectory = (deps: TokenDirectoryDeps): TokenDirectory =>
     maxStreams: MAX_REMEMBERED,
     load: (stream) =>
       pipe(
-        readUndamaged(deps.store, stream),
+        () => readUndamaged(deps.store, stream),
         TE.map(({ events }) =>
           events.flatMap((event) => readTokenEvent(event) ?? []).reduce<KnownToken | null>(evolve, null)),
-      ),
+      )(),
     isWorthKeeping: (token) => token !== null,
   })
   // The ids can be cached, because a prefix always belongs to the same token.
   const ids = createLruCache<string, number>(MAX_REMEMBERED)
-  const idOf: TokenIdByPrefix = (prefix) => {
+  const idOf: TokenIdByPrefix = async (prefix) => {
     const known = ids.get(prefix)
-    return known === undefined ? deps.tokenIdByPrefix(prefix) : TE.right(O.some(known))
+    return known === undefined ? deps.tokenIdByPrefix(prefix) : E.right(O.some(known))
   }
-  const byId: FindToken<number> = (tokenId) => pipe(tokens.get(apiTokenStream(tokenId)), TE.map(O.fromNullable))
+  const byId: FindToken<number> = (tokenId) => pipe(() => tokens.get(apiTokenStream(tokenId)), TE.map(O.fromNullable))()
   const follower = followLog(deps, {
     name: 'the token directory',
     prefixes: ['api-token-'],
@@ -109,12 +110,12 @@ export const startTokenDirectory = (deps: TokenDirectoryDeps): TokenDirectory =>
     byId,
     byPrefix: (prefix) =>
       pipe(
-        idOf(prefix),
-        TE.chainW(O.match(() => TE.right(O.none), byId)),
+        () => idOf(prefix),
+        TE.chainW(O.match(() => TE.right(O.none), (value) => () => byId(value))),
         TE.map((token) => {
           if (O.isSome(token)) ids.set(prefix, token.value.tokenId)
           return token
         }),
-      ),
+      )(),
   }
 }

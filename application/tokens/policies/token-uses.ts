@@ -1,6 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js'
 import * as TE from 'fp-ts/lib/TaskEither.js'
-import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
+import type { Either } from 'fp-ts/lib/Either.js'
 import { pipe } from 'fp-ts/lib/function.js'
 import { tokenUseStream } from '../../../domain/api-token/events.ts'
 import type { ApiTokenUsed } from '../../../domain/api-token/events.ts'
@@ -22,7 +22,7 @@ export interface TokenUses {
   /** Records a use in the background, at most once a minute. After a failure the next use tries again. */
   readonly record: (token: KnownToken) => void
   /** Returns the time of the last recorded use, or null when no use was recorded. */
-  readonly lastUseOf: (tokenId: number) => TaskEither<Unavailable, string | null>
+  readonly lastUseOf: (tokenId: number) => Promise<Either<Unavailable, string | null>>
   /** Resolves when no write is running. */
   readonly settled: () => Promise<void>
 }
@@ -46,12 +46,12 @@ export const createTokenUses = (deps: TokenUseDeps): TokenUses => {
   const write = async ({ tokenId, userId }: KnownToken, at: string): Promise<void> => {
     const stream = tokenUseStream(tokenId)
     const origin = originOf(deps, `user:${userId}`)
-    const used = await handle({ ...origin, stream, decider: tokenUseDecider, command: { tokenId, userId, at } })()
+    const used = await handle({ ...origin, stream, decider: tokenUseDecider, command: { tokenId, userId, at } })
     if (E.isLeft(used)) return logger.warn({ tokenId, refusal: used.left._tag }, NOT_RECORDED)
     nextUses.set(tokenId, environment.monotonic() + untilNextUse(used.right.state, at))
     const [event] = used.right.stored
     if (event !== undefined && event.revision % TRUNCATION_INTERVAL === 0)
-      await store.setMetadata(stream, { maxCount: 1 })()
+      await store.setMetadata(stream, { maxCount: 1 })
   }
 
   return {
@@ -65,9 +65,9 @@ export const createTokenUses = (deps: TokenUseDeps): TokenUses => {
     },
     lastUseOf: (tokenId) =>
       pipe(
-        loadState(deps)<string | null, ApiTokenUsed>(tokenUseStream(tokenId), tokenUseDecider),
+        () => loadState(deps)<string | null, ApiTokenUsed>(tokenUseStream(tokenId), tokenUseDecider),
         TE.map(({ state }) => state),
-      ),
+      )(),
     settled: async () => {
       await Promise.all(running.values())
     },

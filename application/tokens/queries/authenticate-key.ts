@@ -1,7 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js'
 import * as O from 'fp-ts/lib/Option.js'
 import type { Option } from 'fp-ts/lib/Option.js'
-import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
+import type { Either } from 'fp-ts/lib/Either.js'
 import { pipe } from 'fp-ts/lib/function.js'
 import { hasExpired, prefixOfSecret } from '../../../domain/api-token/rules.ts'
 import type { Caller } from '../../caller.ts'
@@ -17,7 +17,7 @@ import type { TokenUses } from '../policies/token-uses.ts'
  * Returns the caller who owns an API token. None: the token is unknown, inactive, expired or revoked, or its user is
  * not active. Left: this cannot be determined at the moment.
  */
-export type AuthenticateKey = (secret: string) => TaskEither<Unavailable, Option<Caller>>
+export type AuthenticateKey = (secret: string) => Promise<Either<Unavailable, Option<Caller>>>
 
 export interface AuthenticateKeyDeps {
   readonly tokens: Pick<TokenDirectory, 'byPrefix'>
@@ -30,18 +30,17 @@ export interface AuthenticateKeyDeps {
 /** Answers from memory for recently used tokens and users. */
 export const authenticateKey =
   ({ tokens, users, credentials, environment, uses }: AuthenticateKeyDeps): AuthenticateKey =>
-  (secret) =>
-  async () => {
+  async (secret) => {
     const prefix = prefixOfSecret(secret)
     if (prefix === null) return E.right(O.none)
-    const found = await tokens.byPrefix(prefix)()
+    const found = await tokens.byPrefix(prefix)
     if (E.isLeft(found)) return found
     const token = found.right
     const isRight = credentials.verifyApiToken(secret, O.map(({ secretHash }: KnownToken) => secretHash)(token))
     if (O.isNone(token) || !isRight) return E.right(O.none)
     const { isActive: isTokenActive, expiresAt, userId } = token.value
     if (!isTokenActive || hasExpired(expiresAt, environment.now())) return E.right(O.none)
-    const user = await users.byId(userId)()
+    const user = await users.byId(userId)
     if (E.isLeft(user)) return user
     const caller = pipe(user.right, O.filter(isActive), O.map((active) => callerOf(active, 'api-key')))
     if (O.isSome(caller)) uses.record(token.value)

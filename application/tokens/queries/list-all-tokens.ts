@@ -1,6 +1,6 @@
 import * as O from 'fp-ts/lib/Option.js'
 import * as TE from 'fp-ts/lib/TaskEither.js'
-import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
+import type { Either } from 'fp-ts/lib/Either.js'
 import { pipe } from 'fp-ts/lib/function.js'
 import { traverseConcurrently } from '../../concurrency.ts'
 import type { Unavailable } from '../../errors.ts'
@@ -14,7 +14,7 @@ export interface OwnedToken extends ApiTokenView {
 }
 
 /** For administrators: lists the API tokens of one user or of all users (null), newest first. */
-export type ListAllTokens = (userId: number | null, page: PageQuery) => TaskEither<Unavailable, Page<OwnedToken>>
+export type ListAllTokens = (userId: number | null, page: PageQuery) => Promise<Either<Unavailable, Page<OwnedToken>>>
 
 export interface ListAllTokensDeps {
   readonly pageOfTokens: PageOfTokens
@@ -27,16 +27,16 @@ const OWNERS_AT_ONCE = 16
 export const listAllTokens =
   ({ pageOfTokens, directory }: ListAllTokensDeps): ListAllTokens =>
   (userId, page) => {
-    const withOwner = (token: ApiTokenView): TaskEither<Unavailable, OwnedToken> =>
+    const withOwner = (token: ApiTokenView): Promise<Either<Unavailable, OwnedToken>> =>
       pipe(
-        directory.byId(token.userId),
+        () => directory.byId(token.userId),
         TE.map(O.match(() => '', ({ username }) => username)),
         TE.map((username) => ({ ...token, username })),
-      )
+      )()
     return pipe(
-      pageOfTokens(userId, page),
+      () => pageOfTokens(userId, page),
       TE.bindW('tokens', ({ items }) => () =>
-        traverseConcurrently(OWNERS_AT_ONCE, items, (token) => withOwner(token)())),
+        traverseConcurrently(OWNERS_AT_ONCE, items, (token) => withOwner(token))),
       TE.map(({ tokens, total }) => ({ items: tokens, total })),
-    )
+    )()
   }

@@ -1,6 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js'
 import * as O from 'fp-ts/lib/Option.js'
-import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
+import type { Either } from 'fp-ts/lib/Either.js'
 import { actorOf } from '../../caller.ts'
 import type { Caller } from '../../caller.ts'
 import type { TooManyRequests, Unavailable, WrongPassword } from '../../errors.ts'
@@ -19,7 +19,7 @@ export type ChangeOwnPassword = (
   current: string,
   next: string,
   address: string,
-) => TaskEither<WrongPassword | TooManyRequests | TooBusy | Unavailable, void>
+) => Promise<Either<WrongPassword | TooManyRequests | TooBusy | Unavailable, void>>
 
 export interface ChangeOwnPasswordDeps extends UserWriteDeps {
   readonly credentials: Pick<Credentials, 'hashPassword' | 'verifyPassword'>
@@ -31,10 +31,9 @@ const wrongPassword: WrongPassword = { _tag: 'WrongPassword' }
 /** Returns once the directory and the read models show the change. */
 export const changeOwnPassword =
   (deps: ChangeOwnPasswordDeps): ChangeOwnPassword =>
-  (caller, current, next, address) =>
-  async () => {
+  async (caller, current, next, address) => {
     const { environment, credentials, directory, throttle } = deps
-    const known = await directory.byId(caller.userId)()
+    const known = await directory.byId(caller.userId)
     if (E.isLeft(known)) return known
     const user = known.right
     if (O.isNone(user)) return E.left(wrongPassword)
@@ -42,15 +41,15 @@ export const changeOwnPassword =
     const { usernameHash, passwordHash, generation } = user.value
     const shown = await throttle(throttledName(usernameHash, generation), address, async () => {
       const knownHash = hasPassword(user.value) ? O.some(passwordHash) : O.none
-      const verified = await credentials.verifyPassword(current, knownHash)()
+      const verified = await credentials.verifyPassword(current, knownHash)
       return E.map((isRight: boolean) => (isRight ? O.some(generation) : O.none))(verified)
     })
     if (E.isLeft(shown)) return shown
     if (O.isNone(shown.right)) return E.left(wrongPassword)
-    const hashed = await credentials.hashPassword(next)()
+    const hashed = await credentials.hashPassword(next)
     if (E.isLeft(hashed)) return hashed
     const command = { type: 'ChangePassword', passwordHash: hashed.right, generation, at: environment.now() } as const
-    const sent = await sendToUser(deps)(caller.userId, command, originOf(deps, actorOf(caller)))()
+    const sent = await sendToUser(deps)(caller.userId, command, originOf(deps, actorOf(caller)))
     if (E.isLeft(sent)) {
       return E.left(mapRefusal(`user ${caller.userId}`, sent.left, {
         UserUnknown: wrongPassword,

@@ -1,7 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 import * as O from 'fp-ts/lib/Option.js'
-import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
 import type { UserChanges } from '../../../domain/user/decider.ts'
 import { actorOf } from '../../caller.ts'
 import type { Caller } from '../../caller.ts'
@@ -29,7 +28,7 @@ export type ChangeUser = (
   caller: Caller,
   userId: number,
   request: ChangeUserRequest,
-) => TaskEither<UserNotFound | LastAdministratorChanged | TooBusy | Unavailable, UserView>
+) => Promise<Either<UserNotFound | LastAdministratorChanged | TooBusy | Unavailable, UserView>>
 
 export interface ChangeUserDeps extends UserWriteDeps {
   readonly credentials: Pick<Credentials, 'hashPassword'>
@@ -50,14 +49,13 @@ const canAddAdministrator = ({ permissions, isActive }: ChangeUserRequest): bool
 /** Returns once the directory and the read models show the change. */
 export const changeUser =
   (deps: ChangeUserDeps): ChangeUser =>
-  (caller, userId, { password, ...changes }) =>
-  async () => {
+  async (caller, userId, { password, ...changes }) => {
     const { environment, credentials, directory, administrators, endLivesOf } = deps
     // Unknown users skip hashing.
-    const known = await directory.byId(userId)()
+    const known = await directory.byId(userId)
     if (E.isLeft(known)) return known
     if (O.isNone(known.right)) return E.left(notFound)
-    const hashed = password === undefined ? E.right(undefined) : await credentials.hashPassword(password)()
+    const hashed = password === undefined ? E.right(undefined) : await credentials.hashPassword(password)
     if (E.isLeft(hashed)) return hashed
     const origin = originOf(deps, actorOf(caller))
     const wanted = { ...changes, passwordHash: hashed.right }
@@ -66,8 +64,8 @@ export const changeUser =
       return sendToUser(deps)(userId, command, origin)
     }
     const sent = canRemoveAdministrator(changes)
-      ? await administrators.removeThen(userId, origin, change)()
-      : await change(false)()
+      ? await administrators.removeThen(userId, origin, change)
+      : await change(false)
     if (E.isLeft(sent)) {
       return E.left(mapRefusal(`user ${userId}`, sent.left, {
         UserUnknown: notFound,
@@ -77,7 +75,7 @@ export const changeUser =
       }))
     }
     const synchronised = canAddAdministrator(changes)
-      ? await administrators.synchronise(userId, origin)()
+      ? await administrators.synchronise(userId, origin)
       : E.right(undefined)
     if (E.isLeft(synchronised)) return synchronised
     const user = await userOnceVisible(deps)(sent.right)

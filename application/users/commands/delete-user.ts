@@ -1,5 +1,5 @@
 import * as TE from 'fp-ts/lib/TaskEither.js'
-import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
+import type { Either } from 'fp-ts/lib/Either.js'
 import { pipe } from 'fp-ts/lib/function.js'
 import { actorOf } from '../../caller.ts'
 import type { Caller } from '../../caller.ts'
@@ -13,7 +13,7 @@ import type { DeletionDeps } from '../deletion.ts'
 export type DeleteUser = (
   caller: Caller,
   userId: number,
-) => TaskEither<UserNotFound | LastAdministrator | Unavailable, void>
+) => Promise<Either<UserNotFound | LastAdministrator | Unavailable, void>>
 
 export interface DeleteUserDeps extends DeletionDeps {
   readonly administrators: Administrators
@@ -26,10 +26,10 @@ export const deleteUser =
   (caller, userId) => {
     const origin = originOf(deps, actorOf(caller))
     return pipe(
-      deps.directory.byId(userId),
+      () => deps.directory.byId(userId),
       TE.chainW(TE.fromOption(() => notFound)),
-      TE.chainW((user) => deps.administrators.removeThen(userId, origin, (nobodyElseAdministers) =>
+      TE.chainW((user) => () => deps.administrators.removeThen(userId, origin, (nobodyElseAdministers) =>
         markDeleted(deps)(user, origin, nobodyElseAdministers))),
-      TE.chainW((deleted) => finishDeletion(deps)(deleted, origin)),
-    )
+      TE.chainW((deleted) => () => finishDeletion(deps)(deleted, origin)),
+    )()
   }

@@ -30,17 +30,17 @@ export const logIn =
   ({ directory, credentials, throttle, rehash }: LogInDeps): LogIn =>
   async (username, password, address) => {
     const hash = usernameHash(credentials, username)
-    const before = await directory.byUsernameHash(hash)()
+    const before = await directory.byUsernameHash(hash)
     if (E.isLeft(before)) return before
     const found = before.right
     const name = throttledName(hash, O.isSome(found) ? found.value.generation : null)
     const verifiedUser = await throttle(name, address, async () => {
-      const current = await directory.byUsernameHash(hash)()
+      const current = await directory.byUsernameHash(hash)
       if (E.isLeft(current)) return current
       const user = O.filter((known: User) => isActive(known) && hasPassword(known))(current.right)
       // Unknown and disabled users are verified too, so the response time does not reveal them.
       const passwordHash = O.map((known: User) => known.passwordHash)(user)
-      const verified = await credentials.verifyPassword(password, passwordHash)()
+      const verified = await credentials.verifyPassword(password, passwordHash)
       return E.map((isRight: boolean) => (isRight ? user : O.none))(verified)
     })
     if (E.isLeft(verifiedUser)) return verifiedUser

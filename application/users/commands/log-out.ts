@@ -1,6 +1,5 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
-import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
 import { loginTokenStream } from '../../../domain/login/events.ts'
 import { loginTokenDecider } from '../../../domain/login/login-token.ts'
 import { actorOf } from '../../caller.ts'
@@ -15,7 +14,7 @@ import type { UserDirectory } from '../policies/user-directory.ts'
 import { sendToUser } from '../user-writes.ts'
 
 /** Invalidates the caller's login token, or all login tokens of the user. Running sessions continue. */
-export type LogOut = (caller: Caller, everywhere: boolean) => TaskEither<Unavailable, void>
+export type LogOut = (caller: Caller, everywhere: boolean) => Promise<Either<Unavailable, void>>
 
 export interface LogOutDeps extends WriteDeps {
   readonly directory: Pick<UserDirectory, 'whenSeen'>
@@ -45,12 +44,12 @@ const endToken = async (deps: LogOutDeps, caller: Caller): Promise<Either<Unavai
   const stream = loginTokenStream(login.tokenId)
   const command = { userId, at: environment.now() }
   const origin = originOf(deps, actorOf(caller))
-  const ended = await handleCommand(deps)({ ...origin, stream, decider: loginTokenDecider, command })()
+  const ended = await handleCommand(deps)({ ...origin, stream, decider: loginTokenDecider, command })
   if (E.isLeft(ended)) return ended
   const { position } = ended.right
   if (position === null) return E.right(undefined)
   // A failure is harmless, because the record then only stays longer than necessary.
-  await store.setMetadata(stream, { maxAgeSeconds: validSeconds(deps, login.expiresAt) + MARGIN_SECONDS })()
+  await store.setMetadata(stream, { maxAgeSeconds: validSeconds(deps, login.expiresAt) + MARGIN_SECONDS })
   await logins.whenSeen(position)
   return E.right(undefined)
 }
@@ -58,11 +57,10 @@ const endToken = async (deps: LogOutDeps, caller: Caller): Promise<Either<Unavai
 /** Returns once the directories have received the change, so the token is then refused. */
 export const logOut =
   (deps: LogOutDeps): LogOut =>
-  (caller, everywhere) =>
-  async () => {
+  async (caller, everywhere) => {
     if (!everywhere) return await endToken(deps, caller)
     const command = { type: 'EndLogins', at: deps.environment.now() } as const
-    const sent = await sendToUser(deps)(caller.userId, command, originOf(deps, actorOf(caller)))()
+    const sent = await sendToUser(deps)(caller.userId, command, originOf(deps, actorOf(caller)))
     if (E.isRight(sent)) {
       const { position } = sent.right
       if (position !== null) await deps.directory.whenSeen(position)

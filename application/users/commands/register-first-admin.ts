@@ -1,5 +1,5 @@
 import * as TE from 'fp-ts/lib/TaskEither.js'
-import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
+import type { Either } from 'fp-ts/lib/Either.js'
 import { pipe } from 'fp-ts/lib/function.js'
 import type { Unavailable } from '../../errors.ts'
 import type { TooBusy } from '../../ports/credentials.ts'
@@ -23,7 +23,7 @@ export const firstAdmin = (username: string, password: string): NewUser => ({
 export type RegisterFirstAdmin = (
   username: string,
   password: string,
-) => TaskEither<TooBusy | Unavailable, UserView | null>
+) => Promise<Either<TooBusy | Unavailable, UserView | null>>
 
 export interface RegisterFirstAdminDeps {
   readonly isSetUp: IsSetUp
@@ -34,12 +34,12 @@ export const registerFirstAdmin =
   ({ isSetUp, registerUser }: RegisterFirstAdminDeps): RegisterFirstAdmin =>
   (username, password) => {
     const register = pipe(
-      registerUser(firstAdmin(username, password), 'setup'),
+      () => registerUser(firstAdmin(username, password), 'setup'),
       // The name is taken when another process with the same settings was faster.
       TE.orElseW((refusal) => (refusal._tag === 'UsernameTaken' ? TE.right(null) : TE.left(refusal))),
     )
     return pipe(
-      isSetUp(),
+      () => isSetUp(),
       TE.chainW((isDone) => (isDone ? TE.right(null) : register)),
-    )
+    )()
   }

@@ -1,5 +1,5 @@
 import * as E from 'fp-ts/lib/Either.js'
-import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
+import type { Either } from 'fp-ts/lib/Either.js'
 import type { EventOf } from '../../../domain/shared/event.ts'
 import { isUser } from '../../../domain/user/decider.ts'
 import type { Permission, UserRegistered } from '../../../domain/user/events.ts'
@@ -27,7 +27,9 @@ export interface NewUser {
 }
 
 /** Registers a user and adds the first profile, `Default`. `actor`: for example `user:7` or `setup`. */
-export type RegisterUser = (user: NewUser, actor: string) => TaskEither<UsernameTaken | TooBusy | Unavailable, UserView>
+export type RegisterUser = (
+  user: NewUser, actor: string,
+) => Promise<Either<UsernameTaken | TooBusy | Unavailable, UserView>>
 
 export interface RegisterUserDeps extends WriteDeps {
   readonly credentials: Pick<Credentials, 'hashPassword' | 'keyedHash'>
@@ -49,14 +51,13 @@ const usernameTaken: UsernameTaken = { _tag: 'UsernameTaken' }
  */
 export const registerUser =
   (deps: RegisterUserDeps): RegisterUser =>
-  ({ password, ...user }, actor) =>
-  async () => {
+  async ({ password, ...user }, actor) => {
     const { environment, credentials, administrators, directory, projector } = deps
     const origin = originOf(deps, actor)
     const hash = usernameHash(credentials, user.username)
-    const userId = await claimUsername(deps)(hash, origin)()
+    const userId = await claimUsername(deps)(hash, origin)
     if (E.isLeft(userId)) return userId
-    const passwordHash = await credentials.hashPassword(password)()
+    const passwordHash = await credentials.hashPassword(password)
     if (E.isLeft(passwordHash)) return passwordHash
     const registration: Registration = {
       userId: userId.right,
@@ -68,7 +69,7 @@ export const registerUser =
       maxTranslations: user.maxTranslations,
       at: environment.now(),
     }
-    const registered = await sendToUser(deps)(userId.right, { type: 'Register', data: registration }, origin)()
+    const registered = await sendToUser(deps)(userId.right, { type: 'Register', data: registration }, origin)
     if (E.isLeft(registered)) {
       return E.left(mapRefusal(`user ${userId.right}`, registered.left, {
         AlreadyRegistered: usernameTaken,
@@ -78,10 +79,10 @@ export const registerUser =
       }))
     }
     const synchronised = user.permissions.includes('admin')
-      ? await administrators.synchronise(userId.right, origin)()
+      ? await administrators.synchronise(userId.right, origin)
       : E.right(undefined)
     if (E.isLeft(synchronised)) return synchronised
-    const profile = await addFirstProfile(deps)(userId.right, origin)()
+    const profile = await addFirstProfile(deps)(userId.right, origin)
     if (E.isLeft(profile)) return profile
     const { position, state } = registered.right
     if (!isUser(state)) throw new Error(`user ${userId.right} does not exist after its registration`)

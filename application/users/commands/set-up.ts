@@ -1,5 +1,5 @@
 import * as E from 'fp-ts/lib/Either.js'
-import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
+import type { Either } from 'fp-ts/lib/Either.js'
 import type { Unavailable, UsernameTaken } from '../../errors.ts'
 import type { Credentials, TooBusy } from '../../ports/credentials.ts'
 import type { Environment } from '../../ports/environment.ts'
@@ -26,14 +26,14 @@ export type SetUp = (
   token: string,
   username: string,
   password: string,
-) => TaskEither<SetupRefused | UsernameTaken | TooBusy | Unavailable, UserView>
+) => Promise<Either<SetupRefused | UsernameTaken | TooBusy | Unavailable, UserView>>
 
 /** Creates the first administrator without a default password. */
 export interface SetupLink {
   /**
    * Returns the token for the link that is printed at the start. It is valid for half an hour. Null after the set-up.
    */
-  readonly token: TaskEither<Unavailable, string | null>
+  readonly token: () => Promise<Either<Unavailable, string | null>>
   readonly setUp: SetUp
 }
 
@@ -67,18 +67,18 @@ export const openSetupLink = ({ environment, credentials, isSetUp, registerUser 
     return hash(token) === hash(signed(expiresAt)) ? expiresAt : null
   }
 
-  const attempt: SetUp = (token, username, password) => async () => {
+  const attempt: SetUp = async (token, username, password) => {
     const expiresAt = expiryOf(token)
     if (expiresAt === null) return refuse('invalid')
-    const isDone = await isSetUp()()
+    const isDone = await isSetUp()
     if (E.isLeft(isDone)) return isDone
     if (isDone.right) return refuse('used')
-    return now() >= expiresAt ? refuse('expired') : await registerUser(firstAdmin(username, password), 'setup')()
+    return now() >= expiresAt ? refuse('expired') : await registerUser(firstAdmin(username, password), 'setup')
   }
 
   return {
-    token: async () => E.map((isDone: boolean) => (isDone ? null : signed(now() + TOKEN_LIFE_MS)))(await isSetUp()()),
+    token: async () => E.map((isDone: boolean) => (isDone ? null : signed(now() + TOKEN_LIFE_MS)))(await isSetUp()),
     // One attempt at a time, so a second attempt sees the result of the first.
-    setUp: (token, username, password) => () => inTurn('set-up', attempt(token, username, password)),
+    setUp: (token, username, password) => inTurn('set-up', () => attempt(token, username, password)),
   }
 }

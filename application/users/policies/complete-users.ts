@@ -1,5 +1,5 @@
 import * as E from 'fp-ts/lib/Either.js'
-import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
+import type { Either } from 'fp-ts/lib/Either.js'
 import { DEFAULT_ENGINE_SETTINGS } from '../../../domain/live/settings.ts'
 import { profilesStream } from '../../../domain/profiles/events.ts'
 import { FIRST_PROFILE_NAME, firstProfileDecider } from '../../../domain/profiles/first-profile.ts'
@@ -22,18 +22,17 @@ import type { Administrators } from '../administrators.ts'
 /** Adds the first profile. Returns the position of its event, or null when the user already has a profile. */
 export const addFirstProfile =
   (deps: WriteDeps) =>
-  (userId: number, origin: Origin): TaskEither<Unavailable, Position | null> =>
-  async () => {
+  async (userId: number, origin: Origin): Promise<Either<Unavailable, Position | null>> => {
     const { commandId, actor } = origin
     const stream = profilesStream(userId)
-    const existing = await deps.store.read(stream, { limit: 1 })()
+    const existing = await deps.store.read(stream, { limit: 1 })
     if (E.isLeft(existing)) return existing
     if (existing.right.length > 0) return E.right(null)
-    const profileId = await nextId(deps)('profile', { correlationId: commandId, causationId: commandId, actor })()
+    const profileId = await nextId(deps)('profile', { correlationId: commandId, causationId: commandId, actor })
     if (E.isLeft(profileId)) return profileId
     const first = { userId, name: FIRST_PROFILE_NAME, settings: DEFAULT_ENGINE_SETTINGS, at: deps.environment.now() }
     const command = { profileId: profileId.right, ...first }
-    const added = await handleCommand(deps)({ ...origin, stream, decider: firstProfileDecider, command })()
+    const added = await handleCommand(deps)({ ...origin, stream, decider: firstProfileDecider, command })
     return E.isLeft(added) ? added : E.right(added.right.position)
   }
 
@@ -55,11 +54,11 @@ const complete = async (deps: CompleteUsersDeps, event: StoredEvent): Promise<vo
   const { userId } = change.data
   const origin = ownOrigin(deps)
   if (change.type === 'UserRegistered') {
-    const added = await addFirstProfile(deps)(userId, origin)()
+    const added = await addFirstProfile(deps)(userId, origin)
     if (E.isLeft(added) && !needsNoProfile(added.left)) orThrow(added)
     if (!change.data.permissions.includes('admin')) return
   }
-  orThrow(await deps.administrators.synchronise(userId, origin)())
+  orThrow(await deps.administrators.synchronise(userId, origin))
 }
 
 /**

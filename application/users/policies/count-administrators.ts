@@ -1,5 +1,5 @@
 import * as E from 'fp-ts/lib/Either.js'
-import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
+import type { Either } from 'fp-ts/lib/Either.js'
 import { ADMINISTRATORS_STREAM, AdministratorAdded } from '../../../domain/administrators/events.ts'
 import { eventReader } from '../../../domain/read-event.ts'
 import { messageOf } from '../../../domain/shared/message-of.ts'
@@ -45,13 +45,12 @@ const administratorsUpTo = async (
  * killed leaves no partial stream. If two processes do this at the same time, only one of them succeeds.
  */
 export const countAdministrators =
-  (deps: WriteDeps): TaskEither<Unavailable, void> =>
-  async () => {
+  async (deps: WriteDeps): Promise<Either<Unavailable, void>> => {
     const { store, environment } = deps
-    const existing = await store.read(ADMINISTRATORS_STREAM, { limit: 1 })()
+    const existing = await store.read(ADMINISTRATORS_STREAM, { limit: 1 })
     if (E.isLeft(existing)) return isUnreadable(existing.left) ? E.right(undefined) : existing
     if (existing.right.length > 0) return E.right(undefined)
-    const head = await store.head()()
+    const head = await store.head()
     if (E.isLeft(head)) return head
     if (head.right === BEGINNING) return E.right(undefined)
     let known: ReadonlyMap<number, AdminStatus>

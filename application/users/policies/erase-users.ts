@@ -1,7 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 import * as TE from 'fp-ts/lib/TaskEither.js'
-import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
 import { pipe } from 'fp-ts/lib/function.js'
 import { apiTokenDecider } from '../../../domain/api-token/decider.ts'
 import { apiTokenStream } from '../../../domain/api-token/events.ts'
@@ -50,7 +49,7 @@ const revoke = async (
 ): Promise<Either<Unavailable, Position | null>> => {
   const command = { type: 'Revoke', userId, at: deps.environment.now() } as const
   const stream = apiTokenStream(tokenId)
-  const revoked = await handleCommand(deps)({ ...origin, stream, decider: apiTokenDecider, command })()
+  const revoked = await handleCommand(deps)({ ...origin, stream, decider: apiTokenDecider, command })
   if (E.isRight(revoked)) return E.right(revoked.right.position)
   switch (revoked.left._tag) {
     case 'TokenUnknown':
@@ -71,7 +70,7 @@ const livesOfUser = async (
   deps: EraseUserDeps,
   userId: number,
 ): Promise<Either<Unavailable, ReadonlyArray<number>>> => {
-  const listed = await deps.liveIdsOf(userId)()
+  const listed = await deps.liveIdsOf(userId)
   if (E.isLeft(listed)) return listed
   const admission = await deps.admission.refresh()
   if (E.isLeft(admission)) return isUnreadable(admission.left) ? listed : admission
@@ -85,9 +84,9 @@ const removeOrErase = async (
   liveId: number,
   origin: Origin,
 ): Promise<Either<Unavailable, Position | null>> => {
-  const removed = await removeLive(deps, liveId, origin)()
+  const removed = await removeLive(deps, liveId, origin)
   if (E.isRight(removed) || !isUnreadable(removed.left)) return removed
-  return await pipe(eraseLive(deps, liveId), TE.map(() => null))()
+  return await pipe(() => eraseLive(deps, liveId), TE.map(() => null))()
 }
 
 const freeUsername = async (
@@ -97,7 +96,7 @@ const freeUsername = async (
 ): Promise<Either<Unavailable, void>> => {
   const command = { type: 'Free', userId, at: deps.environment.now() } as const
   const stream = usernameStream(usernameHash)
-  const freed = await handleCommand(deps)({ ...origin, stream, decider: usernameClaimDecider, command })()
+  const freed = await handleCommand(deps)({ ...origin, stream, decider: usernameClaimDecider, command })
   if (E.isRight(freed)) return E.right(undefined)
   if (freed.left._tag === 'UsernameClaimedAlready') throw unexpected(`the name of user ${userId}`, freed.left)
   return E.left(freed.left)
@@ -109,12 +108,11 @@ const freeUsername = async (
  */
 export const eraseUser =
   (deps: EraseUserDeps) =>
-  (user: DeletedUser, origin: Origin): TaskEither<Unavailable, Position | null> =>
-  async () => {
+  async (user: DeletedUser, origin: Origin): Promise<Either<Unavailable, Position | null>> => {
     const { userId } = user
-    const erased = await deps.keyring.erase([userKey(userId)])()
+    const erased = await deps.keyring.erase([userKey(userId)])
     if (E.isLeft(erased)) return erased
-    const [tokens, lives] = [await deps.tokenIdsOf(userId)(), await livesOfUser(deps, userId)]
+    const [tokens, lives] = [await deps.tokenIdsOf(userId), await livesOfUser(deps, userId)]
     if (E.isLeft(tokens)) return tokens
     if (E.isLeft(lives)) return lives
     const steps = [
@@ -126,7 +124,7 @@ export const eraseUser =
       userStream(userId), profilesStream(userId), ...tokens.right.map(apiTokenStream),
     ].map((stream) => async () => {
       deps.states?.known.forget(stream)
-      return E.map(() => null)(await deleteSnapshots(deps.store, stream)())
+      return E.map(() => null)(await deleteSnapshots(deps.store, stream))
     })
     const done = await traverseConcurrently(STEPS_AT_ONCE, [...steps, ...snapshots], async (step) => {
       const outcome = await step()
@@ -160,7 +158,7 @@ export const eraseUsers = (deps: EraseUsersDeps): RunningDuty =>
       if (deleted === undefined) return
       const { userId, usernameHash } = deleted.data
       if (!deps.listsAreCurrent()) throw new Error('the read models lag behind the log')
-      orThrow(await eraseUser(deps)({ userId, usernameHash }, ownOrigin(deps))())
+      orThrow(await eraseUser(deps)({ userId, usernameHash }, ownOrigin(deps)))
     },
     failure: 'deleted users could not be erased; trying again',
   })

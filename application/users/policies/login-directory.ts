@@ -1,5 +1,5 @@
 import * as E from 'fp-ts/lib/Either.js'
-import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
+import type { Either } from 'fp-ts/lib/Either.js'
 import { loginTokenStream } from '../../../domain/login/events.ts'
 import type { Unavailable } from '../../errors.ts'
 import { followLog } from '../../log/follow-log.ts'
@@ -14,7 +14,7 @@ export interface LoginDirectoryDeps extends FollowDeps {
 /** Finds out from the streams of login tokens whether a token was logged out. */
 export interface LoginDirectory extends Follower {
   /** Answers from memory for recently used tokens. Left: this cannot be determined at the moment. */
-  readonly isLoggedOut: (tokenId: string) => TaskEither<Unavailable, boolean>
+  readonly isLoggedOut: (tokenId: string) => Promise<Either<Unavailable, boolean>>
 }
 
 /** Number of tokens that are kept in memory: more than are used within an hour. */
@@ -24,8 +24,8 @@ const MAX_REMEMBERED = 20_000
 export const startLoginDirectory = (deps: LoginDirectoryDeps): LoginDirectory => {
   const tokens = createStreamCache<Unavailable, boolean>({
     maxStreams: MAX_REMEMBERED,
-    load: (stream) => async () => {
-      const found = await deps.store.read(stream, { limit: 1 })()
+    load: async (stream) => {
+      const found = await deps.store.read(stream, { limit: 1 })
       if (E.isRight(found)) return E.right(found.right.length > 0)
       // These streams contain only log-outs, so a damaged event was a log-out.
       return found.left._tag === 'LogCorrupted' ? E.right(true) : E.left(found.left)

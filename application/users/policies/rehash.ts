@@ -31,11 +31,11 @@ export const createRehash = (deps: RehashDeps): Rehash => {
   const running = new Map<number, Promise<void>>()
 
   const write = async ({ userId, passwordHash: oldHash }: User, password: string): Promise<void> => {
-    const hashed = await credentials.hashPassword(password)()
+    const hashed = await credentials.hashPassword(password)
     if (E.isLeft(hashed)) return logger.warn({ userId, refusal: hashed.left._tag }, NOT_REHASHED)
     const command = { type: 'Rehash', oldHash, passwordHash: hashed.right, at: environment.now() } as const
     const origin = originOf(deps, 'service')
-    const stored = await handle({ ...origin, stream: userStream(userId), decider: userDecider, command })()
+    const stored = await handle({ ...origin, stream: userStream(userId), decider: userDecider, command })
     if (E.isLeft(stored)) logger.warn({ userId, refusal: stored.left._tag }, NOT_REHASHED)
   }
 

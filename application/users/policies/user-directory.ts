@@ -1,7 +1,7 @@
 import * as O from 'fp-ts/lib/Option.js'
 import type { Option } from 'fp-ts/lib/Option.js'
 import * as TE from 'fp-ts/lib/TaskEither.js'
-import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
+import type { Either } from 'fp-ts/lib/Either.js'
 import { pipe } from 'fp-ts/lib/function.js'
 import { isUser, userDecider } from '../../../domain/user/decider.ts'
 import type { User, UserState } from '../../../domain/user/decider.ts'
@@ -22,7 +22,7 @@ export interface UserDirectoryDeps extends FollowDeps, Pick<LoadDeps, 'keyring' 
 }
 
 /** Finds a user. None: no such user is registered. Left: this cannot be determined at the moment. */
-type FindUser<By> = (by: By) => TaskEither<Unavailable, Option<User>>
+type FindUser<By> = (by: By) => Promise<Either<Unavailable, Option<User>>>
 
 /**
  * Finds users in their own streams. Recently used users are kept in memory. While the store is unavailable, their last
@@ -42,9 +42,9 @@ export const startUserDirectory = (deps: UserDirectoryDeps): UserDirectory => {
     maxStreams: MAX_REMEMBERED,
     load: (stream) =>
       pipe(
-        loadReadable(deps)<UserState, UserEvent>(stream, userDecider),
+        () => loadReadable(deps)<UserState, UserEvent>(stream, userDecider),
         TE.map(({ state }) => state),
-      ),
+      )(),
     // A user with an unreadable password is not kept, because the password becomes readable when its key is restored.
     isWorthKeeping: (state) => isUser(state) && hasPassword(state),
   })
@@ -52,16 +52,16 @@ export const startUserDirectory = (deps: UserDirectoryDeps): UserDirectory => {
     maxStreams: MAX_REMEMBERED,
     load: (stream) =>
       pipe(
-        loadReadable(deps)(stream, usernameClaimDecider),
+        () => loadReadable(deps)(stream, usernameClaimDecider),
         TE.map(({ state }) => state),
-      ),
+      )(),
     isWorthKeeping: (claimant) => claimant !== null,
   })
   const byId: FindUser<number> = (id) =>
     pipe(
-      users.get(userStream(id)),
+      () => users.get(userStream(id)),
       TE.map((state) => (isUser(state) ? O.some(state) : O.none)),
-    )
+    )()
   const follower = followLog(deps, {
     name: 'the user directory',
     prefixes: ['user-', 'username-'],
@@ -75,8 +75,8 @@ export const startUserDirectory = (deps: UserDirectoryDeps): UserDirectory => {
     byId,
     byUsernameHash: (hash) =>
       pipe(
-        names.get(usernameStream(hash)),
-        TE.chain((claimant) => (claimant === null ? TE.right(O.none) : byId(claimant))),
-      ),
+        () => names.get(usernameStream(hash)),
+        TE.chain((claimant) => (claimant === null ? TE.right(O.none) : () => byId(claimant))),
+      )(),
   }
 }

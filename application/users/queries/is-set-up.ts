@@ -1,5 +1,5 @@
 import * as E from 'fp-ts/lib/Either.js'
-import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
+import type { Either } from 'fp-ts/lib/Either.js'
 import { ADMINISTRATORS_STREAM } from '../../../domain/administrators/events.ts'
 import { isUnreadable } from '../../errors.ts'
 import type { Unavailable } from '../../errors.ts'
@@ -7,7 +7,7 @@ import type { WatchedLog } from '../../log/watched-log.ts'
 import type { EventStore } from '../../ports/event-store.ts'
 
 /** Returns whether an administrator exists or existed. Then the service needs no first administrator. */
-export type IsSetUp = () => TaskEither<Unavailable, boolean>
+export type IsSetUp = () => Promise<Either<Unavailable, boolean>>
 
 export interface IsSetUpDeps {
   readonly store: Pick<EventStore, 'read'>
@@ -18,9 +18,9 @@ export interface IsSetUpDeps {
 export const isSetUp = ({ store, log }: IsSetUpDeps): IsSetUp => {
   // Stays true, because the last administrator cannot be removed.
   let isKnown = false
-  return () => async () => {
+  return async () => {
     if (isKnown || log.hasUnreadable('user')) return E.right(true)
-    const first = await store.read(ADMINISTRATORS_STREAM, { limit: 1 })()
+    const first = await store.read(ADMINISTRATORS_STREAM, { limit: 1 })
     if (E.isLeft(first)) return isUnreadable(first.left) ? E.right(true) : first
     isKnown = first.right.length > 0
     return E.right(isKnown)

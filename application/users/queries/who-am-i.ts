@@ -1,5 +1,5 @@
 import * as TE from 'fp-ts/lib/TaskEither.js'
-import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
+import type { Either } from 'fp-ts/lib/Either.js'
 import { pipe } from 'fp-ts/lib/function.js'
 import type { Caller } from '../../caller.ts'
 import type { Unavailable, UserNotFound } from '../../errors.ts'
@@ -7,7 +7,7 @@ import type { UserView } from '../../ports/read-models.ts'
 import { userViewOf } from '../known-user.ts'
 import type { UserDirectory } from '../policies/user-directory.ts'
 
-export type WhoAmI = (caller: Caller) => TaskEither<UserNotFound | Unavailable, UserView>
+export type WhoAmI = (caller: Caller) => Promise<Either<UserNotFound | Unavailable, UserView>>
 
 export interface WhoAmIDeps {
   readonly directory: Pick<UserDirectory, 'byId'>
@@ -17,7 +17,7 @@ export const whoAmI =
   ({ directory }: WhoAmIDeps): WhoAmI =>
   ({ userId }) =>
     pipe(
-      directory.byId(userId),
+      () => directory.byId(userId),
       TE.chainW(TE.fromOption((): UserNotFound => ({ _tag: 'UserNotFound' }))),
       TE.map(userViewOf),
-    )
+    )()

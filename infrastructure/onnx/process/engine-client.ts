@@ -82,7 +82,7 @@ export const createSpeechEngine = (options: {
     passTime: passes.timeOf,
     pid: runner.pid,
     close: runner.close,
-    load: (model) => async () => {
+    load: async (model) => {
       const answer = await runner.run({ kind: 'load', model, folder: folderOf(model) })
       const outcome = answer as Either<ModelLoadFailed | JobFailed, LoadedModel>
       if (E.isRight(outcome)) {
@@ -94,7 +94,7 @@ export const createSpeechEngine = (options: {
         ({ reason }: ModelLoadFailed | JobFailed): ModelLoadFailed => ({ _tag: 'ModelLoadFailed', model, reason }),
       )(outcome)
     },
-    transcribe: (job, signal) => async () => {
+    transcribe: async (job, signal) => {
       const task = { kind: 'transcribe', job, folder: folderOf(job.model) } as const
       const outcome = (await runner.run(task, signal)) as Either<ModelLoadFailed | JobFailed, Hypothesis>
       const busySeconds = E.isRight(outcome) ? outcome.right.busySeconds : undefined
@@ -105,7 +105,7 @@ export const createSpeechEngine = (options: {
       }
       return outcome
     },
-    detectSpeech: (samples, state) => async () => {
+    detectSpeech: async (samples, state) => {
       const task = { kind: 'detect', samples, state } as const
       return (await runner.run(task)) as Either<JobFailed, SpeechProbabilities>
     },

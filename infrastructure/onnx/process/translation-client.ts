@@ -47,13 +47,13 @@ export const createTranslationEngine = (options: {
       closed = true
       await started?.close()
     },
-    load: (model) => async () => {
+    load: async (model) => {
       const answer = await run({ kind: 'load', model, folder: folderOf(model) })
       const outcome = answer as Either<ModelLoadFailed | JobFailed, null>
       if (E.isRight(outcome)) return E.right(undefined)
       return E.left({ _tag: 'ModelLoadFailed', model, reason: outcome.left.reason })
     },
-    translate: (job) => async () => {
+    translate: async (job) => {
       const answer = await run({ kind: 'translate', job, folder: folderOf(job.model) })
       return answer as Either<ModelLoadFailed | JobFailed, string>
     },

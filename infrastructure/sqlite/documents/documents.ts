@@ -79,18 +79,16 @@ const checkpointOf = (row: CheckpointRow | undefined): Checkpoint => ({
 const isMalformedJson = (error: unknown): boolean =>
   error instanceof SyntaxError || (error instanceof Error && error.message === 'malformed JSON')
 
-const reading =
-  <A>(read: () => A) =>
-  async (): Promise<E.Either<DocumentsUnavailable, A>> => {
-    try {
-      return E.right(read())
-    } catch (error) {
-      if (isSqliteError(error)) return E.left(unavailable(error.message))
-      // The message would contain a part of the document.
-      if (isMalformedJson(error)) return E.left(unavailable('a stored document is not JSON'))
-      throw error
-    }
+const reading = async <A>(read: () => A): Promise<E.Either<DocumentsUnavailable, A>> => {
+  try {
+    return E.right(read())
+  } catch (error) {
+    if (isSqliteError(error)) return E.left(unavailable(error.message))
+    // The message would contain a part of the document.
+    if (isMalformedJson(error)) return E.left(unavailable('a stored document is not JSON'))
+    throw error
   }
+}
 
 type DocumentsReader = Pick<Documents, 'checkpoint' | 'publishedProgress' | 'get' | 'find' | 'page' | 'scan' | 'close'>
 
@@ -120,7 +118,7 @@ export const openSqliteDocumentsReader = ({ file }: { readonly file: string }): 
         const rows = found as unknown as ReadonlyArray<Pick<ScannedRow, 'id' | 'body'>>
         return new Map(rows.map((row) => [row.id, parse(row)]))
       }),
-    page: (collection, { filter, skip, limit, ...request }) => async () => {
+    page: async (collection, { filter, skip, limit, ...request }) => {
       const branches = branchesOf(filter)
       const documents: Array<Document> = []
       let [last, rest]: [SortedRow | null, number] = [null, branches.length === 0 ? 0 : requireCount('limit', limit)]
@@ -132,7 +130,7 @@ export const openSqliteDocumentsReader = ({ file }: { readonly file: string }): 
         const found = await reading(() => {
           const rows = read()
           return { rows, parsed: rows.map(parse) }
-        })()
+        })
         if (E.isLeft(found)) return found
         const { rows, parsed } = found.right
         documents.push(...parsed)
@@ -143,7 +141,7 @@ export const openSqliteDocumentsReader = ({ file }: { readonly file: string }): 
       }
       return E.right(documents)
     },
-    scan: (collection, after, limit) => async () => {
+    scan: async (collection, after, limit) => {
       // SQLite is synchronous, so reading page after page would starve the sockets without this pause.
       await setImmediate()
       return await reading(() => {
@@ -151,7 +149,7 @@ export const openSqliteDocumentsReader = ({ file }: { readonly file: string }): 
         const select = prepare(`SELECT id, position, body FROM ${tableOf(collection)} ${where} ORDER BY id LIMIT ?`)
         const rows = select.all(...(after === null ? [] : [after]), requireCount('limit', limit))
         return (rows as unknown as ReadonlyArray<ScannedRow>).map(scannedOf)
-      })()
+      })
     },
     close: async () => {
       if (database.isOpen) database.close()
@@ -185,14 +183,14 @@ export const openSqliteDocuments = async ({ file }: { readonly file: string }): 
   return {
     ...reader,
     // The answer is the place of each collection. It is the name, because only this process can replace a collection.
-    ensure: (collections) => async () =>
+    ensure: async (collections) =>
       E.map(() => collections.map(({ name }) => name))(await submit({ kind: 'ensure', collections })),
-    commit: (whose, changes, checkpoint, token = 0) => () => commit({ whose, changes, checkpoint, token }),
+    commit: (whose, changes, checkpoint, token = 0) => commit({ whose, changes, checkpoint, token }),
     // Jobs of one turn share a transaction.
-    commitAll: (commits) => () => Promise.all(commits.map(commitAlone)),
-    publishProgress: (updates) => () => submit({ kind: 'publish', updates }),
-    discard: (target) => () => submit({ kind: 'discard', target }),
-    promote: (from, to) => () => submit({ kind: 'promote', from, to }),
+    commitAll: (commits) => Promise.all(commits.map(commitAlone)),
+    publishProgress: (updates) => submit({ kind: 'publish', updates }),
+    discard: (target) => submit({ kind: 'discard', target }),
+    promote: (from, to) => submit({ kind: 'promote', from, to }),
     close: async () => {
       // The connection that is closed last merges the write-ahead file. Only the writer can merge it, so it is last.
       await reader.close()

@@ -81,7 +81,7 @@ export const openSqliteEventReader = (options: EventReaderOptions): EventReader 
   const head = (): Position => (headNumber() === 0 ? BEGINNING : toPosition(headNumber()))
   const subscriptions = createSubscriptions({ database, wakers, headNumber, now, backlog: createBacklogReader(file) })
 
-  const read: EventStore['read'] = (stream, { from, direction = 'forwards', limit = END } = {}) => async () => {
+  const read: EventStore['read'] = async (stream, { from, direction = 'forwards', limit = END } = {}) => {
     const events: StoredEvent[] = []
     const step = direction === 'forwards' ? 1 : -1
     let next = from ?? (direction === 'forwards' ? 0 : END)
@@ -109,7 +109,7 @@ export const openSqliteEventReader = (options: EventReaderOptions): EventReader 
     read,
     subscribe: subscriptions.subscribe,
     now,
-    head: () => async () => {
+    head: async () => {
       try {
         return E.right(head())
       } catch (error) {

@@ -43,7 +43,7 @@ export const openSqliteEventStore = async ({ file, logger }: EventStoreOptions):
     return E.left({ _tag: 'StoreUnavailable', reason })
   }
 
-  const append: EventStore['append'] = (stream, expected, events) => async () => {
+  const append: EventStore['append'] = async (stream, expected, events) => {
     requireWellFormed(events)
     const answer = await writer.submit([expected, stream, ...events.flatMap(encoded)])
     if (E.isLeft(answer)) return refused(stream, answer.left)
@@ -62,11 +62,10 @@ export const openSqliteEventStore = async ({ file, logger }: EventStoreOptions):
   return {
     ...reader,
     append,
-    setMetadata: (stream, { maxCount = null, maxAgeSeconds }) => () =>
-      submit({
+    setMetadata: (stream, { maxCount = null, maxAgeSeconds }) => submit({
         kind: 'set-metadata', stream, maxCount, maxAgeMs: maxAgeSeconds === undefined ? null : maxAgeSeconds * 1000,
       }),
-    deleteStream: (stream) => () => submit({ kind: 'delete', stream }),
+    deleteStream: (stream) => submit({ kind: 'delete', stream }),
     close: async () => {
       // The connection that is closed last merges the write-ahead file. Only the writer can merge it, so it is last.
       await closeReader()

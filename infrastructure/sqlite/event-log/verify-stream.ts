@@ -68,8 +68,7 @@ const verifyRows = async (database: ReturnType<typeof openForReading>, stream: s
 /** Creates a verifier of single streams. It has its own connection, so it may run next to the writer. */
 export const verifyStream =
   (file: string): VerifyStream =>
-  (stream) =>
-  async () => {
+  async (stream) => {
     const database = openForReading(file)
     try {
       return E.right(await verifyRows(database, stream))

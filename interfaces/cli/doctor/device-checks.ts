@@ -38,7 +38,7 @@ const measurePass = async (): Promise<Either<string, number>> => {
   const engine = createSpeechEngine({ models, workers: 1, logger: SILENT })
   try {
     const samples = new Int16Array(AUDIO_SECONDS * SAMPLE_RATE)
-    const pass = engine.transcribe({ model: BUNDLED_MODEL, language: 'en', samples })
+    const pass = () => engine.transcribe({ model: BUNDLED_MODEL, language: 'en', samples })
     const first = await pass()
     if (E.isLeft(first)) return E.left(first.left.reason)
     const began = performance.now()

@@ -74,7 +74,7 @@ const compareModel = async (compared: ComparedWithLog, projection: Projection): 
 
 /** Finds guards that the service would never write. Because of them it would ignore later changes. */
 const wrongGuards = async ({ store, guards, highestToken }: ToolData): Promise<ReadonlyArray<Problem>> => {
-  const before = orThrow(await store.head()())
+  const before = orThrow(await store.head())
   const later: Array<Guard> = []
   const fenced: Array<Guard> = []
   for await (const guard of guards(allProjections.map(({ collection }) => collection.name))) {
@@ -82,7 +82,7 @@ const wrongGuards = async ({ store, guards, highestToken }: ToolData): Promise<R
     if (guard.token > 0) fenced.push(guard)
   }
   // Read last, because the service may have written meanwhile.
-  const [head, token] = [orThrow(await store.head()()), await highestToken()]
+  const [head, token] = [orThrow(await store.head()), await highestToken()]
   return [
     ...later.filter(({ position }) => position > head).map(({ where, position }) =>
       ({ where, problem: `has the position ${position}, after the end of the log` })),

@@ -13,8 +13,8 @@ import { toolSettings } from '../tool-settings.ts'
 
 /** Collects the stored data of a session. `lost` lists the events that cannot be read. */
 export const exportedLive = async ({ store, keyring }: Pick<ToolData, 'store' | 'keyring'>, liveId: number) => {
-  const history = orThrow(await readUndamaged(store, liveStream(liveId))())
-  const transcript = orThrow(await readUndamaged(store, segmentsStream(liveId))())
+  const history = orThrow(await readUndamaged(store, liveStream(liveId)))
+  const transcript = orThrow(await readUndamaged(store, segmentsStream(liveId)))
   const events = await Promise.all(history.events.map((event) => clearEvent(keyring, event)))
   const segmentEvents = transcript.events.filter(({ type }) => type !== SegmentsFenced.type)
   const segments = await Promise.all(segmentEvents.map((event) => clearData(keyring, event)))

@@ -15,7 +15,7 @@ export const clearData = async (
   keyring: Pick<Keyring, 'open'>,
   event: StoredEvent,
 ): Promise<Readonly<Record<string, unknown>>> => {
-  const [clear] = orThrow(await openEach(keyring)([event])(), 'the keys cannot be read')
+  const [clear] = orThrow(await openEach(keyring)([event]), 'the keys cannot be read')
   // An event type of a newer version may have secret members that this version does not know: show nothing.
   if (clear === undefined) return {}
   if (E.isLeft(clear)) return clear.left._tag === 'EventTypeUnknown' ? {} : { unreadable: clear.left.reason }

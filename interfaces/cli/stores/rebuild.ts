@@ -50,7 +50,7 @@ const rebuildHere = async (settings: Settings, use: (rebuild: Rebuild) => Promis
   try {
     await use(async (projection, onProgress) => {
       const positionInUse = async () => {
-        const checkpoint = await documents.checkpoint(modelOf(projection))()
+        const checkpoint = await documents.checkpoint(modelOf(projection))
         return E.isRight(checkpoint) && checkpoint.right.position !== '' ? checkpoint.right.position : null
       }
       const exclusively: RebuildDeps['exclusively'] = (run) => run()

@@ -59,7 +59,7 @@ export const replay = async (args: ReadonlyArray<string>): Promise<number> => {
   const liveId = Number(live)
   const last = values.at === undefined ? Infinity : Number(values.at)
   return withData(toolSettings(), async ({ store, keyring }) => {
-    const { events: all, lost } = orThrow(await readUndamaged(store, liveStream(liveId))())
+    const { events: all, lost } = orThrow(await readUndamaged(store, liveStream(liveId)))
     if (all.length === 0 && lost.length === 0) throw unknownLive(liveId)
     const stored = all.filter(({ revision }) => revision <= last)
     const events: Array<ReplayedEvent> = []

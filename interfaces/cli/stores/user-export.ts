@@ -35,7 +35,7 @@ const UNREADABLE = 'the data cannot be read'
 
 const openAll = async <A>({ keyring }: LogData, events: ReadonlyArray<StoredEvent>): Promise<ReadonlyArray<A>> =>
   // The cast is safe: the codecs of this stream's event types decoded the events.
-  orThrow(await openEvents(keyring)(events.filter(isOfKnownType))(), UNREADABLE) as unknown as ReadonlyArray<A>
+  orThrow(await openEvents(keyring)(events.filter(isOfKnownType)), UNREADABLE) as unknown as ReadonlyArray<A>
 
 const createdOf = eventReader([LiveCreated])
 
@@ -46,7 +46,7 @@ const userIdOf = async (data: LogData, { masterKey }: DataFiles, name: string): 
     jwtTtlSeconds: 0,
     environment: createEnvironment(),
   })
-  const claims = orThrow(await data.store.read(usernameStream(usernameHash(credentials, name)))(), UNREADABLE)
+  const claims = orThrow(await data.store.read(usernameStream(usernameHash(credentials, name))), UNREADABLE)
   const userId = fold(usernameClaimDecider, await openAll<UsernameEvent>(data, claims))
   if (userId === null) throw unknownUser(name)
   return userId
@@ -57,7 +57,7 @@ const userIdOf = async (data: LogData, { masterKey }: DataFiles, name: string): 
  * and sessions.
  */
 const eventsAbout = async ({ store }: LogData, userId: number): Promise<ReadonlyArray<StoredEvent>> => {
-  const head = orThrow(await store.head()(), UNREADABLE)
+  const head = orThrow(await store.head(), UNREADABLE)
   const found: Array<StoredEvent> = []
   const streams = new Set<string>()
   // A subscription never ends on its own: it waits for new events until it is aborted.
@@ -94,7 +94,7 @@ const tokensIn = async (data: LogData, events: ReadonlyArray<StoredEvent>): Prom
 }
 
 const userIn = async (data: LogData, userId: number): Promise<object> => {
-  const stored = orThrow(await data.store.read(userStream(userId))(), UNREADABLE)
+  const stored = orThrow(await data.store.read(userStream(userId)), UNREADABLE)
   const state = fold(userDecider, await openAll<UserEvent>(data, stored))
   if (!isUser(state)) throw unknownUser(String(userId))
   const { passwordHash: _, usernameHash: __, ...account } = state
@@ -102,7 +102,7 @@ const userIn = async (data: LogData, userId: number): Promise<object> => {
 }
 
 const profilesIn = async (data: LogData, userId: number): Promise<ReadonlyArray<object>> => {
-  const stored = orThrow(await data.store.read(profilesStream(userId))(), UNREADABLE)
+  const stored = orThrow(await data.store.read(profilesStream(userId)), UNREADABLE)
   return fold(profilesDecider, await openAll<ProfileEvent>(data, stored))
 }
 

@@ -27,7 +27,7 @@ export const historyOf = async (dataDirectory: string, liveId: number): Promise<
     const streams = [ADMISSION_STREAM, liveStream(liveId), segmentsStream(liveId)]
     const events: Array<StoredEvent> = []
     for (const stream of streams) {
-      const read = orThrow(await store.read(stream)(), 'cannot read the history')
+      const read = orThrow(await store.read(stream), 'cannot read the history')
       events.push(...read.filter((event) => stream !== ADMISSION_STREAM || membersOf(event)['liveId'] === liveId))
     }
     return events.toSorted((a, b) => (a.position < b.position ? -1 : 1)).map(entryOf)

@@ -90,22 +90,24 @@ export const openAccounts = (needs: Needs) =>
     const { projector, directory, logins, tokens, lives, tokenIdsOf } = needs.readSide
     const administrators = createAdministrators(write)
 
-    await runStartStep('count the administrators', countAdministrators(write))
+    await runStartStep('count the administrators', () => countAdministrators(write))
     const registering = {
       isSetUp: isSetUp({ store: write.store, log }),
       registerUser: registerUser({ ...write, credentials, administrators, directory, projector }),
     }
     if (settings.adminUsername !== null) {
-      const register = registerFirstAdmin(registering)(settings.adminUsername, await adminPassword(settings))
-      await runStartStep('create the first administrator', register)
+      const { adminUsername } = settings
+      const password = await adminPassword(settings)
+      await runStartStep('create the first administrator', () =>
+        registerFirstAdmin(registering)(adminUsername, password))
     }
     const setup = openSetupLink({ environment, credentials, ...registering })
 
     const deleting = { ...write, ...lives, tokenIdsOf, admission, directory, projector }
     await repeatErasures(settings.dataDir, {
       whenReadModelsAreComplete: projector.caughtUp,
-      deleteUserAgain: (userId) => deleteUserAgain(deleting)(userId)(),
-      deleteLiveAgain: (liveId) => removeLive({ ...write, admission }, liveId, originOf(write, RESTORE_ACTOR))(),
+      deleteUserAgain: (userId) => deleteUserAgain(deleting)(userId),
+      deleteLiveAgain: (liveId) => removeLive({ ...write, admission }, liveId, originOf(write, RESTORE_ACTOR)),
     })
 
     const throttle = createLoginThrottle({ ...write, credentials, logger, enabled: settings.rateLimit > 0 })

@@ -69,13 +69,13 @@ export const callsOf = (
   })
   const createOnce = createLiveOnce({ ...writing, catalogue, candidates, pullRefusal })
   const create = settings.rateLimit > 0 ? limitTokenGuesses(environment, createOnce) : createOnce
-  const createLive: CreateLiveOnce = (...asked) => async () => {
+  const createLive: CreateLiveOnce = async (...asked) => {
     if (draining()) return E.left({ _tag: 'StoreUnavailable', reason: 'the server is shutting down' })
     // Without a worker the available models are unknown, so an error such as "Model not found" would be misleading.
     const { members } = foundation.stores
     const isWorkerKnown = workerSessions !== null || members.all().some(({ offers }) => offers !== null)
     if (!isWorkerKnown) return E.left({ _tag: 'NoWorker' })
-    return await create(...asked)()
+    return await create(...asked)
   }
   const finishing = { ...writing, endByWorker: access.endByWorker }
   const { onDisk, rescan } = engines.files

@@ -40,10 +40,10 @@ export const openFoundation = (settings: Settings, onReplaced: (reason: string) 
     // unfinished rebuilds and duties: the processes that hold their leases compare those positions.
     const isServer = settings.eventstoreUrl !== null
     const scope = isServer ? { projections: allProjections, duties: [] } : ALL_CHECKPOINTS
-    await runStartStep('compare the read models with the log', refuseOlderLog({ store, documents, ...scope }))
+    await runStartStep('compare the read models with the log', () => refuseOlderLog({ store, documents, ...scope }))
     const dutyDocuments = { ...documents, checkpoint: dutyCheckpoint({ store, documents, logger }) }
     const jwtTtlSeconds = settings.jwtTtl / 1000
-    const restored = await runStartStep('read when the log was restored', lastRestore({ store }))
+    const restored = await runStartStep('read when the log was restored', () => lastRestore({ store }))
     const epoch = restored?.epoch ?? null
     const credentials = createCredentials({ masterKey: stores.masterKey, jwtTtlSeconds, epoch, environment })
     const snapshots = createStreamSnapshots({ store, keyring, environment, logger })

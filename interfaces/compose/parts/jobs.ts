@@ -34,7 +34,7 @@ export const startJobs = ({ foundation, engines, writeSide, readSide }: Needs) =
       check: checkJob(),
       rebuild: rebuildJob(readSide.projector),
     }
-    const jobs = await runStartStep('read the jobs', openJobs({ ...write, members, isShared, logger, runners }))
+    const jobs = await runStartStep('read the jobs', () => openJobs({ ...write, members, isShared, logger, runners }))
     opened({ stop: jobs.stop })
     return { jobs }
   })

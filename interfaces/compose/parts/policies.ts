@@ -34,7 +34,7 @@ export const startPolicies = ({ foundation, writeSide, readSide, endByWorker }: 
 
     // If the directory is unavailable, the next round checks again.
     const isDisabled = async (userId: number): Promise<boolean> => {
-      const found = await directory.byId(userId)()
+      const found = await directory.byId(userId)
       return E.isRight(found) && O.exists((user: User) => !isActive(user))(found.right)
     }
     const expiry = expireLives({ ...working, limits: settings, endByWorker })
@@ -58,6 +58,6 @@ export const startPolicies = ({ foundation, writeSide, readSide, endByWorker }: 
        * lease does this, so call it only with embedded stores. Leaves out `waiting`: sessions that need nothing.
        */
       reconcileExcept: (waiting: ReadonlySet<number>) =>
-        createReconciler({ ...reconciled, schedule: scheduleWithout(waiting) }).round,
+        createReconciler({ ...reconciled, schedule: scheduleWithout(waiting) }).round(),
     }
   })

@@ -34,7 +34,7 @@ export const startReadSide = (foundation: Foundation) =>
     const code = await foldingCode()
     // The directories follow the log from this position. The projector starts later, so its read
     // models contain all earlier events.
-    const from = await runStartStep('read the head of the log', store.head())
+    const from = await runStartStep('read the head of the log', () => store.head())
     const stopping = new AbortController()
     const following = { store, logger, environment, timers, signal: stopping.signal }
     const projector = startProjector({ ...following, documents: all, projections: allProjections, code, leases })

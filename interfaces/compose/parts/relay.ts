@@ -97,7 +97,7 @@ export const openRelay = (needs: Needs) =>
     const { whenProjected, lives: { resolveToken } } = readSide
     // A worker learns from its own sessions that they have ended. Other processes follow the log for that.
     if (workerSessions === null) {
-      const from = await runStartStep('read the head of the log', store.head())
+      const from = await runStartStep('read the head of the log', () => store.head())
       const stopping = new AbortController()
       const stopped = followEnds({
         store, from, remote, placements, whenProjected, logger, environment, timers, signal: stopping.signal,

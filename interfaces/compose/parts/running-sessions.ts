@@ -83,7 +83,7 @@ export const runSessions = ({ foundation, engines, writeSide, readSide }: Needs)
           ? new Set<number>()
           : await runStartStep('continue the open sessions', worker.resume)
         if (policies === null || isShared) return
-        await runStartStep('reconcile sessions and reservations', policies.reconcileExcept(waiting))
+        await runStartStep('reconcile sessions and reservations', () => policies.reconcileExcept(waiting))
       },
       setOwnPort: (port: number): void => {
         ownPort = port

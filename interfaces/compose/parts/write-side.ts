@@ -19,7 +19,7 @@ export const openWriteSide = (foundation: Foundation, engines: Engines) =>
     const write = { store, keyring, environment, timers, states }
     const stopping = new AbortController()
     const following = { ...write, logger, signal: stopping.signal }
-    const opening = openSwitchedCatalogue(following, engines.catalogue)
+    const opening = () => openSwitchedCatalogue(following, engines.catalogue)
     const switched = await runStartStep('read the switched-off models', opening)
     opened({
       stop: async () => {
@@ -30,7 +30,7 @@ export const openWriteSide = (foundation: Foundation, engines: Engines) =>
     const { members } = foundation.stores
     const isShared = hasServers(settings)
     const offering = isShared ? { offering: () => offeringOf(members.all()) } : {}
-    const admission = await runStartStep('read the admissions', openAdmission({ ...write, logger, ...offering }))
+    const admission = await runStartStep('read the admissions', () => openAdmission({ ...write, logger, ...offering }))
     opened({ stop: admission.idle })
     const { own } = engines
     const vram = own?.pool.vram ?? 0
@@ -39,7 +39,7 @@ export const openWriteSide = (foundation: Foundation, engines: Engines) =>
       // sessions are assigned to workers that offer their models.
       members.announce({ offers: offersOf({ ...own, engine: own.pool.whole, engines: own.pool.loads }) })
       const knowsRestart = () => members.all().every(({ speaks }) => speaks.log >= FORMAT)
-      const joining = joinWorker({ admission, environment, knowsRestart }, self, vram)
+      const joining = () => joinWorker({ admission, environment, knowsRestart }, self, vram)
       await runStartStepUnlessDamaged('register this worker', joining)
     }
     const hasJoined = admission.state().workers.some(({ incarnation }) => incarnation === self.incarnation)

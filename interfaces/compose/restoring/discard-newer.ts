@@ -16,5 +16,5 @@ export const ALL_CHECKPOINTS = { projections: [...allProjections, ...allProjecti
 
 /** Discards all lists and duties that are newer than the restored log: the next start builds them again. */
 export const discardNewer = async (stores: Stores): Promise<void> => {
-  orThrow(await discardNewerThanLog({ ...stores, ...ALL_CHECKPOINTS })())
+  orThrow(await discardNewerThanLog({ ...stores, ...ALL_CHECKPOINTS }))
 }

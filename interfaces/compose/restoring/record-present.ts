@@ -34,7 +34,7 @@ export const recordPresent = async (
     const report = await recordIn({ store, replaced: { log: null, ...keys }, pending, backupAt: null, options, status })
     const isErased = new Set(keys.erasedKeys)
     const present = new Set(keys.keyNames.filter((name) => !isErased.has(name)))
-    orThrow(await keyring.erase(report.erasedKeys.filter((name) => present.has(name)))())
+    orThrow(await keyring.erase(report.erasedKeys.filter((name) => present.has(name))))
     await writeDeletions(dataDir, report.toDelete)
     await rm(unfinished)
     return report

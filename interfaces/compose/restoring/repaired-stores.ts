@@ -22,7 +22,7 @@ export const openRepairedStores = async (
   const stores = await openStores(settings, { logger, environment })
   if (settings.eventstoreUrl !== null) return stores
   const { store, documents } = stores
-  const compared = await refuseOlderLog({ store, documents, ...ALL_CHECKPOINTS })()
+  const compared = await refuseOlderLog({ store, documents, ...ALL_CHECKPOINTS })
   if (E.isRight(compared) || compared.left._tag !== 'OlderLog') return stores
   const { reason } = compared.left
   logger.error({ reason }, 'the log has lost its end, or is an older copy: it is treated as restored')

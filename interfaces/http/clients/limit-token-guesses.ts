@@ -15,11 +15,11 @@ export const limitTokenGuesses = (
   create: CreateLiveOnce,
 ): CreateLiveOnce => {
   const refusals = createFailureLimit(environment, REFUSALS_PER_MINUTE)
-  return (caller, request, idempotencyKey) => async () => {
-    if (request.listenerToken === null) return await create(caller, request, idempotencyKey)()
+  return async (caller, request, idempotencyKey) => {
+    if (request.listenerToken === null) return await create(caller, request, idempotencyKey)
     const user = String(caller.userId)
     if (refusals.isReached(user)) return TOO_MANY
-    const created = await create(caller, request, idempotencyKey)()
+    const created = await create(caller, request, idempotencyKey)
     if (E.isRight(created)) return created
     // Checked again, so guesses that run at the same time learn no more than guesses one after another.
     if (refusals.isReached(user)) return TOO_MANY

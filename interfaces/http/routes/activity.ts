@@ -54,7 +54,7 @@ const getActivity = privateRoute(
     refusals: ['LiveNotFound', ...UNAVAILABLE],
   },
   async ({ params, caller }, calls: ActivityCalls) => {
-    const activity = await calls.getActivity(caller, params.id)()
+    const activity = await calls.getActivity(caller, params.id)
     if (E.isLeft(activity)) return activity
     const { lag, listeners, senderConnected, audioSeconds, segments, textUntil, ignored } = activity.right
     return E.right({

@@ -33,7 +33,7 @@ const page = (operationId: string, summary: string, path: string): Route<Console
     },
     async ({ origin }, { isSetUp }: ConsoleCalls) => {
       const files = await consoleFiles()
-      return E.map((isDone: boolean) => consolePage(files, isDone, baseOf(origin.pagesUrl)))(await isSetUp()())
+      return E.map((isDone: boolean) => consolePage(files, isDone, baseOf(origin.pagesUrl)))(await isSetUp())
     },
   )
 

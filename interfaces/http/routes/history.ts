@@ -30,7 +30,7 @@ const getHistory = privateRoute(
   },
   async ({ params, query, caller }, calls: HistoryCalls) => {
     const page = pageOf(query)
-    const history = await calls.getHistory(caller, params.id, page)()
+    const history = await calls.getHistory(caller, params.id, page)
     return E.isLeft(history) ? history : E.right(await presentPage(history.right, page, presentEntry))
   },
 )
@@ -47,7 +47,7 @@ const getHistoryEntry = privateRoute(
     refusals: ['LiveNotFound', 'EntryNotFound', ...UNAVAILABLE],
   },
   async ({ params, caller, origin }, calls: HistoryCalls) => {
-    const past = await calls.getHistoryEntry(caller, params.id, params.entry)()
+    const past = await calls.getHistoryEntry(caller, params.id, params.entry)
     if (E.isLeft(past)) return past
     const { entry, state } = past.right
     return E.right({ data: { entry: presentEntry(entry), state: presentLive(state, calls.catalogue, origin) } })
@@ -66,7 +66,7 @@ const getIntegrity = privateRoute(
     refusals: ['LiveNotFound', ...UNAVAILABLE],
   },
   async ({ params, caller }, calls: HistoryCalls) => {
-    const integrity = await calls.getIntegrity(caller, params.id)()
+    const integrity = await calls.getIntegrity(caller, params.id)
     return E.isLeft(integrity) ? integrity : E.right({ data: presentIntegrity(integrity.right) })
   },
 )

@@ -53,7 +53,7 @@ const createLive = privateRoute(
     ],
   },
   async ({ headers, body, caller, origin }, calls: LiveCalls) => {
-    const created = await calls.createLive(caller, createLiveRequest(body), headers['idempotency-key'])()
+    const created = await calls.createLive(caller, createLiveRequest(body), headers['idempotency-key'])
     return E.isLeft(created) ? created : E.right(oneLive(created.right, origin, calls))
   },
 )
@@ -71,7 +71,7 @@ const listLives = privateRoute(
   },
   async ({ query, caller, origin }, calls: LiveCalls) => {
     const page = pageOf(query)
-    const lives = await calls.listLives(caller.userId, Array.from(new Set(query.status)), page)()
+    const lives = await calls.listLives(caller.userId, Array.from(new Set(query.status)), page)
     if (E.isLeft(lives)) return lives
     return E.right(await presentPage(lives.right, page, (live) => presentListedLive(live, calls.catalogue, origin)))
   },
@@ -92,7 +92,7 @@ const finishLivesByAudioUrl = privateRoute(
   },
   async ({ query, body, caller, origin }, calls: LiveCalls) => {
     const page = pageOf(query)
-    const lives = await calls.finishLivesByAudioUrl(caller, body.audio_url, page)()
+    const lives = await calls.finishLivesByAudioUrl(caller, body.audio_url, page)
     if (E.isLeft(lives)) return lives
     return E.right(await presentPage(lives.right, page, (live) => presentListedLive(live, calls.catalogue, origin)))
   },
@@ -111,7 +111,7 @@ const getLive = privateRoute(
   },
   async ({ params, caller, origin }, calls: LiveCalls) => {
     if (!isPossible(params.id)) return NOT_FOUND
-    const live = await calls.getLive(caller.userId, params.id)()
+    const live = await calls.getLive(caller.userId, params.id)
     if (E.isLeft(live)) return live
     return O.isNone(live.right) ? NOT_FOUND : E.right(oneLive(live.right.value, origin, calls))
   },
@@ -131,7 +131,7 @@ const finishLive = privateRoute(
   },
   async ({ params, caller, origin }, calls: LiveCalls) => {
     if (!isPossible(params.id)) return NOT_FOUND
-    const live = await calls.finishLive(caller, params.id)()
+    const live = await calls.finishLive(caller, params.id)
     return E.isLeft(live) ? live : E.right(oneLive(live.right, origin, calls))
   },
 )
@@ -149,7 +149,7 @@ const deleteLive = privateRoute(
   },
   async ({ params, caller }, calls: LiveCalls) => {
     if (!isPossible(params.id)) return NOT_FOUND
-    const deleted = await calls.deleteLive(caller, params.id)()
+    const deleted = await calls.deleteLive(caller, params.id)
     return E.isLeft(deleted) ? deleted : E.right({ message: 'Live deleted' })
   },
 )

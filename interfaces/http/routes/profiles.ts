@@ -36,7 +36,7 @@ const listProfiles = privateRoute(
   },
   async ({ query, caller, origin }, calls: ProfileCalls) => {
     const page = pageOf(query)
-    const profiles = await calls.listProfiles(caller.userId, page)()
+    const profiles = await calls.listProfiles(caller.userId, page)
     if (E.isLeft(profiles)) return profiles
     return E.right(await presentPage(profiles.right, page, (profile) => presentListedProfile(profile, origin)))
   },
@@ -56,7 +56,7 @@ const createProfile = privateRoute(
   async ({ body, caller, origin }, calls: ProfileCalls) => {
     const { name, ...given } = body
     const profile = { name, settings: settingsOf(given), ...vocabularyOf(given) }
-    const created = await calls.createProfile(caller, profile)()
+    const created = await calls.createProfile(caller, profile)
     return E.isLeft(created) ? created : E.right({ data: presentProfile(created.right, origin) })
   },
 )
@@ -73,7 +73,7 @@ const getProfile = privateRoute(
     refusals: ['ProfileNotFound', ...UNAVAILABLE],
   },
   async ({ params, caller, origin }, calls: ProfileCalls) => {
-    const profile = await calls.getProfile(caller.userId, params.id)()
+    const profile = await calls.getProfile(caller.userId, params.id)
     if (E.isLeft(profile)) return profile
     if (O.isNone(profile.right)) return E.left({ _tag: 'ProfileNotFound' } as const)
     return E.right({ data: presentProfile(profile.right.value, origin) })
@@ -93,7 +93,7 @@ const changeProfile = privateRoute(
     refusals: ['ProfileNotFound', 'BuffersNotOrdered', ...UNAVAILABLE],
   },
   async ({ params, body, caller, origin }, calls: ProfileCalls) => {
-    const profile = await calls.changeProfile(caller, params.id, profileChange(body))()
+    const profile = await calls.changeProfile(caller, params.id, profileChange(body))
     return E.isLeft(profile) ? profile : E.right({ data: presentProfile(profile.right, origin) })
   },
 )
@@ -110,7 +110,7 @@ const deleteProfile = privateRoute(
     refusals: ['ProfileNotFound', 'LastProfile', ...UNAVAILABLE],
   },
   async ({ params, caller }, calls: ProfileCalls) => {
-    const removed = await calls.removeProfile(caller, params.id)()
+    const removed = await calls.removeProfile(caller, params.id)
     return E.isLeft(removed) ? removed : E.right({ message: 'Profile deleted' })
   },
 )

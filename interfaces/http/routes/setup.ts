@@ -21,7 +21,7 @@ const complete = publicRoute(
     refusals: ['SetupRefused', 'UsernameTaken', 'TooBusy', ...UNAVAILABLE],
   },
   async ({ body }, { setUp }: SetupCalls) => {
-    const user = await setUp(body.token, body.username, body.password)()
+    const user = await setUp(body.token, body.username, body.password)
     return E.isLeft(user) ? user : E.right({ data: presentUser(user.right) })
   },
 )

@@ -33,7 +33,7 @@ const listTokens = privateRoute(
   },
   async ({ query, caller }, calls: TokenCalls) => {
     const page = pageOf(query)
-    const tokens = await calls.listTokens(caller.userId, page)()
+    const tokens = await calls.listTokens(caller.userId, page)
     return E.isLeft(tokens) ? tokens : E.right(await presentPage(tokens.right, page, presentToken))
   },
 )
@@ -52,7 +52,7 @@ const issueToken = privateRoute(
     refusals: ['ExpiryNotInFuture', 'TooManyApiTokens', ...UNAVAILABLE],
   },
   async ({ body, caller }, calls: TokenCalls) => {
-    const issued = await calls.issueToken(caller, { name: body.name, expiresAt: body.expires_at })()
+    const issued = await calls.issueToken(caller, { name: body.name, expiresAt: body.expires_at })
     if (E.isLeft(issued)) return issued
     const { token, secret } = issued.right
     return E.right({ data: { ...presentToken(token), token: secret } })
@@ -73,7 +73,7 @@ const changeToken = privateRoute(
     refusals: ['ApiTokenNotFound', ...UNAVAILABLE],
   },
   async ({ params, body, caller }, calls: TokenCalls) => {
-    const token = await calls.changeToken(caller, params.id, tokenChange(body))()
+    const token = await calls.changeToken(caller, params.id, tokenChange(body))
     return E.isLeft(token) ? token : E.right({ data: presentToken(token.right) })
   },
 )
@@ -91,7 +91,7 @@ const revokeToken = privateRoute(
     refusals: ['ApiTokenNotFound', ...UNAVAILABLE],
   },
   async ({ params, caller }, calls: TokenCalls) => {
-    const revoked = await calls.revokeToken(caller, params.id)()
+    const revoked = await calls.revokeToken(caller, params.id)
     return E.isLeft(revoked) ? revoked : E.right({ message: 'Token revoked' })
   },
 )

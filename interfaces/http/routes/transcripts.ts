@@ -85,7 +85,7 @@ const getTranscript = privateRoute(
     refusals: ['LiveNotFound', 'TranscriptNotFound', ...UNAVAILABLE],
   },
   async ({ params, query, caller, origin }, calls: TranscriptCalls) => {
-    const transcript = await calls.getTranscript(caller, params.id)()
+    const transcript = await calls.getTranscript(caller, params.id)
     if (E.isLeft(transcript)) return transcript
     const { format } = query
     // JSON contains all languages, because each segment names its language. Text formats contain the original only.

@@ -60,7 +60,7 @@ const logout = privateRoute(
     refusals: UNAVAILABLE,
   },
   async ({ body, caller }, calls: UserCalls) => {
-    const ended = await calls.logOut(caller, body.everywhere)()
+    const ended = await calls.logOut(caller, body.everywhere)
     return E.isLeft(ended) ? ended : E.right({ message: body.everywhere ? 'Logged out everywhere' : 'Logged out' })
   },
 )
@@ -84,7 +84,7 @@ const createUser = privateRoute(
       maxSessions: body.max_sessions,
       maxTranslations: body.max_translations,
     }
-    const registered = await calls.registerUser(user, actorOf(caller))()
+    const registered = await calls.registerUser(user, actorOf(caller))
     return E.isLeft(registered) ? registered : E.right({ data: presentUser(registered.right) })
   },
 )
@@ -102,7 +102,7 @@ const listUsers = privateRoute(
   },
   async ({ query }, calls: UserCalls) => {
     const page = pageOf(query)
-    const users = await calls.listUsers(page)()
+    const users = await calls.listUsers(page)
     return E.isLeft(users) ? users : E.right(await presentPage(users.right, page, presentUser))
   },
 )
@@ -129,7 +129,7 @@ const changeUser = privateRoute(
       maxTranslations: body.max_translations,
       isActive: body.is_active,
     }
-    const changed = await calls.changeUser(caller, params.id, changes)()
+    const changed = await calls.changeUser(caller, params.id, changes)
     return E.isLeft(changed) ? changed : E.right({ data: presentUser(changed.right) })
   },
 )
@@ -146,7 +146,7 @@ const deleteUser = privateRoute(
     refusals: ['UserNotFound', 'LastAdministrator', ...UNAVAILABLE],
   },
   async ({ params, caller }, calls: UserCalls) => {
-    const deleted = await calls.deleteUser(caller, params.id)()
+    const deleted = await calls.deleteUser(caller, params.id)
     return E.isLeft(deleted) ? deleted : E.right({ message: 'User deleted' })
   },
 )
@@ -162,7 +162,7 @@ const me = privateRoute(
     refusals: ['UserNotFound', ...UNAVAILABLE],
   },
   async ({ caller }, calls: UserCalls) =>
-    E.map((user: UserView) => ({ data: presentUser(user) }))(await calls.whoAmI(caller)()),
+    E.map((user: UserView) => ({ data: presentUser(user) }))(await calls.whoAmI(caller)),
 )
 
 const changePassword = privateRoute(
@@ -178,7 +178,7 @@ const changePassword = privateRoute(
     refusals: ['WrongPassword', 'TooManyRequests', 'TooBusy', ...UNAVAILABLE],
   },
   async ({ body, caller, origin }, calls: UserCalls) => {
-    const changed = await calls.changeOwnPassword(caller, body.current_password, body.new_password, origin.address)()
+    const changed = await calls.changeOwnPassword(caller, body.current_password, body.new_password, origin.address)
     return E.isLeft(changed) ? changed : E.right({ message: 'Password changed; log in again' })
   },
 )

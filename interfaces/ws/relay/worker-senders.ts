@@ -68,7 +68,7 @@ export const createWorkerSenders = ({ sessions, takeoverGrace, ...options }: Wor
       // `before` is the same sender on an earlier link, whose loss is not known here yet.
       await before?.done
       before?.served?.lost()
-      const attached = await sessions.attachSender(liveId, from?.sample ?? null)()
+      const attached = await sessions.attachSender(liveId, from?.sample ?? null)
       if (E.isLeft(attached)) return answer({ kind: 'refused', requestId, why: senderRefusalOf(attached.left) })
       if (isClosed || abandoned.has(requestId)) return detach(attached.right, from === null)
       const sender = createServedSender(attached.right, {

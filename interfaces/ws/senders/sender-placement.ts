@@ -18,7 +18,7 @@ export type PlaceSender = (liveId: number) => Promise<Either<SenderRefusal, Plac
 
 /** Converts an error of `attachSender` for a client. */
 export const senderRefusalOf = (
-  refusal: Extract<Awaited<ReturnType<ReturnType<LiveSessions['attachSender']>>>, { readonly _tag: 'Left' }>['left'],
+  refusal: Extract<Awaited<ReturnType<LiveSessions['attachSender']>>, { readonly _tag: 'Left' }>['left'],
 ): SenderRefusal => {
   switch (refusal._tag) {
     case 'SenderAlreadyConnected':
@@ -42,7 +42,7 @@ export const senderRefusalOf = (
 export const placeLocally =
   ({ attachSender }: Pick<LiveSessions, 'attachSender'>): PlaceSender =>
   async (liveId) => {
-    const attached = await attachSender(liveId)()
+    const attached = await attachSender(liveId)
     if (E.isLeft(attached)) return E.left(senderRefusalOf(attached.left))
     const session = attached.right
     return E.right({ serve: (options) => createSender(session, options), abandoned: () => session.abandoned() })

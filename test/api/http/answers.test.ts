@@ -1,5 +1,5 @@
 import test from 'ava'
-import * as TE from 'fp-ts/lib/TaskEither.js'
+import * as E from 'fp-ts/lib/Either.js'
 import type { Catalogue } from '../../../application/ports/catalogue.ts'
 import { DEFAULT_ENGINE_SETTINGS } from '../../../domain/live/settings.ts'
 import { presentLive } from '../../../interfaces/http/codecs/presenters.ts'
@@ -178,7 +178,7 @@ test('pages of languages add up to the whole list, and totals respect filters [R
 
 test('the list of users contains no secret', async (t) => {
   const http = await startHttp(t, {
-    listUsers: () => TE.right({ items: [{ ...userView(1, 'root'), permissions: ['admin'] }], total: 1 }),
+    listUsers: async () => E.right({ items: [{ ...userView(1, 'root'), permissions: ['admin'] }], total: 1 }),
   })
   const { data } = (await (await http.send('GET', '/users', { as: 'admin' })).json()) as Listing
   t.deepEqual(data, [

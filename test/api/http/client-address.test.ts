@@ -1,6 +1,5 @@
 import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
-import * as TE from 'fp-ts/lib/TaskEither.js'
 import { clientAddress } from '../../../interfaces/http/clients/client-address.ts'
 import { createArrivalReader } from '../../../interfaces/http/clients/forwarded.ts'
 import { liveView } from './example-views.ts'
@@ -143,7 +142,7 @@ test('behind a trusted proxy an answer links to the public address [D22 R77]', a
     return E.right('a.jwt.token')
   }
   const display = { background_color: null, color_text: 'fff', size_text: null }
-  const listLives = () => TE.right({ items: [liveView(7, { display })], total: 1 })
+  const listLives = async () => E.right({ items: [liveView(7, { display })], total: 1 })
   const http = await startHttp(
     t,
     { logIn, listLives },

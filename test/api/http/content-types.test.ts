@@ -1,7 +1,6 @@
 import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
 import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
-import * as TE from 'fp-ts/lib/TaskEither.js'
 import { ROUTES } from '../../../interfaces/http/route-table.ts'
 import { startHttp } from './http-service.ts'
 
@@ -25,8 +24,8 @@ const OTHER_TYPES = [
 
 test('every JSON route answers 415 to a body of another content type and changes nothing', async (t) => {
   const http = await startHttp(t, {
-    changeUser: () => TE.left({ _tag: 'UserNotFound' }),
-    changeOwnPassword: () => TE.left({ _tag: 'WrongPassword' }),
+    changeUser: async () => E.left({ _tag: 'UserNotFound' }),
+    changeOwnPassword: async () => E.left({ _tag: 'WrongPassword' }),
   })
   const routes = ROUTES.filter(({ body }) => body?.kind === 'json')
   t.true(routes.length >= 12, 'the routes were found')

@@ -1,6 +1,5 @@
 import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
-import * as TE from 'fp-ts/lib/TaskEither.js'
 import type { Caller } from '../../../application/caller.ts'
 import { tokenView, userView } from './example-views.ts'
 import { startHttp } from './http-service.ts'
@@ -55,14 +54,14 @@ test('the operator can act for a user only on tokens and only through the contro
   const issuers: Array<Pick<Caller, 'userId' | 'credential' | 'permissions'>> = []
   const listed: Array<number> = []
   const services: Partial<StubbedServices> = {
-    whoAmI: ({ userId }) => (userId === 7 ? TE.right(userView(7, 'ann')) : TE.left({ _tag: 'UserNotFound' })),
-    listTokens: (userId) => {
+    whoAmI: async ({ userId }) => (userId === 7 ? E.right(userView(7, 'ann')) : E.left({ _tag: 'UserNotFound' })),
+    listTokens: async (userId) => {
       listed.push(userId)
-      return TE.right({ items: [], total: 0 })
+      return E.right({ items: [], total: 0 })
     },
-    issueToken: ({ userId, credential, permissions }) => {
+    issueToken: async ({ userId, credential, permissions }) => {
       issuers.push({ userId, credential, permissions })
-      return TE.right({ token: tokenView(7), secret: 'secret' })
+      return E.right({ token: tokenView(7), secret: 'secret' })
     },
   }
   const headers = (id: string) => ({ headers: { 'x-on-behalf-of': id } })
@@ -91,7 +90,7 @@ test('the operator can act for a user only on tokens and only through the contro
 test('a 429 answer contains Retry-After [D14 S13 S24]', async (t) => {
   const http = await startHttp(t, {
     logIn: async () => E.left({ _tag: 'TooManyRequests', seconds: 64 }),
-    changeOwnPassword: () => TE.left({ _tag: 'TooBusy' }),
+    changeOwnPassword: async () => E.left({ _tag: 'TooBusy' }),
   })
   const login = await http.send('POST', '/login', { body: new URLSearchParams({ username: 'ann', password: 'x' }) })
   t.deepEqual(
@@ -105,11 +104,11 @@ test('a 429 answer contains Retry-After [D14 S13 S24]', async (t) => {
 test('credentials that cannot be checked at the moment are answered with 503, not 401', async (t) => {
   const unavailable = { _tag: 'DocumentsUnavailable', reason: 'the read model is behind' } as const
   const undecided: Partial<StubbedServices> = {
-    authenticate: () => TE.left(unavailable),
-    authenticateKey: () => TE.left(unavailable),
-    whoAmI: () => TE.left(unavailable),
+    authenticate: async () => E.left(unavailable),
+    authenticateKey: async () => E.left(unavailable),
+    whoAmI: async () => E.left(unavailable),
     logIn: async () => E.left(unavailable),
-    isSetUp: () => TE.left(unavailable),
+    isSetUp: async () => E.left(unavailable),
   }
   const http = await startHttp(t, undecided)
   const login = { body: new URLSearchParams({ username: 'ann', password: 'right password' }) }

@@ -1,7 +1,6 @@
 import type { ExecutionContext } from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
 import * as O from 'fp-ts/lib/Option.js'
-import * as TE from 'fp-ts/lib/TaskEither.js'
 import type { Caller } from '../../../application/caller.ts'
 import type { CreateLiveRequest } from '../../../application/lives/commands/requested-live.ts'
 import type { NewUser } from '../../../application/users/commands/register-user.ts'
@@ -79,89 +78,90 @@ export const startHttp = async (
   options: Partial<HttpAppOptions & HttpServerOptions> = {},
 ): Promise<HttpService> => {
   const calls: Calls = { created: [], registered: [], pages: [] }
-  const page = (query: PageQuery) => {
+  const page = async (query: PageQuery) => {
     calls.pages.push(query)
-    return TE.right({ items: [liveView(2), liveView(1)], total: 2 })
+    return E.right({ items: [liveView(2), liveView(1)], total: 2 })
   }
   const services: StubbedServices = {
     logIn: async (username, password) =>
       username === 'ann' && password === 'right password' ? E.right('a.jwt.token') : E.left({ _tag: 'WrongLogin' }),
-    authenticate: (bearer) => TE.right(O.fromNullable(CALLERS[bearer])),
-    authenticateKey: (secret) => TE.right(O.fromNullable(KEYS[secret])),
-    isSetUp: () => TE.right(true),
-    setUp: (token, username) => async () =>
+    authenticate: async (bearer) => E.right(O.fromNullable(CALLERS[bearer])),
+    authenticateKey: async (secret) => E.right(O.fromNullable(KEYS[secret])),
+    isSetUp: async () => E.right(true),
+    setUp: async (token, username) =>
       token === 'good' ? E.right(userView(1, username)) : E.left({ _tag: 'SetupRefused', reason: 'invalid' }),
-    registerUser: (user, actor) => {
+    registerUser: async (user, actor) => {
       calls.registered.push({ user, actor })
-      return TE.right(userView(9, user.username))
+      return E.right(userView(9, user.username))
     },
-    logOut: () => TE.right(undefined),
-    whoAmI: ({ userId }) => TE.right(userView(userId, 'ann')),
-    changeUser: (_caller, id) => TE.right(userView(id, 'ann')),
-    deleteUser: () => TE.right(undefined),
-    changeOwnPassword: () => TE.right(undefined),
-    listUsers: () => TE.right({ items: [userView(1, 'root')], total: 1 }),
-    createLive: (_caller, request) => {
+    logOut: async () => E.right(undefined),
+    whoAmI: async ({ userId }) => E.right(userView(userId, 'ann')),
+    changeUser: async (_caller, id) => E.right(userView(id, 'ann')),
+    deleteUser: async () => E.right(undefined),
+    changeOwnPassword: async () => E.right(undefined),
+    listUsers: async () => E.right({ items: [userView(1, 'root')], total: 1 }),
+    createLive: async (_caller, request) => {
       calls.created.push(request)
-      return TE.right(liveView(7))
+      return E.right(liveView(7))
     },
-    getLive: (_user, id) => TE.right(id === 7 ? O.some(liveView(7)) : O.none),
+    getLive: async (_user, id) => E.right(id === 7 ? O.some(liveView(7)) : O.none),
     listLives: (_user, _statuses, query) => page(query),
-    finishLive: (_caller, id) =>
-      id === 7 ? TE.right(liveView(7, { status: 'finished', vram: 0 })) : TE.left({ _tag: 'LiveNotFound' }),
+    finishLive: async (_caller, id) =>
+      id === 7 ? E.right(liveView(7, { status: 'finished', vram: 0 })) : E.left({ _tag: 'LiveNotFound' }),
     finishLivesByAudioUrl: (_caller, _url, query) => page(query),
-    listAllLives: () => TE.right({ items: [{ ...liveView(2), username: 'ann', lag: 0.25 }], total: 1 }),
-    finishAnyLive: (_caller, id) =>
-      TE.right({ ...liveView(id, { status: 'finished', vram: 0 }), username: 'ann', lag: null }),
+    listAllLives: async () => E.right({ items: [{ ...liveView(2), username: 'ann', lag: 0.25 }], total: 1 }),
+    finishAnyLive: async (_caller, id) =>
+      E.right({ ...liveView(id, { status: 'finished', vram: 0 }), username: 'ann', lag: null }),
     detailedCatalogue: {
       models: () => [{ model: model(1, 'tiny'), details }],
       translations: () => [{ pair, details }],
     },
-    removeModel: () => TE.right(undefined),
-    removeTranslation: () => TE.right(undefined),
-    rescanModels: () => TE.right([model(1, 'tiny')]),
-    switchModel: (_caller, id, active) => TE.right({ ...model(id, 'tiny'), active }),
-    switchLanguage: (_caller, id, active) => TE.right({ ...language(id, 'en', 'English'), active }),
-    switchTranslation: (_caller, id, active) => TE.right({ ...pair, id, active }),
-    listProfiles: () => TE.right({ items: [profileView(7, 'Default')], total: 1 }),
-    getProfile: (_userId, id) => TE.right(id === 7 ? O.some(profileView(7, 'Default')) : O.none),
-    createProfile: (_caller, { name }) => TE.right(profileView(8, name)),
-    changeProfile: (_caller, id) =>
-      id === 7 ? TE.right(profileView(7, 'Default')) : TE.left({ _tag: 'ProfileNotFound' }),
-    removeProfile: (_caller, id) => (id === 7 ? TE.right(undefined) : TE.left({ _tag: 'ProfileNotFound' })),
-    listTokens: () => TE.right({ items: [tokenView(7)], total: 1 }),
-    issueToken: () => TE.right({ token: tokenView(7), secret: 'lt_abcdefghijkl_secret' }),
-    changeToken: (_caller, id) => (id === 7 ? TE.right(tokenView(7)) : TE.left({ _tag: 'ApiTokenNotFound' })),
-    revokeToken: (_caller, id) => (id === 7 ? TE.right(undefined) : TE.left({ _tag: 'ApiTokenNotFound' })),
+    removeModel: async () => E.right(undefined),
+    removeTranslation: async () => E.right(undefined),
+    rescanModels: async () => E.right([model(1, 'tiny')]),
+    switchModel: async (_caller, id, active) => E.right({ ...model(id, 'tiny'), active }),
+    switchLanguage: async (_caller, id, active) => E.right({ ...language(id, 'en', 'English'), active }),
+    switchTranslation: async (_caller, id, active) => E.right({ ...pair, id, active }),
+    listProfiles: async () => E.right({ items: [profileView(7, 'Default')], total: 1 }),
+    getProfile: async (_userId, id) => E.right(id === 7 ? O.some(profileView(7, 'Default')) : O.none),
+    createProfile: async (_caller, { name }) => E.right(profileView(8, name)),
+    changeProfile: async (_caller, id) =>
+      id === 7 ? E.right(profileView(7, 'Default')) : E.left({ _tag: 'ProfileNotFound' }),
+    removeProfile: async (_caller, id) => (id === 7 ? E.right(undefined) : E.left({ _tag: 'ProfileNotFound' })),
+    listTokens: async () => E.right({ items: [tokenView(7)], total: 1 }),
+    issueToken: async () => E.right({ token: tokenView(7), secret: 'lt_abcdefghijkl_secret' }),
+    changeToken: async (_caller, id) => (id === 7 ? E.right(tokenView(7)) : E.left({ _tag: 'ApiTokenNotFound' })),
+    revokeToken: async (_caller, id) => (id === 7 ? E.right(undefined) : E.left({ _tag: 'ApiTokenNotFound' })),
     jobs: {
-      start: () => TE.right(job),
-      list: () => TE.right([job]),
-      get: (id) => (id === 7 ? TE.right(job) : TE.left({ _tag: 'JobNotFound' })),
-      cancel: (id) => (id === 7 ? TE.right(undefined) : TE.left({ _tag: 'JobNotFound' })),
+      start: async () => E.right(job),
+      list: async () => E.right([job]),
+      get: async (id) => (id === 7 ? E.right(job) : E.left({ _tag: 'JobNotFound' })),
+      cancel: async (id) => (id === 7 ? E.right(undefined) : E.left({ _tag: 'JobNotFound' })),
     },
     recentLoad: () => [{ at: AT, lagMax: 1.5, lagP95: 1, vramReserved: 1400, sessions: 1, listeners: 3 }],
-    listAllTokens: () => TE.right({ items: [{ ...tokenView(7), username: 'ann' }], total: 1 }),
-    revokeAnyToken: () => TE.right(undefined),
-    deleteLive: (_caller, id) => (id === 7 ? TE.right(undefined) : TE.left({ _tag: 'LiveNotFound' })),
-    getActivity: (_caller, id) =>
+    listAllTokens: async () => E.right({ items: [{ ...tokenView(7), username: 'ann' }], total: 1 }),
+    revokeAnyToken: async () => E.right(undefined),
+    deleteLive: async (_caller, id) => (id === 7 ? E.right(undefined) : E.left({ _tag: 'LiveNotFound' })),
+    getActivity: async (_caller, id) =>
       id === 7
-        ? TE.right({
+        ? E.right({
             lag: 0.25, listeners: 3, senderConnected: true, audioSeconds: 12.5, segments: 4, textUntil: null,
             ignored: [],
           })
-        : TE.left({ _tag: 'LiveNotFound' }),
+        : E.left({ _tag: 'LiveNotFound' }),
     getCapacity: () => ({
       vramTotal: 4000, vramReserved: 1400, vramFree: 2600, openSessions: 1, maxSessions: 10, maxTranslations: 5,
     }),
-    getHistory: (_caller, id) => (id === 7 ? TE.right({ items: [], total: 0 }) : TE.left({ _tag: 'LiveNotFound' })),
-    getHistoryEntry: (_caller, id) =>
-      id === 7 ? TE.right({ entry, state: liveView(7) }) : TE.left({ _tag: 'LiveNotFound' }),
-    getIntegrity: (_caller, id) => (id === 7 ? TE.right(integrity) : TE.left({ _tag: 'LiveNotFound' })),
-    getAnyLive: (_caller, id) => TE.right({ ...liveView(id), username: 'ann', lag: 0.25 }),
-    getAnyHistory: () => TE.right({ items: [entry], total: 1 }),
-    getAnyHistoryEntry: (_caller, id) => TE.right({ entry, state: { ...liveView(id), username: 'ann', lag: null } }),
-    getAnyIntegrity: () => TE.right(integrity),
-    getTranscript: (_caller, id) => (id === 7 ? TE.right([]) : TE.left({ _tag: 'LiveNotFound' })),
+    getHistory: async (_caller, id) => (id === 7 ? E.right({ items: [], total: 0 }) : E.left({ _tag: 'LiveNotFound' })),
+    getHistoryEntry: async (_caller, id) =>
+      id === 7 ? E.right({ entry, state: liveView(7) }) : E.left({ _tag: 'LiveNotFound' }),
+    getIntegrity: async (_caller, id) => (id === 7 ? E.right(integrity) : E.left({ _tag: 'LiveNotFound' })),
+    getAnyLive: async (_caller, id) => E.right({ ...liveView(id), username: 'ann', lag: 0.25 }),
+    getAnyHistory: async () => E.right({ items: [entry], total: 1 }),
+    getAnyHistoryEntry: async (_caller, id) =>
+      E.right({ entry, state: { ...liveView(id), username: 'ann', lag: null } }),
+    getAnyIntegrity: async () => E.right(integrity),
+    getTranscript: async (_caller, id) => (id === 7 ? E.right([]) : E.left({ _tag: 'LiveNotFound' })),
     ...overrides,
   }
   const log = createRecordingLogger()

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
-import * as TE from 'fp-ts/lib/TaskEither.js'
 import { DEFAULT_ENGINE_SETTINGS } from '../../../domain/live/settings.ts'
 import { createRequestLimits } from '../../../interfaces/http/clients/request-limits.ts'
 import { createManualTimers } from '../../support/doubles/manual-timers.ts'
@@ -21,10 +20,11 @@ test('a row of a list has at most 4 kB beside its URL and translations, for owne
   })
   const rows = { items: [live], total: 1 }
   const http = await startHttp(t, {
-    listLives: () => TE.right(rows),
-    finishLivesByAudioUrl: () => TE.right(rows),
-    listAllLives: () => TE.right({ items: [{ ...live, username: '🎙'.repeat(100), lag: 0.25 }], total: 1 }),
-    listProfiles: () => TE.right({ items: [{ ...profileView(1, '🎙'.repeat(100)), vocabulary: WORDS }], total: 1 }),
+    listLives: async () => E.right(rows),
+    finishLivesByAudioUrl: async () => E.right(rows),
+    listAllLives: async () => E.right({ items: [{ ...live, username: '🎙'.repeat(100), lag: 0.25 }], total: 1 }),
+    listProfiles: async () =>
+      E.right({ items: [{ ...profileView(1, '🎙'.repeat(100)), vocabulary: WORDS }], total: 1 }),
   })
   const lists = [
     await http.send('GET', '/lives', { as: 'user' }),
@@ -42,7 +42,8 @@ test('a row of a list has at most 4 kB beside its URL and translations, for owne
 test('a long list is the same JSON as a short one', async (t) => {
   const items = Array.from({ length: 1000 }, (_, n) => liveView(1000 - n))
   const http = await startHttp(t, {
-    listLives: (_user, _statuses, { skip, limit }) => TE.right({ items: items.slice(skip, skip + limit), total: 1000 }),
+    listLives: async (_user, _statuses, { skip, limit }) =>
+      E.right({ items: items.slice(skip, skip + limit), total: 1000 }),
   })
   const pageOf = async (query: string) => {
     const answer = await http.send('GET', `/lives?${query}`, { as: 'user' })
@@ -62,7 +63,7 @@ test('many lists of one user at once are read one after another, and another use
   let [running, most] = [0, 0]
   const gate = Promise.withResolvers<void>()
   const http = await startHttp(t, {
-    listLives: (userId) => async () => {
+    listLives: async (userId) => {
       read.push(userId)
       running += 1
       most = Math.max(most, running)
@@ -86,7 +87,7 @@ test('a list that had to wait is refused when the lists before it have used up t
   const { monotonic } = createManualTimers()
   let reads = 0
   const http = await startHttp(t, {
-    listLives: () => async () => {
+    listLives: async () => {
       reads += 1
       return E.right({ items, total: 1000 })
     },

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { inspect } from 'node:util'
 import test from 'ava'
-import * as TE from 'fp-ts/lib/TaskEither.js'
+import * as E from 'fp-ts/lib/Either.js'
 import { createHttpServer } from '../../../interfaces/http/connections/server.ts'
 import { NO_WAITING_LIMITS } from '../../../interfaces/http/connections/waiting-connections.ts'
 import { listen } from '../../support/tools/listen.ts'
@@ -191,7 +191,7 @@ test('a request that stalls in its headers or body is answered 408 with a body [
 test('an error later in a request does not corrupt an answer that has begun', async (t) => {
   const LONG = 'x'.repeat(2 ** 20)
   const { url } = await startHttp(t, {
-    listLives: () => TE.right({ items: [liveView(1, { audioUrl: LONG })], total: 1 }),
+    listLives: async () => E.right({ items: [liveView(1, { audioUrl: LONG })], total: 1 }),
   })
   const early = await openRaw(t, url)
   // The service refuses the request before it reads the body, and the next bytes are not HTTP.

@@ -1,6 +1,6 @@
 import test from 'ava'
 import fc from 'fast-check'
-import * as TE from 'fp-ts/lib/TaskEither.js'
+import * as E from 'fp-ts/lib/Either.js'
 import type { Issue } from '../../../interfaces/http/codecs/issues.ts'
 import { liveView } from './example-views.ts'
 import { startHttp } from './http-service.ts'
@@ -81,14 +81,14 @@ test('each application error becomes its status, text and headers [R11 D12]', as
     ],
   ] as const
   for (const [refusal, status, detail, retryAfter] of refusals) {
-    const http = await startHttp(t, { createLive: () => TE.left(refusal) })
+    const http = await startHttp(t, { createLive: async () => E.left(refusal) })
     const response = await http.send('POST', '/lives', { as: 'user', body: MINIMAL })
     t.deepEqual(
       [response.status, await response.json(), response.headers.get('retry-after')],
       [status, { detail }, retryAfter],
     )
   }
-  const taken = await startHttp(t, { createLive: () => TE.left({ _tag: 'ListenerTokenTaken' }) })
+  const taken = await startHttp(t, { createLive: async () => E.left({ _tag: 'ListenerTokenTaken' }) })
   const response = await taken.send('POST', '/lives', {
     as: 'user',
     body: { ...MINIMAL, listener_token: 'their-token' },
@@ -102,10 +102,10 @@ test('each application error becomes its status, text and headers [R11 D12]', as
 
 test('an unexpected error is a 500 without details and is logged with the request id', async (t) => {
   const http = await startHttp(t, {
-    getLive: () => async () => {
+    getLive: async () => {
       throw new Error('inner detail')
     },
-    listLives: () => TE.right({ items: [liveView(1)], total: 1 }),
+    listLives: async () => E.right({ items: [liveView(1)], total: 1 }),
   })
   const response = await http.send('GET', '/lives/7', { as: 'user', headers: { 'x-request-id': 'my-id.1' } })
   t.deepEqual([response.status, await response.json()], [500, { detail: 'Internal Server Error' }])

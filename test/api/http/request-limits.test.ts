@@ -1,7 +1,6 @@
 import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
 import * as O from 'fp-ts/lib/Option.js'
-import * as TE from 'fp-ts/lib/TaskEither.js'
 import fc from 'fast-check'
 import type { Caller } from '../../../application/caller.ts'
 import { createRequestLimits } from '../../../interfaces/http/clients/request-limits.ts'
@@ -78,9 +77,9 @@ const LOGINS: Readonly<Record<string, number>> = { user: 7, 'user-again': 7, adm
 
 const startLimited = async (t: Parameters<typeof startHttp>[0], settings = HTTP_SETTINGS) => {
   const { monotonic, advance } = createManualTimers()
-  const authenticateKey = (secret: string) => TE.right(secret === KEY ? O.some(keyCaller) : O.none)
-  const authenticate = (bearer: string): TE.TaskEither<never, O.Option<Caller>> =>
-    TE.right(
+  const authenticateKey = async (secret: string) => E.right(secret === KEY ? O.some(keyCaller) : O.none)
+  const authenticate = async (bearer: string): Promise<E.Either<never, O.Option<Caller>>> =>
+    E.right(
       O.map((userId: number): Caller => ({ ...keyCaller, userId, credential: 'jwt' }))(O.fromNullable(LOGINS[bearer])),
     )
   const limits = createRequestLimits({ monotonic }, 50)
@@ -152,9 +151,9 @@ test('contradicting forwarding headers of strangers do not use up the limit of t
 
 test('a user has ten times the limit over all credentials; large bodies and many rows cost more [D57]', async (t) => {
   const { monotonic, advance } = createManualTimers()
-  const authenticateKey = () => TE.right(O.some(keyCaller))
+  const authenticateKey = async () => E.right(O.some(keyCaller))
   const rows = { items: Array.from({ length: 1000 }, (_, n) => tokenView(n + 1)), total: 1000 }
-  const listTokens = () => TE.right(rows)
+  const listTokens = async () => E.right(rows)
   const limits = createRequestLimits({ monotonic }, 1)
   const http = await startHttp(t, { authenticateKey, listTokens }, { limits })
   let sent = 0

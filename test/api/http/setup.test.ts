@@ -1,5 +1,5 @@
 import test from 'ava'
-import * as TE from 'fp-ts/lib/TaskEither.js'
+import * as E from 'fp-ts/lib/Either.js'
 import { HTTP_SETTINGS, startHttp } from './http-service.ts'
 
 const POLICY =
@@ -10,7 +10,7 @@ const POLICY =
 const BODY = { token: 'good', username: 'root', password: 'long enough' }
 
 test('the set-up link creates the first administrator', async (t) => {
-  const http = await startHttp(t, { isSetUp: () => TE.right(false) })
+  const http = await startHttp(t, { isSetUp: async () => E.right(false) })
   const response = await http.send('POST', '/setup', { body: BODY })
   t.is(response.status, 200)
   const { data } = (await response.json()) as { readonly data: Readonly<Record<string, unknown>> }
@@ -18,7 +18,7 @@ test('the set-up link creates the first administrator', async (t) => {
 })
 
 test('a wrong set-up token is 403; an invalid member is 422 with its location', async (t) => {
-  const http = await startHttp(t, { isSetUp: () => TE.right(false) })
+  const http = await startHttp(t, { isSetUp: async () => E.right(false) })
   const refused = await http.send('POST', '/setup', { body: { ...BODY, token: 'guess' } })
   t.deepEqual(
     [refused.status, await refused.json()],
@@ -40,8 +40,8 @@ test('a wrong set-up token is 403; an invalid member is 422 with its location', 
 
 test('set-up is closed once an administrator exists: the page says so and a request is 403', async (t) => {
   const http = await startHttp(t, {
-    isSetUp: () => TE.right(true),
-    setUp: () => TE.left({ _tag: 'SetupRefused', reason: 'used' }),
+    isSetUp: async () => E.right(true),
+    setUp: async () => E.left({ _tag: 'SetupRefused', reason: 'used' }),
   })
   const page = await http.send('GET', '/setup')
   t.is(page.status, 200)
@@ -50,7 +50,7 @@ test('set-up is closed once an administrator exists: the page says so and a requ
 })
 
 test('pages contain no inline code, and every file they reference is served [S41]', async (t) => {
-  const http = await startHttp(t, { isSetUp: () => TE.right(false) })
+  const http = await startHttp(t, { isSetUp: async () => E.right(false) })
   const pages = ['/setup', '/embed/live/7'].flatMap((path) => [path, `${path}/`, `/api/v1${path}`, `/api/v1${path}/`])
   for (const base of [...pages, '/', '/api/v1', '/api/v1/']) {
     const page = await http.send('GET', base)

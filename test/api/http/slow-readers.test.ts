@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import test from 'ava'
-import * as TE from 'fp-ts/lib/TaskEither.js'
+import * as E from 'fp-ts/lib/Either.js'
 import { WAITING_LIMITS } from '../../../interfaces/http/connections/waiting-connections.ts'
 import { eventually } from '../../support/tools/eventually.ts'
 import { openRaw } from '../../support/tools/raw-connection.ts'
@@ -13,7 +13,7 @@ const COMPLETE = 'GET /version HTTP/1.1\r\nHost: localhost\r\n\r\n'
 
 const longList = (mebibytes: number) => {
   const items = [liveView(1, { audioUrl: 'x'.repeat(mebibytes * 2 ** 20) })]
-  return () => TE.right({ items, total: 1 })
+  return async () => E.right({ items, total: 1 })
 }
 const LIST_REQUEST = 'GET /lives HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer user\r\n\r\n'
 

@@ -10,11 +10,11 @@ const TOO_MANY = 'TooManyRequests'
 /** The token `theirs` belongs to another user. All other requests name a model that does not exist. */
 const start = () => {
   const { monotonic, advance } = createManualTimers()
-  const create: CreateLiveOnce = (_, { listenerToken }) => () =>
+  const create: CreateLiveOnce = (_, { listenerToken }) =>
     Promise.resolve(E.left({ _tag: listenerToken === 'theirs' ? 'ListenerTokenTaken' : 'ModelNotFound' } as const))
   const limited = limitTokenGuesses({ monotonic }, create)
   const ask = async (listenerToken: string | null, userId = 1): Promise<string> => {
-    const answer = await limited(callerOf(userId), requestOf({ listenerToken }), null)()
+    const answer = await limited(callerOf(userId), requestOf({ listenerToken }), null)
     return E.isLeft(answer) ? answer.left._tag : 'created'
   }
   return { advance, ask }

@@ -45,11 +45,11 @@ test('parallel guesses of short tokens get no more answers than sequential guess
   const lookups: Array<string> = []
   const storeAnswers = new AbortController()
   // The store answers after all tokens were looked up. It answers for the right token last.
-  const resolveToken: typeof inner.resolveToken = (token, liveId, mayReadLog) => async () => {
+  const resolveToken: typeof inner.resolveToken = async (token, liveId, mayReadLog) => {
     lookups.push(token)
     if (!storeAnswers.signal.aborted) await once(storeAnswers.signal, 'abort')
     if (token === live.listenerToken) await eventually(() => assert.equal(answeredGuesses, 10))
-    return inner.resolveToken(token, liveId, mayReadLog)()
+    return inner.resolveToken(token, liveId, mayReadLog)
   }
   const fixture = await startSockets(t, {}, { failedHandshakesPerMinute: 3 }, { resolveToken })
   let answeredGuesses = 0
@@ -70,8 +70,8 @@ test('for an address with too many wrong tokens the log is not read, and unliste
   const inner = createMemoryLifecycle()
   const live = inner.add({}, { listenerToken: 'l'.repeat(32) })
   let reads = 0
-  const resolveToken: typeof inner.resolveToken = (token, liveId, mayReadLog) => async () => {
-    if (token === live.listenerToken) return inner.resolveToken(token, liveId, mayReadLog)()
+  const resolveToken: typeof inner.resolveToken = async (token, liveId, mayReadLog) => {
+    if (token === live.listenerToken) return inner.resolveToken(token, liveId, mayReadLog)
     if (!mayReadLog()) return E.left({ _tag: 'TooManyRequests', seconds: 60 })
     reads += 1
     return E.right(O.none)

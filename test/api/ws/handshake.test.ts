@@ -220,7 +220,7 @@ test('a listener of a session that just ended gets 4410 although the read model 
 })
 
 test('an unexpected error ends only its own handshake (500) or socket (1011) and is logged [F20]', async (t) => {
-  const failingRead = () => async () => {
+  const failingRead = async () => {
     throw new Error('inner detail')
   }
   const { origin, lifecycle, pipelines, configured, logger } = await startSockets(

@@ -169,12 +169,12 @@ test('a final sent during a store outage is kept for clients that resume before 
 test('a client that resumes between storing and sending a final gets it once [D58]', async (t) => {
   const store = Promise.withResolvers<void>()
   const stored: Array<number> = []
-  const recordSegment: LiveLifecycle['recordSegment'] = ({ segment }) => async () => {
+  const recordSegment: LiveLifecycle['recordSegment'] = async ({ segment }) => {
     stored.push(segment)
     if (segment > 1) await store.promise
     return E.right(undefined)
   }
-  const storedFinals: LiveLifecycle['storedFinals'] = () => async () => {
+  const storedFinals: LiveLifecycle['storedFinals'] = async () => {
     const pages = [
       stored.map((segment) => ({
         kind: 'transcription' as const,
@@ -217,7 +217,7 @@ test('a resume that needs the unavailable store is 503; a connection without res
     8,
     {},
     {},
-    { keptFinals: 1, storedFinals: () => async () => E.left({ _tag: 'StoreUnavailable', reason: 'unavailable' }) },
+    { keptFinals: 1, storedFinals: async () => E.left({ _tag: 'StoreUnavailable', reason: 'unavailable' }) },
   )
   const url = `${origin}/ws/live?token=${live.listenerToken}`
   t.is((await shakeHands(`${url}&after=1`)).status, 503)

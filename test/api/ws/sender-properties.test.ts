@@ -124,7 +124,7 @@ const play = async (steps: ReadonlyArray<Step>) => {
     buffered: () => 0,
   }
   const hub = createHub({ bus, strict: false })
-  const attached = await sessions.attachSender(live.id)()
+  const attached = await sessions.attachSender(live.id)
   if (E.isLeft(attached)) return assert.fail(attached.left._tag)
   const sender = createSender(attached.right, { connection, environment, timers, rateLimits: true, idleTimeout: 0 })
   const member = { role: 'sender', connection } as const

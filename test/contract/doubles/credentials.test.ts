@@ -63,8 +63,8 @@ credentialsContract(
 
 test('the double keeps the hash of each password check', async (t) => {
   const credentials = createTestCredentials()
-  await credentials.verifyPassword('a', O.none)()
-  await credentials.verifyPassword('a', O.some('old hash of a'))()
+  await credentials.verifyPassword('a', O.none)
+  await credentials.verifyPassword('a', O.some('old hash of a'))
   t.deepEqual(credentials.verifications, [O.none, O.some('old hash of a')])
   t.true(credentials.isOutdated('old hash of a'))
 })

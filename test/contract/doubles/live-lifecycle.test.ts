@@ -57,29 +57,29 @@ const lifecycleContract = (name: string, open: () => Promise<Opened>): void => {
     const first = await rightOf(lifecycle.admitSender(live.id))
     t.like(first.live, { term: TERM, status: 'pending', audioFormat: 'raw', language: 'en' })
     t.deepEqual(first.point, { sampleOffset: 0, nextSegment: 1, mediaSequence: null })
-    t.is(await rightOf(first.record), 1)
-    await rightOf(lifecycle.detachSender(live.id, { term: TERM, epoch: 1 }))
+    t.is(await rightOf(first.record()), 1)
+    await rightOf(lifecycle.detachSender(live.id, { term: TERM, epoch: 1 })())
     await rightOf(lifecycle.admitSender(live.id))
-    t.is(await rightOf((await rightOf(lifecycle.admitSender(live.id))).record), 2, 'only recorded senders count')
+    t.is(await rightOf((await rightOf(lifecycle.admitSender(live.id))).record()), 2, 'only recorded senders count')
   })
 
   on('a new vocabulary replaces the earlier one', async (t, { lifecycle, live }) => {
     t.deepEqual((await rightOf(lifecycle.admitSender(live.id))).live.vocabulary, {})
     for (const prompt of ['first', 'second'])
-      await rightOf(lifecycle.changeVocabulary(live.id, { vocabulary: { prompt }, term: TERM }))
+      await rightOf(lifecycle.changeVocabulary(live.id, { vocabulary: { prompt }, term: TERM })())
     t.deepEqual((await rightOf(lifecycle.admitSender(live.id))).live.vocabulary, { prompt: 'second' })
   })
 
   on('after its end a session accepts no change, and a second end succeeds', async (t, { lifecycle, live }) => {
     const { record } = await rightOf(lifecycle.admitSender(live.id))
     await rightOf(lifecycle.startLive(live.id, TERM))
-    await rightOf(lifecycle.endLive(live.id, end))
+    await rightOf(lifecycle.endLive(live.id, end)())
 
     const source = { pid: 7, sampleOffset: 0, nextSegment: 1, mediaSequence: null, term: TERM }
     const refusals = [
-      await lifecycle.admitSender(live.id)(),
+      await lifecycle.admitSender(live.id),
       await record(),
-      await lifecycle.startLive(live.id, TERM)(),
+      await lifecycle.startLive(live.id, TERM),
       await lifecycle.startSource(live.id, source)(),
       await lifecycle.changeVocabulary(live.id, { vocabulary: { prompt: 'x' }, term: TERM })(),
     ]
@@ -119,7 +119,7 @@ lifecycleContract('double', async () => {
 
 lifecycleContract('write side', async () => {
   const side = await createWriteSide()
-  const live = right(await side.createLive(callerOf(1), requestOf())())
+  const live = right(await side.createLive(callerOf(1), requestOf()))
   await side.project()
   return { lifecycle: liveLifecycle(side.deps), live, project: side.project }
 })
@@ -128,10 +128,10 @@ test('while the double is unavailable every call fails', async (t) => {
   const lifecycle = createMemoryLifecycle()
   const { id, senderToken } = lifecycle.add()
   lifecycle.setUnavailable(true)
-  t.like(await lifecycle.resolveToken(senderToken, null, () => true)(), { left: { _tag: 'DocumentsUnavailable' } })
+  t.like(await lifecycle.resolveToken(senderToken, null, () => true), { left: { _tag: 'DocumentsUnavailable' } })
   const calls = [
-    lifecycle.admitSender(id), lifecycle.startLive(id, TERM), lifecycle.endLive(id, end),
-    lifecycle.recordSegment(segmentOf(id, 1)), lifecycle.storedFinals(id, { kind: 'after', segment: 0 }),
+    () => lifecycle.admitSender(id), () => lifecycle.startLive(id, TERM), () => lifecycle.endLive(id, end)(),
+    () => lifecycle.recordSegment(segmentOf(id, 1)), () => lifecycle.storedFinals(id, { kind: 'after', segment: 0 }),
   ]
   for (const call of calls) t.like(await call(), { left: { _tag: 'StoreUnavailable' } })
 })

@@ -49,7 +49,7 @@ test('a prefix that is not in the audio fails the job', async (t) => {
   const engine = scriptedEngine({ words: WORDS, hasWordTimes: true })
   const all = await rightOf(engine.transcribe(job(4, { beginning: { context: [], prefix: [] } })))
   const prefix = all.words?.at(-1)?.tokens ?? []
-  const early = engine.transcribe(job(2.2, { beginning: { context: [], prefix } }))
+  const early = () => engine.transcribe(job(2.2, { beginning: { context: [], prefix } }))
   await t.throwsAsync(early(), { message: /does not sound in/ })
 })
 

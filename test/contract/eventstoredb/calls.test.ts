@@ -38,11 +38,11 @@ const startAppends = (existing: ReadonlyArray<StoredEvent> = []) => {
     },
   } as unknown as EventStoreDBClient
   const reads = {
-    read: (_: string, { limit }: { readonly limit?: number } = {}) => async () => {
+    read: async (_: string, { limit }: { readonly limit?: number } = {}) => {
       readLimits.push(limit)
       return E.right(existing.toReversed().slice(0, limit))
     },
-    head: () => async () => E.right(toPosition(position(1n))),
+    head: async () => E.right(toPosition(position(1n))),
   }
   return { append: createAppends({ calls: callsOn(client), reads, logger: undefined }), sent, readLimits }
 }
@@ -93,7 +93,7 @@ test('an append goes only to the leader, with account, expected revision and a s
 test('an append above the maximum size throws and is not sent', async (t) => {
   const { append, sent } = startAppends()
   const large = { ...newEvent(), data: { text: 'x'.repeat(600_000) } }
-  await t.throwsAsync(append('a', 'any', [large, { ...large, id: newEvent().id }])(), {
+  await t.throwsAsync(append('a', 'any', [large, { ...large, id: newEvent().id }]), {
     instanceOf: TypeError,
     message: /is larger than the limit of the event store \(\d+\)/,
   })
@@ -110,9 +110,9 @@ test('a wrong revision is returned with the current revision, also for revision 
         throw new WrongExpectedVersionError(null as never, { streamName: 'a', current: actualVersion, expected: 5n })
       },
     } as unknown as EventStoreDBClient
-    const reads = { read: () => async () => E.right([]), head: () => async () => E.right(toPosition(position(1n))) }
+    const reads = { read: async () => E.right([]), head: async () => E.right(toPosition(position(1n))) }
     const append = createAppends({ calls: callsOn(client), reads, logger: undefined })
-    t.deepEqual(await append('a', 5, [newEvent()])(), E.left({ _tag: 'WrongRevision', stream: 'a', actual }))
+    t.deepEqual(await append('a', 5, [newEvent()]), E.left({ _tag: 'WrongRevision', stream: 'a', actual }))
   }
 })
 
@@ -155,6 +155,6 @@ test('setting the limits of a stream keeps concurrent changes', async (t) => {
 
 test('limits of a stream that changes constantly are refused, not lost', async (t) => {
   const { setMetadata, members } = startLimits(10)
-  t.like(await setMetadata('a', { maxCount: 1 })(), { left: { _tag: 'StoreUnavailable' } })
+  t.like(await setMetadata('a', { maxCount: 1 }), { left: { _tag: 'StoreUnavailable' } })
   t.is(members()['maxCount'], undefined)
 })

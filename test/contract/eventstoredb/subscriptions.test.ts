@@ -3,7 +3,7 @@ import { Readable } from 'node:stream'
 import { setImmediate } from 'node:timers/promises'
 import type { EventStoreDBClient } from '@eventstore/db-client'
 import test from 'ava'
-import * as TE from 'fp-ts/lib/TaskEither.js'
+import * as E from 'fp-ts/lib/Either.js'
 import { BEGINNING } from '../../../application/ports/event-store.ts'
 import { createCallTimeouts, LIMITS } from '../../../infrastructure/eventstoredb/call-timeouts.ts'
 import { createSubscriptions } from '../../../infrastructure/eventstoredb/subscriptions.ts'
@@ -30,7 +30,7 @@ test('at most two subscriptions start at a time; when a start is cancelled, the 
   const subscribe = createSubscriptions({
     connected,
     timeouts: createCallTimeouts(LIMITS),
-    head: () => TE.right(BEGINNING),
+    head: async () => E.right(BEGINNING),
   })
   const first = new AbortController()
   const feeds = Array.from({ length: 5 }, (_, i) => {

@@ -19,21 +19,21 @@ const credentialsAt = (seconds: number) => {
 
 test('a password matches its own argon2id hash and no other [R28 S12]', async (t) => {
   const credentials = credentialsAt(0)
-  const hash = right(await credentials.hashPassword('correct horse 🐎')())
+  const hash = right(await credentials.hashPassword('correct horse 🐎'))
   t.regex(hash, /^\$argon2id\$v=19\$m=19456,t=2,p=1\$/)
-  t.not(right(await credentials.hashPassword('correct horse 🐎')()), hash)
-  t.true(right(await credentials.verifyPassword('correct horse 🐎', O.some(hash))()))
-  t.false(right(await credentials.verifyPassword('correct horse', O.some(hash))()))
-  t.false(right(await credentials.verifyPassword('', O.some(hash))()))
-  t.false(right(await credentials.verifyPassword('correct horse 🐎', O.none)()))
+  t.not(right(await credentials.hashPassword('correct horse 🐎')), hash)
+  t.true(right(await credentials.verifyPassword('correct horse 🐎', O.some(hash))))
+  t.false(right(await credentials.verifyPassword('correct horse', O.some(hash))))
+  t.false(right(await credentials.verifyPassword('', O.some(hash))))
+  t.false(right(await credentials.verifyPassword('correct horse 🐎', O.none)))
 })
 
 test('a hash that an older version made from decomposed accents still matches the same input', async (t) => {
   const decomposed = 'Zoe\u0308 and friends'
   const oldHash = await argon2(decomposed, { memoryCost: 19_456, timeCost: 2, parallelism: 1 })
   const credentials = credentialsAt(0)
-  t.true(right(await credentials.verifyPassword(decomposed, O.some(oldHash))()))
-  t.false(right(await credentials.verifyPassword('Zoë and friends', O.some(oldHash))()), 'that hash has no other form')
+  t.true(right(await credentials.verifyPassword(decomposed, O.some(oldHash))))
+  t.false(right(await credentials.verifyPassword('Zoë and friends', O.some(oldHash))), 'that hash has no other form')
 })
 
 test('a password check takes as many comparisons for an unknown user as for a known one [R28]', async (t) => {
@@ -41,7 +41,7 @@ test('a password check takes as many comparisons for an unknown user as for a kn
     const forms: Array<string> = []
     const verifyHash = (_: string, form: string) => Promise.resolve(forms.push(form) > 0 && form === 'Zoë')
     const credentials = createCredentials({ masterKey, jwtTtlSeconds: 3600, verifyHash })
-    return [right(await credentials.verifyPassword(password, passwordHash)()), forms.length]
+    return [right(await credentials.verifyPassword(password, passwordHash)), forms.length]
   }
   t.deepEqual(await compared('Zoe\u0308', O.some('hash')), [true, 2])
   t.deepEqual(await compared('Zoe\u0308', O.none), [false, 2])
@@ -54,17 +54,17 @@ test('a password over 1024 bytes is never hashed and never matches [S12]', async
   const credentials = credentialsAt(0)
   const longest = '€'.repeat(341)
   const longerInNfc = '\u0958'.repeat(341)
-  t.true(E.isRight(await credentials.hashPassword(longerInNfc)()), 'bytes count as they were sent')
-  const hash = right(await credentials.hashPassword(longest)())
-  t.true(right(await credentials.verifyPassword(longest, O.some(hash))()))
+  t.true(E.isRight(await credentials.hashPassword(longerInNfc)), 'bytes count as they were sent')
+  const hash = right(await credentials.hashPassword(longest))
+  t.true(right(await credentials.verifyPassword(longest, O.some(hash))))
   t.throws(() => credentials.hashPassword(`${longest}ab`), { instanceOf: RangeError })
-  t.false(right(await credentials.verifyPassword(`${longest}ab`, O.some(hash))()))
+  t.false(right(await credentials.verifyPassword(`${longest}ab`, O.some(hash))))
 })
 
 test('a hash is outdated when any parameter is below the current one [S12]', async (t) => {
   const credentials = credentialsAt(0)
   const isOutdated = (parameters: string): boolean => credentials.isOutdated(`$${parameters}$c2FsdHNhbHQ$aGFzaA`)
-  t.false(credentials.isOutdated(right(await credentials.hashPassword('right')())))
+  t.false(credentials.isOutdated(right(await credentials.hashPassword('right'))))
   for (const weak of [
     'argon2id$v=19$m=19455,t=2,p=1',
     'argon2id$v=19$m=65536,t=1,p=1',
@@ -77,22 +77,22 @@ test('a hash is outdated when any parameter is below the current one [S12]', asy
 
 test('all of many concurrent password checks are answered', async (t) => {
   const credentials = credentialsAt(0)
-  const hash = right(await credentials.hashPassword('right')())
+  const hash = right(await credentials.hashPassword('right'))
   const tries = Array.from({ length: 12 }, (_, n) =>
-    credentials.verifyPassword(n % 2 === 0 ? 'right' : 'wrong', O.some(hash))(),
+    credentials.verifyPassword(n % 2 === 0 ? 'right' : 'wrong', O.some(hash)),
   )
-  const broken = credentials.verifyPassword('right', O.some('no hash at all'))()
+  const broken = credentials.verifyPassword('right', O.some('no hash at all'))
   await t.throwsAsync(broken)
   t.deepEqual((await Promise.all(tries)).map(right), Array.from({ length: 12 }, (_, n) => n % 2 === 0))
 })
 
 test('four passwords are hashed at once, a hundred wait, and further ones are refused [S13]', async (t) => {
   const credentials = credentialsAt(0)
-  const tries = Array.from({ length: 120 }, () => credentials.verifyPassword('guess', O.none)())
+  const tries = Array.from({ length: 120 }, () => credentials.verifyPassword('guess', O.none))
   const answers = await Promise.all(tries)
   t.deepEqual(answers.slice(0, 104), Array.from({ length: 104 }, () => E.right(false)))
   t.deepEqual(answers.slice(104), Array.from({ length: 16 }, () => E.left({ _tag: 'TooBusy' })))
-  t.deepEqual(await credentials.verifyPassword('guess', O.none)(), E.right(false), 'a further check is accepted again')
+  t.deepEqual(await credentials.verifyPassword('guess', O.none), E.right(false), 'a further check is accepted again')
 })
 
 test('a token of this service returns its claims until it expires, with five seconds of tolerance [R34]', async (t) => {

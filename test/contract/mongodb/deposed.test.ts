@@ -32,9 +32,9 @@ test('with only a deposed primary, erasures are unknown and sealing fails', asyn
   await double.turn({ turn: 'depose', electionMs: 0 })
   await eventually(() => right(elsewhere.erase(['user-1'])))
   t.true(E.isLeft(await recentlyErased()))
-  t.true(E.isLeft(await keyring.seal('user-1', plainMembers(['Alice again']))()))
+  t.true(E.isLeft(await keyring.seal('user-1', plainMembers(['Alice again']))))
 
   await door.line('open')
   await double.turn({ turn: 'rejoin' })
-  t.deepEqual(await eventually(async () => right(recentlyErased)), ['user-1'])
+  t.deepEqual(await eventually(async () => right(recentlyErased())), ['user-1'])
 })

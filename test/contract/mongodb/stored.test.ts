@@ -155,13 +155,13 @@ test('only one of two concurrent promotions succeeds; an outdated or empty model
   await right(documents.promote(STAGED, MODEL, seen))
   await right(documents.promote(STAGED, MODEL, seen))
   await right(documents.ensure(specs))
-  t.like(await late.promote(STAGED, MODEL, [seen[1], seen[0]])(), { left: { reason: MOVED.reason } })
+  t.like(await late.promote(STAGED, MODEL, [seen[1], seen[0]]), { left: { reason: MOVED.reason } })
   const next = await placesOf(documents)
   const outdated = { ...put('1', 9, { n: 9 }), collection: 'lives-staged' }
   await right(documents.commit(STAGED, [outdated], checkpointAt(positionAt(9))))
   await right(late.discard(STAGED))
   await right(late.ensure(specs))
-  t.like(await documents.promote(STAGED, MODEL, next)(), { left: { reason: MOVED.reason } })
+  t.like(await documents.promote(STAGED, MODEL, next), { left: { reason: MOVED.reason } })
   t.like(await right(createMongoDocuments(connection).get('lives', '1')), { value: { n: 5 } })
 })
 

@@ -13,7 +13,7 @@ const store = await openSqliteEventStore({ file: join(directory, 'log.db') })
 const appendWithoutEnd = async (stream: string): Promise<never> => {
   for (;;) {
     const events = newEvents(2)
-    const appended = await store.append(stream, 'any', events)()
+    const appended = await store.append(stream, 'any', events)
     process.stdout.write(E.isRight(appended) ? `${events.map(({ id }) => id).join(' ')}\n` : 'unavailable\n')
   }
 }

@@ -73,9 +73,9 @@ withLog('a subscription ends with the store', async (t, store) => {
   await store.close()
   const error = await t.throwsAsync(waiting)
   t.like(error?.cause, { _tag: 'StoreUnavailable' })
-  t.like(await store.append('a', 'any', [newEvent()])(), { left: { _tag: 'StoreUnavailable' } })
-  t.like(await store.read('a')(), { left: { _tag: 'StoreUnavailable' } })
-  t.like(await store.head()(), { left: { _tag: 'StoreUnavailable' } })
+  t.like(await store.append('a', 'any', [newEvent()]), { left: { _tag: 'StoreUnavailable' } })
+  t.like(await store.read('a'), { left: { _tag: 'StoreUnavailable' } })
+  t.like(await store.head(), { left: { _tag: 'StoreUnavailable' } })
 })
 
 withLog(

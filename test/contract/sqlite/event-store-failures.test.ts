@@ -36,7 +36,7 @@ test('an append that cannot be written fails as unavailable; reads and later app
   const lock = lockFile(t, file)
   const event = newEvent(2)
   const outcomes: string[] = []
-  const refused = store.append('a', 1, [event])().finally(() => outcomes.push('append'))
+  const refused = store.append('a', 1, [event]).finally(() => outcomes.push('append'))
   t.is((await right(store.read('a'))).length, 2)
   await setImmediate()
   outcomes.push('read')
@@ -56,7 +56,7 @@ test('read models that cannot be written are unavailable, and recover later [F6]
   await right(documents.ensure([{ name: 'lives', indexes: [] }]))
   const lock = lockFile(t, file)
   const position = '00000000000000000001' as Position
-  t.like(await documents.commit(duty('p'), [], checkpointAt(position))(), { left: { _tag: 'DocumentsUnavailable' } })
+  t.like(await documents.commit(duty('p'), [], checkpointAt(position)), { left: { _tag: 'DocumentsUnavailable' } })
   lock.release()
   await right(documents.commit(duty('p'), [], checkpointAt(position)))
   t.is((await right(documents.checkpoint(duty('p')))).position, position)
@@ -75,7 +75,7 @@ test('an impossible commit fails without affecting the other commits of its batc
       duty('p'),
       [{ kind: 'put', collection, id: String(n), document: { n }, position }],
       checkpointAt(position),
-    )()
+    )
   }
   const outcomes = await Promise.allSettled(Array.from({ length: 100 }, (_, n) => commit(n)))
   t.deepEqual(
@@ -87,8 +87,9 @@ test('an impossible commit fails without affecting the other commits of its batc
       (outcome) => outcome.status === 'rejected' || E.isRight(outcome.value as E.Either<unknown, unknown>),
     ),
   )
-  const page = documents.page('lives', { filter: {}, sort: { by: 'n', direction: 'ascending' }, skip: 0, limit: 1000 })
-  t.is((await right(page)).length, 90)
+  const page = () =>
+    documents.page('lives', { filter: {}, sort: { by: 'n', direction: 'ascending' }, skip: 0, limit: 1000 })
+  t.is((await right(page())).length, 90)
 })
 
 /** Linux only: changes a limit of another process. */

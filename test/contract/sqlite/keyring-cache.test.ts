@@ -107,6 +107,6 @@ test('a read-only keyring creates no keys, says so, and opens existing envelopes
     { left: { _tag: 'KeyringUnavailable' } },
     'the refusal is different from an erased key',
   )
-  t.like(await reader.erase(['user-1'])(), { left: { _tag: 'KeyringUnavailable' } })
+  t.like(await reader.erase(['user-1']), { left: { _tag: 'KeyringUnavailable' } })
   t.deepEqual(await openTexts(keyring, envelopes), ['Alice'])
 })

@@ -45,7 +45,7 @@ test('keys and erasures survive a restart, and erased keys leave no byte on the 
     E.left({ _tag: 'KeyErased', key: 'user-1' }),
     E.right('Bob'),
   ])
-  t.deepEqual(await second.seal('user-1', plainMembers(['Alice']))(), E.left({ _tag: 'KeyErased', key: 'user-1' }))
+  t.deepEqual(await second.seal('user-1', plainMembers(['Alice'])), E.left({ _tag: 'KeyErased', key: 'user-1' }))
 })
 
 test('a keyring does not open with another master key', async (t) => {
@@ -106,12 +106,12 @@ test('a read that finishes after the erasure of its key leaves no key in memory'
   const keyring = await openKeyring(storage, randomBytes(32))
   const delayed = Promise.withResolvers<void>()
   answer = () => delayed.promise
-  const sealing = keyring.seal('user-1', plainMembers(['Alice']))()
+  const sealing = keyring.seal('user-1', plainMembers(['Alice']))
   await right(keyring.erase(['user-1']))
   delayed.resolve()
   const sealed = await sealing
   t.deepEqual(await right(keyring.open(sealedMembers(E.isRight(sealed) ? sealed.right : []))), [
     E.left({ _tag: 'KeyErased', key: 'user-1' }),
   ])
-  t.deepEqual(await keyring.seal('user-1', plainMembers(['again']))(), E.left({ _tag: 'KeyErased', key: 'user-1' }))
+  t.deepEqual(await keyring.seal('user-1', plainMembers(['again'])), E.left({ _tag: 'KeyErased', key: 'user-1' }))
 })

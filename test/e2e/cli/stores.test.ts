@@ -218,12 +218,12 @@ test('the other events of a stream with a damaged event are read, and the lost e
   t.like(lost, [{ stream: 'live-1', revision: 2 }])
   let reads = 0
   const unavailable: Pick<EventStore, 'read'> = {
-    read: () => async () => {
+    read: async () => {
       reads += 1
       return E.left({ _tag: 'StoreUnavailable', reason: 'unavailable' })
     },
   }
-  t.deepEqual(await readUndamaged(unavailable, 'live-1')(), E.left({ _tag: 'StoreUnavailable', reason: 'unavailable' }))
+  t.deepEqual(await readUndamaged(unavailable, 'live-1'), E.left({ _tag: 'StoreUnavailable', reason: 'unavailable' }))
   t.is(reads, 1, 'an unavailable store is not read again for each event')
   const exported = await stenolog(path, ['export', '1'])
   t.is(exported.code, 1)

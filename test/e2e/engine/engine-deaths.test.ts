@@ -22,18 +22,18 @@ const open = (options: Options = {}) => {
 test('detection works while the tasks of a dead process are repeated in groups', async (t) => {
   const engine = open()
   t.teardown(engine.close)
-  await engine.load('demo-en')()
+  await engine.load('demo-en')
   const first = engine.pid() ?? 0
   let answered = 0
   const jobs = Array.from({ length: 4 }, async () => {
-    const outcome = await engine.transcribe(slow)()
+    const outcome = await engine.transcribe(slow)
     answered += 1
     return outcome
   })
-  await engine.detectSpeech(new Int16Array(512), null)()
+  await engine.detectSpeech(new Int16Array(512), null)
   process.kill(first, 'SIGSEGV')
   await eventually(() => assert.notEqual(engine.pid() ?? first, first))
-  t.true(E.isRight(await engine.detectSpeech(new Int16Array(512), null)()))
+  t.true(E.isRight(await engine.detectSpeech(new Int16Array(512), null)))
   t.is(answered, 0, 'detection did not wait for any of the jobs')
   t.true((await Promise.all(jobs)).every(E.isRight))
 })
@@ -42,9 +42,9 @@ test('a model with a long measured pass gets a longer time limit, so its process
   const limits = { detect: 30_000, transcribe: SLOW_MS / 5, load: 30_000, unmeasured: SLOW_MS / 5 }
   const engine = open({ limits, measuredPass: () => SLOW_MS * 5 })
   t.teardown(engine.close)
-  await engine.load('demo-en')()
+  await engine.load('demo-en')
   const first = engine.pid()
-  const outcomes = await Promise.all([engine.transcribe(slow)(), engine.transcribe(slow)()])
+  const outcomes = await Promise.all([engine.transcribe(slow), engine.transcribe(slow)])
   t.true(outcomes.every(E.isRight), JSON.stringify(outcomes))
   t.is(engine.pid(), first)
 })
@@ -52,9 +52,9 @@ test('a model with a long measured pass gets a longer time limit, so its process
 test('the engine reports fewer lanes after its process received SIGKILL', async (t) => {
   const engine = open()
   t.teardown(engine.close)
-  await engine.load('demo-en')()
+  await engine.load('demo-en')
   t.is(engine.deviceOf('demo-en').lanes, 2)
   process.kill(engine.pid() ?? 0, 'SIGKILL')
-  t.true(E.isRight(await engine.transcribe(slow)()))
+  t.true(E.isRight(await engine.transcribe(slow)))
   t.is(engine.deviceOf('demo-en').lanes, 1)
 })

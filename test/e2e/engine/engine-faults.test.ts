@@ -11,7 +11,7 @@ import { FREEZES, HANGS, SLOW, SLOW_MS } from '../../support/fixtures/engine/sta
 
 test('jobs in flight when the engine process dies still return their texts [F13]', async (t) => {
   const { engine, logger } = openEngine(t)
-  await engine.load('demo-en')()
+  await engine.load('demo-en')
   const first = engine.pid()
   const jobs = Array.from({ length: 6 }, async (_, index) => transcribe(engine, index % 2 === 0 ? simon : sheep))
   if (first !== undefined) process.kill(first, 'SIGSEGV')
@@ -23,7 +23,7 @@ test('jobs in flight when the engine process dies still return their texts [F13]
 
 test('only the job that kills the process fails [F13]', async (t) => {
   const { engine } = openEngine(t, { fixture: 'crash-on-poison' })
-  await engine.load('demo-en')()
+  await engine.load('demo-en')
   const [before, crashed, after] = await Promise.all([
     transcribe(engine, simon), transcribe(engine, marked(POISON)), transcribe(engine, sheep),
   ])
@@ -50,7 +50,7 @@ for (const [name, mark, reason] of [
       fixture: 'stall',
       limits: { detect: 5000, transcribe: 3000, load: 12_000, unmeasured: 3000 },
     })
-    await engine.load('demo-en')()
+    await engine.load('demo-en')
     const first = engine.pid() ?? 0
     const [before, stalled, after] = await Promise.all([
       transcribe(engine, simon),
@@ -73,7 +73,7 @@ test('the wait for a free thread does not count towards the time limit of a job'
     fixture: 'stall',
     limits: { detect: 5000, transcribe: limit, load: 60_000, unmeasured: limit },
   })
-  await engine.load('demo-en')()
+  await engine.load('demo-en')
   const first = engine.pid()
   const jobs = Array.from({ length: 6 }, async () => transcribe(engine, marked(SLOW)))
   t.deepEqual(new Set((await Promise.all(jobs)).map(textOf)), new Set([SIMON]))
@@ -83,7 +83,7 @@ test('the wait for a free thread does not count towards the time limit of a job'
 test('waiting jobs fail if the engine process never starts, and closing ends the attempts', async (t) => {
   const logger = createRecordingLogger()
   const engine = createSpeechEngine({ models: new Map(), workers: 1, logger, execArgv: ['--no-such-flag'] })
-  const loaded = await engine.load('demo-en')()
+  const loaded = await engine.load('demo-en')
   t.like(loaded, { _tag: 'Left', left: { _tag: 'ModelLoadFailed', model: 'demo-en' } })
   t.regex(E.isLeft(loaded) ? loaded.left.reason : '', /does not start/)
   await engine.close()

@@ -23,7 +23,7 @@ test.after.always(() => sharedEngine.close())
 
 test('the model that ships transcribes synthetic speech through the engine process', async (t) => {
   t.is(sharedEngine.deviceOf('demo-en').lanes, 2)
-  t.deepEqual(await sharedEngine.load('demo-en')(), E.right({ windowSeconds: 10 }))
+  t.deepEqual(await sharedEngine.load('demo-en'), E.right({ windowSeconds: 10 }))
   t.is(textOf(await transcribe(sharedEngine, simon)), SIMON)
   t.is(textOf(await transcribe(sharedEngine, sheep)), SHEEP)
 })
@@ -36,7 +36,7 @@ test('jobs of several sessions do not mix', async (t) => {
 
 test('detection frame by frame, for two sessions in turn, equals detection in the whole audio', async (t) => {
   const detect = async (samples: Int16Array, state: Float32Array | null) => {
-    const outcome = await sharedEngine.detectSpeech(samples, state)()
+    const outcome = await sharedEngine.detectSpeech(samples, state)
     if (E.isLeft(outcome)) throw new Error(outcome.left.reason)
     return outcome.right
   }
@@ -62,12 +62,12 @@ test('detection frame by frame, for two sessions in turn, equals detection in th
   const [state, length] = [speechState, speechState?.length ?? 0]
   const withoutMemory = Float32Array.from({ length }, (_, i) => (i < 256 ? 0 : (state?.[i] ?? 0)))
   t.notDeepEqual((await detect(middle, withoutMemory)).probabilities, (await detect(middle, state)).probabilities)
-  const uneven = await sharedEngine.detectSpeech(new Int16Array(500), null)()
+  const uneven = await sharedEngine.detectSpeech(new Int16Array(500), null)
   t.deepEqual(uneven, E.left({ _tag: 'JobFailed', reason: '500 samples are not a multiple of the frame length 512' }))
 })
 
 test('an invalid job fails, and the job next to it does not', async (t) => {
-  const french = sharedEngine.transcribe({ model: 'demo-en', language: 'fr', samples: simon })
+  const french = () => sharedEngine.transcribe({ model: 'demo-en', language: 'fr', samples: simon })
   const [wrong, right] = await Promise.all([french(), transcribe(sharedEngine, simon)])
   t.deepEqual(wrong, E.left({ _tag: 'JobFailed', reason: 'the model does not know the language fr' }))
   t.is(textOf(right), SIMON)
@@ -76,7 +76,7 @@ test('an invalid job fails, and the job next to it does not', async (t) => {
 test('a cancelled job returns no text, and other jobs return their texts', async (t) => {
   const cancellation = new AbortController()
   const jobs = Array.from({ length: 4 }, () =>
-    sharedEngine.transcribe({ model: 'demo-en', language: 'en', samples: simon }, cancellation.signal)(),
+    sharedEngine.transcribe({ model: 'demo-en', language: 'en', samples: simon }, cancellation.signal),
   )
   const uncancelled = transcribe(sharedEngine, simon)
   cancellation.abort()
@@ -101,7 +101,7 @@ test('a truncated or missing model fails without harm to others, and loads after
 
   for (const model of ['damaged', 'missing', 'unknown']) {
     const [loaded, job, other] = await Promise.all([
-      engine.load(model)(),
+      engine.load(model),
       transcribe(engine, simon, model),
       transcribe(engine, simon),
     ])
@@ -110,13 +110,13 @@ test('a truncated or missing model fails without harm to others, and loads after
     t.is(textOf(other), SIMON)
   }
   await cp(DEMO, directory.path, { recursive: true })
-  t.deepEqual(await engine.load('damaged')(), E.right({ windowSeconds: 10 }))
+  t.deepEqual(await engine.load('damaged'), E.right({ windowSeconds: 10 }))
   t.is(textOf(await transcribe(engine, sheep, 'damaged')), SHEEP)
 })
 
 test('a terminal’s Ctrl-C does not end the engine; closing ends it and its waiting jobs', async (t) => {
   const { engine } = openEngine(t)
-  await engine.load('demo-en')()
+  await engine.load('demo-en')
   const pid = engine.pid() ?? 0
   process.kill(pid, 'SIGINT')
   process.kill(pid, 'SIGTERM')
@@ -133,7 +133,7 @@ test('a terminal’s Ctrl-C does not end the engine; closing ends it and its wai
 
 test('onnxruntime sends no telemetry: the engine process opens no telemetry file', async (t) => {
   const { engine } = openEngine(t)
-  await engine.load('demo-en')()
+  await engine.load('demo-en')
   const folder = `/proc/${engine.pid()}/fd`
   const files = await Promise.all((await readdir(folder)).map((name) => readlink(join(folder, name)).catch(() => '')))
   t.deepEqual(

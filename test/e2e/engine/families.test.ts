@@ -45,7 +45,7 @@ const engineOf = (t: ExecutionContext, models: Readonly<Record<string, string>>,
   const engine = createSpeechEngine({ models: new Map(Object.entries(models)), workers: 1, logger, execArgv })
   t.teardown(engine.close)
   const transcribe = async (model: string, samples: Int16Array, language = 'en') => {
-    const result = await engine.transcribe({ model, language, samples })()
+    const result = await engine.transcribe({ model, language, samples })
     return E.isLeft(result) ? result.left.reason : result.right.segments.map(({ text }) => text.trim()).join('; ')
   }
   return { engine, transcribe }
@@ -54,7 +54,7 @@ const engineOf = (t: ExecutionContext, models: Readonly<Record<string, string>>,
 test('the layout of a folder selects the second family, and the engine runs it', async (t) => {
   const { listed, other } = await install(t)
   const { engine, transcribe } = engineOf(t, { listed, other, 'demo-en': DEMO }, WITH_FAMILY)
-  t.deepEqual(await engine.load('listed')(), E.right({ windowSeconds: 20 }))
+  t.deepEqual(await engine.load('listed'), E.right({ windowSeconds: 20 }))
   t.is(await transcribe('listed', new Int16Array(2 * SAMPLE_RATE)), 'one two')
   t.is(await transcribe('demo-en', readWav('test/support/fixtures/engine/simon.wav')), 'Simon came easily in February.')
   t.is(await transcribe('listed', new Int16Array(3 * SAMPLE_RATE), 'fr'), 'one two three')

@@ -45,7 +45,7 @@ test('a model with its weights in further files gives the same text, and verify 
   await writeFile(join(folder, DATA), (await readFile(join(folder, DATA))).map((byte) => byte ^ 1))
   const verified = await verifyFolder(folder)
   t.like(verified.files.find(({ path }) => path === DATA), { state: 'hash' })
-  const refused = await engine.load('changed')()
+  const refused = await engine.load('changed')
   t.regex(E.isLeft(refused) ? refused.left.reason : '', new RegExp(`^${DATA} differs from the hash`))
 })
 
@@ -53,7 +53,7 @@ test('a model that names the key of the service, or a link to it, is neither loa
   const folder = await modelOfManyFiles(t)
   const { engine } = openEngine(t, { models: new Map([['hostile', folder]]) })
   const reasonOf = async () => {
-    const loaded = await engine.load('hostile')()
+    const loaded = await engine.load('hostile')
     const { files } = await verifyFolder(folder)
     const problem = files.find(({ path }) => path === ENCODER)
     t.is(problem?.state, 'damaged')

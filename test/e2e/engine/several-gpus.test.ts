@@ -49,7 +49,7 @@ const start = async (t: ExecutionContext, vrams: ReadonlyArray<number>) => {
       nextSegment: 1,
       events,
     })
-    const started = pipeline.start()()
+    const started = pipeline.start()
     pipeline.push(simon)
     const finish = async (): Promise<string> => {
       await started
@@ -68,7 +68,7 @@ const pidOf = (engine: SpeechEngine | undefined): number => engine?.pid() ?? ass
 
 test('sessions spread over one engine for each GPU, and a killed engine disturbs only its own sessions', async (t) => {
   const { engines, pool, begin, logger } = await start(t, [8000, 8000, 8000])
-  const loaded = await Promise.all(engines.map((engine) => engine.load('demo-en')()))
+  const loaded = await Promise.all(engines.map((engine) => engine.load('demo-en')))
   t.true(loaded.every(E.isRight))
   const pids = engines.map(pidOf)
   t.is(new Set(pids).size, 3)

@@ -23,14 +23,14 @@ const open = (
       : ['--import', new URL(`../../support/fixtures/engine/${fixture}.ts`, import.meta.url).href]
   const engine = createTranslationEngine({ models: new Map(Object.entries(models)), logger, execArgv })
   t.teardown(engine.close)
-  const translate = (text: string, to = 'fr', model = 'tiny') => engine.translate({ model, text, from: 'en', to })()
+  const translate = (text: string, to = 'fr', model = 'tiny') => engine.translate({ model, text, from: 'en', to })
   return { engine, logger, translate }
 }
 
 test('the first job starts the translation process, with a lower priority than the service', async (t) => {
   const { engine, translate } = open(t)
   t.is(engine.pid(), undefined)
-  t.deepEqual(await engine.load('tiny')(), E.right(undefined))
+  t.deepEqual(await engine.load('tiny'), E.right(undefined))
   const whole = await translate('A winter song. The test')
   const parts = [await translate('A winter song.'), await translate('The test')]
   t.true(parts.every(E.isRight))
@@ -62,7 +62,7 @@ test('a missing, broken or unknown translator fails only its own jobs, and works
   })
   const expected = await translate('the test')
   for (const model of ['damaged', 'missing', 'unknown']) {
-    t.like(await engine.load(model)(), { _tag: 'Left', left: { _tag: 'ModelLoadFailed', model } })
+    t.like(await engine.load(model), { _tag: 'Left', left: { _tag: 'ModelLoadFailed', model } })
     const [failed, other] = await Promise.all([translate('the test', 'fr', model), translate('the test')])
     t.like(failed, { _tag: 'Left', left: { _tag: 'ModelLoadFailed', model } })
     t.deepEqual(other, expected)
@@ -73,7 +73,7 @@ test('a missing, broken or unknown translator fails only its own jobs, and works
 
 test('jobs in flight when the process is killed run again in the next process', async (t) => {
   const { engine, logger, translate } = open(t)
-  await engine.load('tiny')()
+  await engine.load('tiny')
   const expected = await translate('the test')
   const first = engine.pid() ?? 0
   const jobs = Array.from({ length: 8 }, () => translate('the test'))
@@ -87,7 +87,7 @@ test('jobs in flight when the process is killed run again in the next process', 
 
 test('only the job that kills the process fails', async (t) => {
   const { engine, translate } = open(t, { tiny: TINY_MARIAN }, 'crash-on-poison')
-  await engine.load('tiny')()
+  await engine.load('tiny')
   const expected = await translate('the test')
   const [before, crashed, after] = await Promise.all([
     translate('the test'),
@@ -101,7 +101,7 @@ test('only the job that kills the process fails', async (t) => {
 
 test('closing ends the process and its waiting jobs, and later jobs start no process', async (t) => {
   const { engine, translate } = open(t)
-  await engine.load('tiny')()
+  await engine.load('tiny')
   const pid = engine.pid() ?? 0
   const closed = E.left({ _tag: 'JobFailed', reason: 'the engine is closed' })
   const job = translate('the test')

@@ -50,7 +50,7 @@ test.serial('commands never join a cluster as workers, and leave a rebuild to a 
 
   const log = await openLogOf({ dataDirectory: '', stores: cluster.stores })
   t.teardown(log.close)
-  const admission = await log.read('admission')()
+  const admission = await log.read('admission')
   if (admission._tag === 'Left') throw new Error(admission.left.reason)
   const types = admission.right.map(({ type }) => type)
   t.is(types.filter((type) => type === 'WorkerJoined').length, 1)

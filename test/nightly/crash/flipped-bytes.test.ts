@@ -91,7 +91,7 @@ test('reads refuse a row with a flipped byte, and the check names the row [F2]',
       set(flipped(before))
       const verified = await verifyChain(file)
       t.is(E.isLeft(verified) ? Number(verified.left.position) : null, pos, `${column} of position ${pos}`)
-      const read = await reader.read(stream)()
+      const read = await reader.read(stream)
       t.is(E.isLeft(read), isRead === 1, `${column} of ${stream}`)
       set(before)
     }

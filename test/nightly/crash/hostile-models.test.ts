@@ -36,13 +36,13 @@ test('a tokenizer that never ends or cannot be built fails its own model only', 
   const models = new Map([...Object.entries(broken), ['slow', slow], ['demo-en', DEMO]])
   const limits = { detect: 5000, transcribe: 10_000, load: 20_000, unmeasured: 10_000 }
   const { engine } = openEngine(t, { models, limits })
-  for (const name of Object.keys(broken)) t.like(await engine.load(name)(), { _tag: 'Left' }, name)
+  for (const name of Object.keys(broken)) t.like(await engine.load(name), { _tag: 'Left' }, name)
   t.is(textOf(await transcribe(engine, simon)), SIMON)
 
-  t.like(await engine.load('slow')(), { _tag: 'Right' })
+  t.like(await engine.load('slow'), { _tag: 'Right' })
   const vocabulary = { prompt: `${'a'.repeat(64)}!`, hotwords: [] }
   const [stuck, others] = await Promise.all([
-    engine.transcribe({ model: 'slow', language: 'en', samples: simon, vocabulary })(),
+    engine.transcribe({ model: 'slow', language: 'en', samples: simon, vocabulary }),
     transcribe(engine, sheep),
   ])
   t.regex(E.isLeft(stuck) ? stuck.left.reason : '', /took longer than/)

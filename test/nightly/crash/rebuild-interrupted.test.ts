@@ -35,7 +35,7 @@ const fill = async (directory: string): Promise<void> => {
     Array.from({ length: LIVES }, async (_, n) => {
       const about = { liveId: n + 1, userId: 1, at: environment.now() }
       const ended = { type: 'LiveFinished', data: { ...about, reason: 'restart' } }
-      right(await store.append(`live-${n + 1}`, 'no-stream', [event(sealedLive(about)), event(ended)])())
+      right(await store.append(`live-${n + 1}`, 'no-stream', [event(sealedLive(about)), event(ended)]))
     }),
   )
   await store.close()

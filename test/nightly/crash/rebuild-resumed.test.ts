@@ -44,17 +44,17 @@ const counting = (store: EventStore, limit = Infinity, how: 'dropped' | 'ended' 
 const dyingAfter = (steps: number, { store, documents }: RebuildWorld) => {
   const death = new AbortController()
   let remaining = steps
-  const commit: Documents['commit'] = (model, ...rest) => async () => {
-    if (model.projection !== stagedOf(lives).name) return await documents.commit(model, ...rest)()
+  const commit: Documents['commit'] = async (model, ...rest) => {
+    if (model.projection !== stagedOf(lives).name) return await documents.commit(model, ...rest)
     if (remaining === 0) return await new Promise<never>((_resolve, reject) => {
       death.abort()
       reject(new Error('killed'))
     })
     remaining -= 1
-    return await documents.commit(model, ...rest)()
+    return await documents.commit(model, ...rest)
   }
-  const discard: Documents['discard'] = (model) => async () =>
-    death.signal.aborted ? await new Promise<never>(() => undefined) : await documents.discard(model)()
+  const discard: Documents['discard'] = async (model) =>
+    death.signal.aborted ? await new Promise<never>(() => undefined) : await documents.discard(model)
   return { world: { store, documents: { ...documents, commit, discard } }, signal: death.signal }
 }
 
@@ -71,8 +71,8 @@ for (const how of ['dropped', 'ended'] as const)
 test('a fold reports a subscription that ends before the target position', async (t) => {
   const world = await createFilledWorld()
   const { store } = counting(world.store, 2500, 'ended')
-  const stretch = { from: NO_CHECKPOINT, to: right(await world.store.head()()), signal: neverAborted }
-  right(await world.documents.ensure([stagedOf(lives).collection])())
+  const stretch = { from: NO_CHECKPOINT, to: right(await world.store.head()), signal: neverAborted }
+  right(await world.documents.ensure([stagedOf(lives).collection]))
   const error = await t.throwsAsync(foldLog({ store, documents: world.documents }, stagedOf(lives), stretch))
   t.like(error?.cause, { _tag: 'StoreUnavailable' })
 })
@@ -83,11 +83,11 @@ test('a rebuild keeps its progress when any request to the read models times out
   // The timeouts follow a fixed pseudo-random sequence, so they do not depend on the pattern of the steps.
   let state = 17
   const next = (): number => (state = (state * 16_807) % 2_147_483_647)
-  type Request<Args extends ReadonlyArray<unknown>, A> = (...args: Args) => () => Promise<A>
-  const slow = <Args extends ReadonlyArray<unknown>, A>(request: Request<Args, A>) => (...args: Args) => async () => {
-    if (next() % 4 > 0) return await request(...args)()
+  type Request<Args extends ReadonlyArray<unknown>, A> = (...args: Args) => Promise<A>
+  const slow = <Args extends ReadonlyArray<unknown>, A>(request: Request<Args, A>) => async (...args: Args) => {
+    if (next() % 4 > 0) return await request(...args)
     // A write that times out may still have happened.
-    if (next() % 2 === 0) await request(...args)()
+    if (next() % 2 === 0) await request(...args)
     return E.left({ _tag: 'DocumentsUnavailable' as const, reason: 'no answer within 1500 ms' })
   }
   const { ensure, commit, checkpoint, find, get, scan } = world.documents
@@ -107,7 +107,7 @@ test('a rebuild keeps its progress when any request to the read models times out
     code: 'one',
     environment: { monotonic: () => 0, random: () => 0 },
     timers: { after: (_ms, task) => timers.after(0, task) },
-    positionInUse: async () => right(await checkpoint(modelOf(lives))()).position,
+    positionInUse: async () => right(await checkpoint(modelOf(lives))).position,
     exclusively: (run) => run(),
     signal: neverAborted,
     onProgress: () => undefined,
@@ -138,7 +138,7 @@ test('a rebuild resumes after the death of its process, but only with equal code
   const fourth = dyingAfter(2, world)
   t.true(E.isLeft(await rebuild(fourth.world, { signal: fourth.signal })))
   t.is(await findUnfinishedRebuild({ ...halfBuilt, code: 'two' }), 'outdated')
-  t.is(right(await world.documents.checkpoint(modelOf(stagedOf(lives)))()).position, BEGINNING)
+  t.is(right(await world.documents.checkpoint(modelOf(stagedOf(lives)))).position, BEGINNING)
   t.is(await findUnfinishedRebuild({ ...halfBuilt, code: 'one' }), 'none')
 })
 
@@ -149,7 +149,7 @@ test('a rebuild does not resume past the end of a shorter log', async (t) => {
   const older = createMemoryEventStore()
   for (let liveId = 1; liveId <= 3; liveId++) await createLive(older, liveId)
   // A start that finds the log older than the list in use discards this list.
-  right(await world.documents.discard(modelOf(lives))())
+  right(await world.documents.discard(modelOf(lives)))
   t.like(right(await rebuild({ ...world, store: older })), { resumed: false, events: 3 })
   await assertRebuilt(t, { ...world, store: older })
 })
@@ -159,19 +159,19 @@ test('a promotion is not repeated, and an empty collection never replaces the do
   const world = await createFilledWorld()
   // This promotion succeeds but reports a failure.
   let promoted = 0
-  const promote: Documents['promote'] = (from, to) => async () => {
+  const promote: Documents['promote'] = async (from, to) => {
     promoted += 1
-    right(await world.documents.promote(from, to)())
+    right(await world.documents.promote(from, to))
     return E.left({ _tag: 'DocumentsUnavailable', reason: 'no answer' })
   }
   t.like(right(await rebuild({ ...world, documents: { ...world.documents, promote } })), { corrected: 0 })
   t.is(promoted, 1)
   await assertRebuilt(t, world)
   // The collection is renamed but the checkpoint stays, as if the server had died between the two steps.
-  const torn: Documents['promote'] = (from, to) => async () => {
-    right(await world.documents.promote(from, to)())
-    right(await world.documents.ensure([stagedOf(lives).collection])())
-    right(await world.documents.commit(from, [], checkpointAt(right(await world.store.head()())))())
+  const torn: Documents['promote'] = async (from, to) => {
+    right(await world.documents.promote(from, to))
+    right(await world.documents.ensure([stagedOf(lives).collection]))
+    right(await world.documents.commit(from, [], checkpointAt(right(await world.store.head()))))
     return E.left({ _tag: 'DocumentsUnavailable', reason: 'no answer' })
   }
   const outcome = await rebuild({ ...world, documents: { ...world.documents, promote: torn } })
@@ -185,17 +185,17 @@ const OLD_STAGING = { projection: 'lives-rebuild', collection: 'lives-rebuild' }
 test('a half-built read model of an earlier version is discarded', async (t) => {
   const world = await createFilledWorld()
   const old = { name: 'lives-rebuild', indexes: [] }
-  right(await world.documents.ensure([old])())
+  right(await world.documents.ensure([old]))
   const position = '00000000000000000005' as Position
   const change = { kind: 'put', collection: old.name, id: '1', document: { id: 1 }, position } as const
-  right(await world.documents.commit(OLD_STAGING, [change], checkpointAt(change.position))())
+  right(await world.documents.commit(OLD_STAGING, [change], checkpointAt(change.position)))
   t.is(await findUnfinishedRebuild({ ...world, projection: lives, code: 'one' }), 'outdated')
-  t.is(right(await world.documents.checkpoint(OLD_STAGING)()).position, BEGINNING)
+  t.is(right(await world.documents.checkpoint(OLD_STAGING)).position, BEGINNING)
   t.is(await findUnfinishedRebuild({ ...world, projection: lives, code: 'one' }), 'none')
-  right(await world.documents.ensure([old])())
-  right(await world.documents.commit(OLD_STAGING, [change], checkpointAt(change.position))())
+  right(await world.documents.ensure([old]))
+  right(await world.documents.commit(OLD_STAGING, [change], checkpointAt(change.position)))
   t.like(right(await rebuild(world)), { resumed: false, events: EVENTS })
-  t.is(right(await world.documents.checkpoint(OLD_STAGING)()).position, BEGINNING)
+  t.is(right(await world.documents.checkpoint(OLD_STAGING)).position, BEGINNING)
   await assertRebuilt(t, world)
 })
 
@@ -207,7 +207,7 @@ test.serial('a rebuild on MongoDB waits for a killed server and then resumes', a
   const connection = await connectMongo(double.url('test'))
   t.teardown(connection.close)
   const world = { store: (await createFilledWorld()).store, documents: createMongoDocuments(connection) }
-  right(await world.documents.ensure([lives.collection])())
+  right(await world.documents.ensure([lives.collection]))
   let killed: Promise<void> | null = null
   let held = 0
   let [before, progress]: [number, number] = [0, 0]
@@ -232,7 +232,7 @@ test.serial('a rebuild on MongoDB waits for a killed server and then resumes', a
 
 test('a damaged row of the log stops a rebuild, and the current read model stays', async (t) => {
   const world = await createFilledWorld()
-  const row = { stream: 'live-3', position: right(await world.store.read('live-3')())[0]?.position ?? BEGINNING }
+  const row = { stream: 'live-3', position: right(await world.store.read('live-3'))[0]?.position ?? BEGINNING }
   const subscribe: EventStore['subscribe'] = async function* (...args) {
     for await (const message of world.store.subscribe(...args)) {
       if (message.kind === 'event' && message.event.position === row.position)

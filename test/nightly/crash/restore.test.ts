@@ -35,7 +35,7 @@ test('a restore checks the backup first, and erases again the keys that were era
     file,
     masterKey: await loadMasterKey(join(service.dataDirectory, 'master.key')),
   })
-  right(await keyring.erase(['live-1'])())
+  right(await keyring.erase(['live-1']))
   await keyring.close()
   t.true(keysIn(join(backup, 'keyring.sqlite')).includes('live-1'))
 

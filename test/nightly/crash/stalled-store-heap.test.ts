@@ -34,7 +34,7 @@ test('the heap returns to within 5 % after 500 sessions on a stalled store', asy
   const keyring = await openSqliteKeyring({ file: join(path, 'keyring.sqlite'), masterKey: randomBytes(32) })
   // Fills the key cache up to its limit, so it cannot grow later.
   await Promise.all(
-    Array.from({ length: 10_001 }, async (_, n) => keyring.seal(`filler-${n}`, plainMembers(['text']))()),
+    Array.from({ length: 10_001 }, async (_, n) => keyring.seal(`filler-${n}`, plainMembers(['text']))),
   )
   const world = await createStalledWorld(chanceOf(t).random('stall'), { store, keyring })
   t.teardown(async () => {

@@ -29,7 +29,7 @@ for (const { named, mode, device } of FAILURES)
       t.teardown(engine.close)
       const transcribeAll = async () => {
         const outcomes = await Promise.all(
-          clips.map(async (samples) => engine.transcribe({ model: 'tiny', language: 'en', samples })()),
+          clips.map(async (samples) => engine.transcribe({ model: 'tiny', language: 'en', samples })),
         )
         return outcomes.map((outcome) => (E.isRight(outcome) ? outcome.right.segments : outcome.left.reason))
       }
@@ -43,7 +43,7 @@ for (const { named, mode, device } of FAILURES)
     const healthy = start([])
     process.env[TEST_PROVIDER] = 'webgpu'
     const failing = start(['--import', fixture])
-    t.true(E.isRight(await failing.engine.load('tiny')()))
+    t.true(E.isRight(await failing.engine.load('tiny')))
     t.is(failing.engine.deviceOf('tiny').name, 'gpu')
     const pid = failing.engine.pid()
     const expected = await healthy.transcribeAll()

@@ -42,11 +42,11 @@ testWith(SWIFTSHADER, COMPILER)(
     const models = new Map([['tiny', 'test/support/fixtures/engine/tiny-whisper']])
     const engine = createSpeechEngine({ models, workers: 1, logger })
     t.teardown(engine.close)
-    t.true(E.isRight(await engine.load('tiny')()))
+    t.true(E.isRight(await engine.load('tiny')))
     const pid = engine.pid()
 
     const transcribed = async () => {
-      const outcome = await engine.transcribe({ model: 'tiny', language: 'en', samples: simon })()
+      const outcome = await engine.transcribe({ model: 'tiny', language: 'en', samples: simon })
       return E.isRight(outcome) ? outcome.right.segments : outcome.left.reason
     }
     const expected = await transcribed()

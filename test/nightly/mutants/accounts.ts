@@ -133,8 +133,8 @@ export const accountMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'application/tokens/commands/issue-token.ts',
-    before: 'inTurn(`user-${caller.userId}`, issue(deps)(caller, token))',
-    after: 'issue(deps)(caller, token)()',
+    before: 'inTurn(`user-${caller.userId}`, () => issue(deps)(caller, token))',
+    after: 'issue(deps)(caller, token)',
     rows: ['while the read models are current'], test: TOKEN_LIMIT,
   },
   {

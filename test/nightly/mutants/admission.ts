@@ -163,8 +163,8 @@ export const admissionMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'application/lives/commands/create-live.ts',
-    before: 'const recorded = await create.recordLive(liveId)()',
-    after: 'const recorded = await (liveId < 0 ? create.recordLive(liveId) : TE.right(undefined))()',
+    before: 'const recorded = await create.recordLive(liveId)',
+    after: 'const recorded = liveId < 0 ? await create.recordLive(liveId) : E.right(undefined)',
     rows: ['a repeated request finds its session by the key for 24 hours'], test: ONCE,
   },
   {

@@ -126,8 +126,8 @@ export const auditMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'application/audit/check-log.ts',
-    before: 'const head = orThrow(await store.head()())',
-    after: 'const head = E.getOrElse(() => BEGINNING)(await store.head()())',
+    before: 'const head = orThrow(await store.head())',
+    after: 'const head = E.getOrElse(() => BEGINNING)(await store.head())',
     rows: ['an unreadable log is not reported as clean'], test: AUDIT,
   },
   {

@@ -89,8 +89,8 @@ export const directoryMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'projections/once-current.ts',
-    before: 'why === null ? read : TE.left(why)',
-    after: 'read',
+    before: 'why === null ? read() : E.left(why)',
+    after: 'read()',
     rows: ['documents are available once their projection has read the log'], test: ONCE_CURRENT,
   },
   {

@@ -52,8 +52,8 @@ export const liveMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'application/lives/end-and-release.ts',
-    before: 'const released = await releaseLive(deps, liveId, origin)()',
-    after: 'const released = await (liveId < 0 ? releaseLive(deps, liveId, origin) : async () => E.right(undefined))()',
+    before: 'const released = await releaseLive(deps, liveId, origin)',
+    after: 'const released = liveId < 0 ? await releaseLive(deps, liveId, origin) : E.right(undefined)',
     rows: ['finish flushes the audio and ends the session'], test: FINISH_LIVES,
   },
   {

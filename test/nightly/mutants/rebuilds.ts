@@ -54,7 +54,7 @@ export const rebuildMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'projections/rebuild/unfinished-rebuild.ts',
-    before: 'if (orThrow(await olderLogReason(store, reached)()) === null) return {',
+    before: 'if (orThrow(await olderLogReason(store, reached)) === null) return {',
     after: 'return {',
     rows: ['a rebuild does not resume past the end of a shorter log'], test: REBUILD_RESUMED,
   },

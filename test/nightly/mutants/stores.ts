@@ -59,8 +59,8 @@ export const storeMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'application/log/log-duty.ts',
-    before: 'done, token)()',
-    after: 'done)()',
+    before: 'done, token))',
+    after: 'done))',
     rows: ['a frozen holder of a duty cannot move its checkpoint after a takeover'],
     test: 'test/unit/application/log/duties-under-leases.test.ts',
   },

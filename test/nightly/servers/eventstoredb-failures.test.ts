@@ -10,12 +10,12 @@ import { dataOf } from '../../support/events/stored-data.ts'
 /** Sends one call of each kind at the same time. Returns the tags of their results. */
 const everyCall = async (store: EventStore): Promise<ReadonlyArray<string>> => {
   const answers = await Promise.all([
-    store.append('a', 'no-stream', [newEvent()])(),
-    store.append('a', 'any', [newEvent()])(),
-    store.read('a')(),
-    store.head()(),
-    store.setMetadata('a', { maxCount: 9 })(),
-    store.deleteStream('a')(),
+    store.append('a', 'no-stream', [newEvent()]),
+    store.append('a', 'any', [newEvent()]),
+    store.read('a'),
+    store.head(),
+    store.setMetadata('a', { maxCount: 9 }),
+    store.deleteStream('a'),
   ])
   return answers.map(tagOf)
 }
@@ -34,7 +34,7 @@ serialTestOnChosenStores(
     await double.kill()
     t.deepEqual(await everyCall(store), ALL_UNAVAILABLE)
     await double.start()
-    t.is(await eventuallyRight(store.head()), position)
+    t.is(await eventuallyRight(() => store.head()), position)
     t.deepEqual(await numbers(store), [0, 1, 2])
     t.is((await right(store.append('a', 'no-stream', events))).position, position, 'a retry returns the same position')
   },
@@ -47,13 +47,13 @@ serialTestOnChosenStores('a frozen store is unavailable to every call, and its l
   t.deepEqual(await everyCall(store), ALL_UNAVAILABLE)
   t.deepEqual(await everyCall(store), ALL_UNAVAILABLE)
   double.thaw()
-  await eventuallyRight(store.head())
+  await eventuallyRight(() => store.head())
   double.freeze()
   const waiting = everyCall(store)
   await double.kill()
   t.deepEqual(await waiting, ALL_UNAVAILABLE)
   await double.start()
-  await eventuallyRight(store.head())
+  await eventuallyRight(() => store.head())
 })
 
 for (const expected of ['no-stream', 1, 'any'] as const)
@@ -65,8 +65,8 @@ for (const expected of ['no-stream', 1, 'any'] as const)
         if (expected !== 'no-stream') await right(store.append('a', 'no-stream', newEvents(2, 10)))
         const events = newEvents(2)
         await double.inject({ on: 'append', kind, times: 1 })
-        t.is(tagOf(await store.append('a', expected, events)()), 'StoreUnavailable')
-        const first = await eventuallyRight(store.append('a', expected, events))
+        t.is(tagOf(await store.append('a', expected, events)), 'StoreUnavailable')
+        const first = await eventuallyRight(() => store.append('a', expected, events))
         t.deepEqual(await right(store.append('a', expected, events)), first)
         t.deepEqual(await numbers(store), expected === 'no-stream' ? [0, 1] : [10, 11, 0, 1])
       },
@@ -78,10 +78,10 @@ serialTestOnChosenStores(
     const { double, store } = await startEventStore(t)
     const event = newEvent(1)
     await double.inject({ on: 'append', kind: 'unanswered', times: 1 })
-    t.is(tagOf(await store.append('a', 'any', [event])()), 'StoreUnavailable')
+    t.is(tagOf(await store.append('a', 'any', [event])), 'StoreUnavailable')
     await double.kill()
     await double.start()
-    await eventuallyRight(store.append('a', 'any', newEvents(3, 2)))
+    await eventuallyRight(() => store.append('a', 'any', newEvents(3, 2)))
     t.is((await right(store.append('a', 'any', [event]))).revision, 0)
     t.deepEqual(await numbers(store), [1, 2, 3, 4])
   },
@@ -94,11 +94,11 @@ for (const kind of ['wrong', 'hang', 'drop'] as const)
       const { double, store } = await startEventStore(t)
       await right(store.append('a', 'no-stream', [newEvent(7)]))
       await double.inject({ on: 'read', kind, times: 1 })
-      t.is(tagOf(await store.read('a')()), 'StoreUnavailable')
+      t.is(tagOf(await store.read('a')), 'StoreUnavailable')
       await double.inject({ on: 'append', kind, times: 1 })
-      t.is(tagOf(await store.append('b', 'no-stream', [newEvent()])()), 'StoreUnavailable')
+      t.is(tagOf(await store.append('b', 'no-stream', [newEvent()])), 'StoreUnavailable')
       t.deepEqual(
-        await eventuallyRight(store.read('a')).then((events) => events.map((event) => dataOf(event)['n'])),
+        await eventuallyRight(() => store.read('a')).then((events) => events.map((event) => dataOf(event)['n'])),
         [7],
       )
     },
@@ -112,7 +112,7 @@ serialTestOnChosenStores('after six kills under load every append is stored once
     while (!stopping.signal.aborted) {
       const n = written[writer] ?? 0
       const event = newEvent(n)
-      await eventuallyRight(() => store.append(`w${writer}`, n === 0 ? 'no-stream' : n - 1, [event])())
+      await eventuallyRight(() => store.append(`w${writer}`, n === 0 ? 'no-stream' : n - 1, [event]))
       written[writer] = n + 1
     }
   }
@@ -137,8 +137,9 @@ serialTestOnChosenStores('after six kills under load every append is stored once
 
 serialTestOnChosenStores('data that is not JSON or exceeds a megabyte throws a TypeError', async (t) => {
   const { store } = await startEventStore(t)
-  await t.throwsAsync(store.append('a', 'no-stream', [{ ...newEvent(), data: { n: 1n } }]), { instanceOf: TypeError })
-  await t.throwsAsync(store.append('a', 'no-stream', [{ ...newEvent(), data: { n: 'x'.repeat(1024 * 1024) } }]), {
+  await t.throwsAsync(() =>
+    store.append('a', 'no-stream', [{ ...newEvent(), data: { n: 1n } }]), { instanceOf: TypeError })
+  await t.throwsAsync(() => store.append('a', 'no-stream', [{ ...newEvent(), data: { n: 'x'.repeat(1024 * 1024) } }]), {
     instanceOf: TypeError,
   })
   t.deepEqual(await right(store.read('a')), [])

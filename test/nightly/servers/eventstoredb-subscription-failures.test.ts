@@ -52,7 +52,7 @@ for (const [fault, strike] of [
       })
       await strike(double)
       t.is(await consuming, 'StoreUnavailable')
-      await eventuallyRight(store.append('a', 49, newEvents(50, 50)))
+      await eventuallyRight(() => store.append('a', 49, newEvents(50, 50)))
       const rest = await take(store.subscribe(positionOf(taken.at(-1)), ['a'], signal), until(50))
       t.deepEqual(
         [...delivered(taken), ...delivered(rest)],
@@ -88,7 +88,7 @@ serialTestOnChosenStores('a foreign event is reported as damage', async (t) => {
   const { double, store } = await startEventStore(t)
   const client = EventStoreDBClient.connectionString(double.url)
   await client.appendToStream('a', jsonEvent({ type: 'Foreign', data: ['a', 'list'] }))
-  t.like(await store.read('a')(), { left: { _tag: 'LogCorrupted' } })
+  t.like(await store.read('a'), { left: { _tag: 'LogCorrupted' } })
   t.is(await consume(store.subscribe(BEGINNING, ['a'], new AbortController().signal), []), 'LogCorrupted')
 })
 

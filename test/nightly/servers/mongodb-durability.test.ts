@@ -47,7 +47,7 @@ interface World {
   readonly double: MongoDouble
   readonly connection: MongoConnection
   readonly documents: Documents
-  readonly put: (n: number, id?: string) => ReturnType<ReturnType<Documents['commit']>>
+  readonly put: (n: number, id?: string) => ReturnType<Documents['commit']>
 }
 
 /** Returns a function that stores a number in the document with an id. */
@@ -57,7 +57,7 @@ const putVia = (documents: Documents): World['put'] => (n, id = '1') => {
     MODEL,
     [{ kind: 'put', collection: 'lives', id, document, position: positionOf(n) }],
     checkpointAt(positionOf(n)),
-  )()
+  )
 }
 
 /** Starts a replica set. All its members have document 1 with the number 1. */
@@ -139,7 +139,7 @@ test.serial(
     const keyring = await openMongoKeyring(connection, randomBytes(32))
     const slowReads = async (): Promise<void> => {
       await double.inject({ command: 'find', effect: 'hold', times: 1_000_000 })
-      const reads = Array.from({ length: 40 }, () => documents.get('lives', '1')())
+      const reads = Array.from({ length: 40 }, () => documents.get('lives', '1'))
       for (const outcome of await Promise.all(reads)) t.true(E.isLeft(outcome))
       await until(async () => (await double.state()).held, 0)
       await double.heal()
@@ -150,7 +150,7 @@ test.serial(
     await slowReads()
 
     await double.cutOff()
-    const writes = Array.from({ length: 8 }, (_, n) => keyring.seal(`user-${n}`, plainMembers(['Alice']))())
+    const writes = Array.from({ length: 8 }, (_, n) => keyring.seal(`user-${n}`, plainMembers(['Alice'])))
     t.true(E.isLeft(await put(2)))
     for (const outcome of await Promise.all(writes)) t.true(E.isLeft(outcome))
     await until(async () => (await double.state()).waiting, 0)
@@ -164,11 +164,11 @@ test.serial(
 test.serial('creating an index may take longer than other requests', async (t) => {
   const { double, documents } = await openWorld(t)
   await double.inject({ command: 'createIndexes', effect: 'hold', times: 1 })
-  const ensured = documents.ensure([{ ...LIVES, indexes: [['id'], ['userId']] }])()
+  const ensured = documents.ensure([{ ...LIVES, indexes: [['id'], ['userId']] }])
   await until(async () => (await double.state()).held, 1)
   await double.inject({ command: 'find', effect: 'hold', times: 1_000_000 })
   // Each request runs into its timeout.
-  for (let request = 0; request < 4; request += 1) t.true(E.isLeft(await documents.get('lives', '1')()))
+  for (let request = 0; request < 4; request += 1) t.true(E.isLeft(await documents.get('lives', '1')))
   await until(async () => (await double.state()).held, 1)
   await double.heal()
   t.true(E.isRight(await ensured))

@@ -26,7 +26,7 @@ interface World {
   readonly connection: MongoConnection
   readonly documents: Documents
   /** Commits a document whose member `n` is the position, and the checkpoint of the position. */
-  readonly put: (id: string, position: number) => ReturnType<ReturnType<Documents['commit']>>
+  readonly put: (id: string, position: number) => ReturnType<Documents['commit']>
   readonly positions: () => Promise<ReadonlyArray<unknown>>
 }
 
@@ -54,15 +54,15 @@ const openWorld = async (t: ExecutionContext, replicaSet = ''): Promise<World> =
           position: positionOf(position),
         }],
         checkpointAt(positionOf(position)),
-      )(),
+      ),
     positions: async () => {
-      const page = documents.page('lives', {
+      const page = () => documents.page('lives', {
         filter: {},
         sort: { by: 'id', direction: 'ascending' },
         skip: 0,
         limit: 100,
       })
-      return (await right(page)).map((document) => document['n'])
+      return (await right(page())).map((document) => document['n'])
     },
   }
 }
@@ -84,10 +84,10 @@ test.serial('requests to a frozen server fail without waiting for its return [F6
   double.freeze()
   const begin = performance.now()
   const [got, committed, created, erased] = await Promise.all([
-    documents.get('lives', '1')(),
+    documents.get('lives', '1'),
     put('1', 2),
-    keyring.seal('user-2', plainMembers(['Bob']))(),
-    keyring.erase(['user-3'])(),
+    keyring.seal('user-2', plainMembers(['Bob'])),
+    keyring.erase(['user-3']),
   ])
   t.log(`four requests of a frozen server failed after ${Math.round(performance.now() - begin)} ms`)
   assertUnavailable(t, got)
@@ -95,7 +95,7 @@ test.serial('requests to a frozen server fail without waiting for its return [F6
   for (const outcome of [created, erased]) t.like(outcome, { _tag: 'Left', left: { _tag: 'KeyringUnavailable' } })
   // Cached keys still work.
   t.deepEqual(await right(keyring.open(sealedMembers(sealed === undefined ? [] : [sealed]))), [E.right('Alice')])
-  t.true(E.isRight(await keyring.seal('user-1', plainMembers(['again']))()))
+  t.true(E.isRight(await keyring.seal('user-1', plainMembers(['again']))))
   await until(() => connection.unreachable() !== null)
   double.thaw()
   await until(async () => E.isRight(await put('1', 3)))
@@ -110,9 +110,9 @@ test.serial('a read model can be created after its server returns', async (t) =>
   t.teardown(connection.close)
   const documents = createMongoDocuments(connection)
   await double.kill()
-  assertUnavailable(t, await documents.ensure([LIVES])())
+  assertUnavailable(t, await documents.ensure([LIVES]))
   await double.start()
-  await until(async () => E.isRight(await documents.ensure([LIVES])()))
+  await until(async () => E.isRight(await documents.ensure([LIVES])))
 })
 
 const EFFECTS: ReadonlyArray<Fault['effect']> = ['drop-before', 'drop-after', 'hang', 'empty', 'garbled', 'not-primary']

@@ -33,7 +33,7 @@ for (const replicaSet of ['', 'rs0'])
           MODEL,
           [{ kind: 'put', collection: 'lives', id, document, position: positionOf(n) }],
           checkpointAt(positionOf(n)),
-        )()
+        )
       }
       await eventually(async () => {
         if (E.isLeft(await put('old', 1))) throw new Error('the put fails')
@@ -41,8 +41,8 @@ for (const replicaSet of ['', 'rs0'])
 
       await double.inject({ command, effect: 'hang', times: 1_000_000 })
       const unanswered = Array.from({ length: MANY }, async (_, n) => {
-        if (command === 'find') return documents.get('lives', 'old')()
-        if (command === 'findAndModify') return keyring.seal(`user-${n}`, plainMembers(['Alice']))()
+        if (command === 'find') return documents.get('lives', 'old')
+        if (command === 'findAndModify') return keyring.seal(`user-${n}`, plainMembers(['Alice']))
         return put(command === 'insert' ? `new-${n}` : 'old', 2 + n)
       })
       for (const outcome of await Promise.all(unanswered)) t.true(E.isLeft<unknown>(outcome))
@@ -52,7 +52,7 @@ for (const replicaSet of ['', 'rs0'])
       await eventually(async () => {
         const outcomes: ReadonlyArray<E.Either<unknown, unknown>> = [
           await put('old', 100), await put('last', 100),
-          await documents.get('lives', 'old')(), await keyring.seal('last', plainMembers(['Bob']))(),
+          await documents.get('lives', 'old'), await keyring.seal('last', plainMembers(['Bob'])),
         ]
         for (const outcome of outcomes) if (E.isLeft(outcome)) throw new Error(`still ${JSON.stringify(outcome.left)}`)
       })

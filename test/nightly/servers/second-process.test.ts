@@ -47,7 +47,7 @@ const startIn = (t: ExecutionContext, dataDirectory: string, settings: Settings)
 
 const endOf = async (settings: Settings): Promise<string> => {
   const store = await openLogOf({ dataDirectory: '', stores: settings })
-  const head = await store.head()()
+  const head = await store.head()
   await store.close()
   if (head._tag === 'Left') throw new Error(head.left.reason)
   return head.right

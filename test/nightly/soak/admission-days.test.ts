@@ -66,7 +66,7 @@ for (const { open, maxAppendBytes } of LIMITS)
     }
 
     let { actor, environment, join } = await start(measured.store)
-    right(await join()())
+    right(await join())
     let [creates, restarts, refused] = [0, 0, 0]
     while (clock < DAYS * DAY_MS) {
       clock += 10_000
@@ -76,7 +76,7 @@ for (const { open, maxAppendBytes } of LIMITS)
         const [commandId, correlationId] = [environment.newId(), environment.newId()]
         const request = { commandId, userId: 1 + Math.floor(random() * 1e6), vram: VRAM, needs: NEEDS }
         const command = admitCommand({ ...request, instance: environment.instance, at: now() })
-        return actor.send({ command, commandId, correlationId, actor: `user:${request.userId}` })()
+        return actor.send({ command, commandId, correlationId, actor: `user:${request.userId}` })
       }))
       creates += atOnce
       refused += admitted.filter(E.isLeft).length
@@ -88,19 +88,19 @@ for (const { open, maxAppendBytes } of LIMITS)
             commandId: environment.newId(),
             correlationId: environment.newId(),
             actor: `instance:${environment.instance}`,
-          })(),
+          }),
         ),
       )
       await actor.idle()
       if (random() > 0.0005) continue
       ;({ actor, environment, join } = await start(measured.store))
-      right(await join()())
+      right(await join())
       restarts += 1
     }
 
     const reads: Array<number> = []
-    const read: EventStore['read'] = (stream, options) => async () => {
-      const events = await memory.read(stream, options)()
+    const read: EventStore['read'] = async (stream, options) => {
+      const events = await memory.read(stream, options)
       if (stream === 'admission') reads.push(right(events).length)
       return events
     }

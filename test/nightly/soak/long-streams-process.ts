@@ -74,8 +74,8 @@ const restarted = (): WriteDeps & { readonly states: ReturnType<typeof createStr
 
 const metadata = { correlationId: 'seed', causationId: 'seed', actor: 'seed', recordedAt: at }
 const append = async (stream: string, events: ReadonlyArray<Plain>): Promise<void> => {
-  const sealed = right(await sealEvents(keyring, stream)(events)())
-  right(await store.append(stream, 'any', sealed.map((event) => ({ ...event, id: environment.newId(), metadata })))())
+  const sealed = right(await sealEvents(keyring, stream)(events))
+  right(await store.append(stream, 'any', sealed.map((event) => ({ ...event, id: environment.newId(), metadata }))))
 }
 
 const measure = async <Command>({ stream, decider, first, next, command }: Kind<unknown, Command, Plain>) => {
@@ -95,7 +95,7 @@ const measure = async <Command>({ stream, decider, first, next, command }: Kind<
   const timed = async (deps: WriteDeps, id: number, count: number): Promise<number> => {
     const begun = performance.now()
     const origin = { commandId: environment.newId(), correlationId: 'c', actor: 'a' }
-    right(await handleCommand(deps)({ stream: stream(id), decider, command: command(id, count), ...origin })())
+    right(await handleCommand(deps)({ stream: stream(id), decider, command: command(id, count), ...origin }))
     return performance.now() - begun
   }
   const process = restarted()

@@ -81,10 +81,10 @@ test(`the service answers during a rebuild from ${EVENTS} events, and the result
   const documents = await openSqliteDocuments({ file: join(service.dataDirectory, 'documents.sqlite') })
   t.teardown(() => Promise.all([store.close(), documents.close()]))
   const fresh = createMemoryDocuments()
-  right(await fresh.ensure([lives.collection])())
+  right(await fresh.ensure([lives.collection]))
   await foldLog({ store, documents: fresh }, lives, {
     from: NO_CHECKPOINT,
-    to: right(await store.head()()),
+    to: right(await store.head()),
     signal: new AbortController().signal,
   })
   const collection = lives.collection.name

@@ -93,14 +93,14 @@ const digitIn = (samples: Int16Array): number | undefined =>
 const engine: Pick<SpeechEngine, 'load' | 'detectSpeech' | 'transcribe' | 'deviceOf' | 'passTime'> = {
   deviceOf: () => ({ name: 'cpu', lanes: 1 }),
   passTime: () => null,
-  load: () => async () => E.right({ windowSeconds: 30 }),
-  detectSpeech: (samples) => async () => {
+  load: async () => E.right({ windowSeconds: 30 }),
+  detectSpeech: async (samples) => {
     const frame = (index: number): Int16Array => samples.subarray(index * VAD_FRAME, (index + 1) * VAD_FRAME)
     const judge = (_: number, index: number): number => (isLoud(frame(index)) ? 0.95 : 0.05)
     const probabilities = new Float32Array(samples.length / VAD_FRAME).map(judge)
     return E.right({ probabilities, state: null })
   },
-  transcribe: ({ samples }) => async () => {
+  transcribe: async ({ samples }) => {
     const segments = loudIn(samples).flatMap(([from, to]) => {
       const middle = from + TONE_SECONDS * SAMPLE_RATE
       const [high, low] = [digitIn(samples.subarray(from, middle)), digitIn(samples.subarray(middle, to))]

@@ -57,7 +57,7 @@ withBase('a session in two languages is transcribed in both, and each segment na
   t.teardown(engine.close)
   const { finals, failures, events } = collectEvents()
   const pipeline = pipelineOf(engine, events, { model: 'base', language: 'auto' })
-  orThrow(await pipeline.start()())
+  orThrow(await pipeline.start())
   for (const samples of [await recording('quilter.wav'), silence(1.5), await recording('de.wav'), silence(1.5)])
     pipeline.push(samples)
   await pipeline.finish(90_000)

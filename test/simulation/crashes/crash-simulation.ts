@@ -80,9 +80,9 @@ export const createSimulation = (random: () => number, onAppend: (stream: string
     return {
       store: {
         ...store,
-        append: (stream, expected, events) => () => step(store.append(stream, expected, events), true),
-        read: (stream, options) => () => step(store.read(stream, options), false),
-        setMetadata: (stream, metadata) => () => step(store.setMetadata(stream, metadata), true),
+        append: (stream, expected, events) => step(() => store.append(stream, expected, events), true),
+        read: (stream, options) => step(() => store.read(stream, options), false),
+        setMetadata: (stream, metadata) => step(() => store.setMetadata(stream, metadata), true),
       },
       pause: async () => { await step(async () => E.right(undefined), false) },
       died,

@@ -77,7 +77,7 @@ const createWorld = (seed: number) => {
     const admission = await createAdmissionActor(deps).catch(() => null)
     if (admission === null) return await boot(process)
     const side = writeSideOf(deps, admission)
-    const join = joinWorker(
+    const join = () => joinWorker(
       { admission, environment, knowsRestart: () => chance(0.5) },
       { name: 'worker-1', incarnation: environment.instance },
       CAPACITY,
@@ -158,7 +158,7 @@ export const runScenario = async (scenario: Scenario) => {
     const body = requestOf({ model: pick(['m1', 'm2', 'm3', 'm4']) ?? 'm1', listenerToken })
     const caller = callerOf(userId, { maxSessions: MAX_SESSIONS })
     const commandId = `create-${number}`
-    const create = () => request((side) => side.createLive(caller, body, commandId)())
+    const create = () => request((side) => side.createLive(caller, body, commandId))
 
     let answer = await create()
     for (let retry = 0; answer === null && retry < 6 && chance(0.8); retry++) answer = await create()
@@ -177,10 +177,10 @@ export const runScenario = async (scenario: Scenario) => {
   /** Uses the session: sometimes with a sender, sometimes with audio, usually to its end. */
   const use = async (caller: Caller, id: number): Promise<void> => {
     if (chance(0.3)) await request((side) => side.lifecycle.attachSender(id)())
-    if (chance(0.3)) await request((side) => side.lifecycle.startLive(id)())
+    if (chance(0.3)) await request((side) => side.lifecycle.startLive(id))
     if (chance(0.1)) return
-    let finished = await request((side) => side.finishLive(caller, id)())
-    while (finished === null) finished = await request((side) => side.finishLive(caller, id)())
+    let finished = await request((side) => side.finishLive(caller, id))
+    while (finished === null) finished = await request((side) => side.finishLive(caller, id))
     if (!rules.isOver(id)) mistakes.push(`session ${id} was answered as finished but is open`)
   }
 

@@ -143,7 +143,7 @@ test('a last phrase that arrives together with the end of its session is transcr
   const engine = scriptedEngine({ words, hasWordTimes: true })
   const { finals, events } = collectEvents()
   const pipeline = pipelineOf(engine, events, { settings: { ...settings, vad: false } })
-  await pipeline.start()()
+  await pipeline.start()
   for (let at = 0; at < silenceAt; at += 1600) {
     pipeline.push(audio.subarray(at, Math.min(silenceAt, at + 1600)))
     await eventLoopTurns(5)
@@ -162,7 +162,7 @@ test('half a minute of backlog takes at most four passes, and each phrase become
   const engine = scriptedEngine({ words, hasWordTimes: true, delay: () => engineReady.promise })
   const { finals, events } = collectEvents()
   const pipeline = pipelineOf(engine, events, { settings })
-  await pipeline.start()()
+  await pipeline.start()
   pipeline.push(audio)
   engineReady.resolve()
   await pipeline.finish(10_000)
@@ -181,7 +181,7 @@ test('an hour of speech at full speed is transcribed in few passes and bounded j
   const engine = scriptedEngine({ words, windowSeconds: 30, hasWordTimes: true })
   const { finals, failures, events } = collectEvents()
   const pipeline = pipelineOf(engine, events)
-  await pipeline.start()()
+  await pipeline.start()
   for (let at = 0; at < audio.length; at += 160_000) {
     pipeline.push(audio.subarray(at, at + 160_000))
     while (pipeline.backlogSeconds() > 20) await eventLoopTurns(1)

@@ -14,7 +14,7 @@ test('an hour of speech at full speed is transcribed completely, in few passes a
   const engine = scriptedEngine({ words, windowSeconds: 30 })
   const { finals, events } = collectEvents()
   const pipeline = pipelineOf(engine, events)
-  await pipeline.start()()
+  await pipeline.start()
   let highest = 0
   for (let at = 0; at < audio.length; at += 160_000) {
     pipeline.push(audio.subarray(at, at + 160_000))

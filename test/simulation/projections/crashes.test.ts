@@ -47,15 +47,15 @@ const dying = (documents: Documents, deathAt: number) => {
     return answer
   }
   const store = ({ changes }: Commit) =>
-    request(documents.commit({ projection: 'none', collection: null }, changes, NO_CHECKPOINT))
+    request(() => documents.commit({ projection: 'none', collection: null }, changes, NO_CHECKPOINT))
   return {
     died: death.promise,
     documents: {
       ...documents,
-      find: (...args) => () => request(documents.find(...args)),
-      commitAll: (commits) => async () => {
+      find: (...args) => request(() => documents.find(...args)),
+      commitAll: async (commits) => {
         for (const commit of commits) right(await store(commit))
-        return await request(documents.commitAll(commits.map((commit) => ({ ...commit, changes: [] }))))
+        return await request(() => documents.commitAll(commits.map((commit) => ({ ...commit, changes: [] }))))
       },
     } satisfies Documents as Documents,
   }
@@ -63,10 +63,10 @@ const dying = (documents: Documents, deathAt: number) => {
 
 test('after crashes at any requests, all lists equal a fold of the log', async (t) => {
   const log = await createLog()
-  const to = right(await log.head()())
+  const to = right(await log.head())
   const { signal } = new AbortController()
   const folded = createMemoryDocuments()
-  right(await folded.ensure(allProjections.map(({ collection }) => collection))())
+  right(await folded.ensure(allProjections.map(({ collection }) => collection)))
   for (const projection of allProjections)
     await foldLog({ store: log, documents: folded }, projection, { from: NO_CHECKPOINT, to, signal })
 
@@ -96,7 +96,7 @@ test('after crashes at any requests, all lists equal a fold of the log', async (
         const collection = projection.collection.name
         for await (const difference of differencesOf({ documents, collection }, { documents: folded, collection }))
           assert.fail(`${projection.name} ${JSON.stringify(difference)}`)
-        assert.equal(right(await documents.checkpoint(modelOf(projection))()).position, to)
+        assert.equal(right(await documents.checkpoint(modelOf(projection))).position, to)
       }
     }),
     { numRuns: 10 },

@@ -70,7 +70,7 @@ test('two versions project in parallel, even during a rebuild and after one vers
   t.true(E.isRight(await rebuilt))
   await oldProcess.stop()
   await advance(11, newProcess)
-  t.like(right(await world.documents.get('lives-2', '11')()), { value: { shape: 2 } })
+  t.like(right(await world.documents.get('lives-2', '11')), { value: { shape: 2 } })
   await newProcess.projector.caughtUp()
   const restarted = world.start('old again', { ownProjections: [lives] })
   await restarted.projector.caughtUp()
@@ -92,7 +92,7 @@ test('a process without projections waits for the progress of the others', async
   const next = await advanceLive(world.store, 2)
   await watcher.projector.whenProjected(SESSION_LISTS, next)
   t.is(watcher.projector.timeouts(), 1)
-  t.true(right(await world.documents.find('lives', ['2'])()).has('2'))
+  t.true(right(await world.documents.find('lives', ['2'])).has('2'))
   await runner.stop()
 })
 
@@ -104,7 +104,7 @@ test('a frozen holder writes no checkpoint after a takeover, and its late docume
   const position = await advanceLive(world.store, 1)
   await b.projector.whenProjected(SESSION_LISTS, position)
   t.is(world.leases.holderOf(LEASE), 'b')
-  const lateCommit = world.documents.commit(
+  const lateCommit = () => world.documents.commit(
     modelOf(lives),
     [],
     { position: '9'.repeat(20) as Position, last: null },
@@ -135,9 +135,9 @@ const checked = (positionsOf: () => ReadonlyMap<string, Position>) => (documents
       `token ${token} wrote after ${tokens.get(whose.projection)}`,
     )
     tokens.set(whose.projection, token)
-    const checkpointed = right(await documents.checkpoint(whose)()).position
+    const checkpointed = right(await documents.checkpoint(whose)).position
     const stored = new Map(
-      right(await documents.scan('lives', null, 1000)()).map(({ id, position }) => [id, position]),
+      right(await documents.scan('lives', null, 1000)).map(({ id, position }) => [id, position]),
     )
     for (const [id, position] of positionsOf())
       if (position <= checkpointed)
@@ -189,7 +189,7 @@ test('with random kills, freezes and late writes the read models equal the fold 
       const append = async (liveId: number): Promise<Position> => {
         const position = await advanceLive(world.store, liveId)
         // Events after the third change no document.
-        const { length } = right(await world.store.read(`live-${liveId}`)())
+        const { length } = right(await world.store.read(`live-${liveId}`))
         if (length <= 3) newest.set(String(liveId), position)
         return position
       }

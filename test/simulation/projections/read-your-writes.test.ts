@@ -46,14 +46,14 @@ test('on the embedded stores each of 1000 reads sees the write before it [R15]',
 
   const metadata = { correlationId: 'c', causationId: 'c', actor: 'service', recordedAt: environment.now() }
   for (let liveId = 1; liveId <= 1000; liveId++) {
-    const sealed = right(await sealEvents(keyring, `live-${liveId}`)([liveCreated({ liveId })])())
+    const sealed = right(await sealEvents(keyring, `live-${liveId}`)([liveCreated({ liveId })]))
     const events = sealed.map((event) => ({ ...event, id: environment.newId(), metadata }))
-    const { position } = right(await store.append(`live-${liveId}`, 'no-stream', events)())
+    const { position } = right(await store.append(`live-${liveId}`, 'no-stream', events))
     await projector.whenProjected(SESSION_LISTS, position)
-    if (O.isNone(right(await documents.get('lives', String(liveId))()))) t.fail(`session ${liveId} was not found`)
+    if (O.isNone(right(await documents.get('lives', String(liveId))))) t.fail(`session ${liveId} was not found`)
   }
   t.is(projector.timeouts(), 0)
   t.deepEqual(logger.lines, [])
-  const counts = right(await documents.get('live-counts', '3')())
+  const counts = right(await documents.get('live-counts', '3'))
   t.is(O.isSome(counts) && Array.isArray(counts.value['pending']) ? counts.value['pending'].length : 0, 1000)
 })

@@ -20,11 +20,11 @@ const startWithLostDocument = async (t: Parameters<typeof createProjectorProcess
   for (let liveId = 2; liveId <= 30; liveId++) position = await advanceLive(world.store, liveId)
   await holder.projector.whenProjected(SESSION_LISTS, position)
   // `whenProjected` times out on a busy machine.
-  await eventually(async () => assert.ok(O.isSome(right(await world.documents.get('lives', '30')()))))
+  await eventually(async () => assert.ok(O.isSome(right(await world.documents.get('lives', '30')))))
   const loss = { kind: 'remove', collection: 'lives', id: '7', position } as const
   const { documents, leases } = world
-  const checkpoint = right(await documents.checkpoint(modelOf(lives))())
-  right(await documents.commit(modelOf(lives), [loss], checkpoint, leases.tokenOf(leaseOf(lives)))())
+  const checkpoint = right(await documents.checkpoint(modelOf(lives)))
+  right(await documents.commit(modelOf(lives), [loss], checkpoint, leases.tokenOf(leaseOf(lives))))
   return { world, holder }
 }
 

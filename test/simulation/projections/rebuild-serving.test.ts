@@ -77,15 +77,14 @@ test('events written during the comparison are in the new documents and count as
   const documents: Documents = {
     ...inner,
     scan:
-      (collection, ...rest) =>
-      async () => {
+      async (collection, ...rest) => {
         if (!hasWritten) {
           hasWritten = true
           const data = { liveId: 1, userId: 2, at: environment.now() }
-          right(await store.append('live-1', 0, [newEvent({ type: 'LiveStarted', data })])())
+          right(await store.append('live-1', 0, [newEvent({ type: 'LiveStarted', data })]))
           await projector.whenProjected(SESSION_LISTS, await createLives(store, 100, 3))
         }
-        return await inner.scan(collection, ...rest)()
+        return await inner.scan(collection, ...rest)
       },
   }
   const { projector } = serve(t, store, documents)
@@ -103,9 +102,8 @@ test('a rebuild waits for unavailable documents, the old read model serves, and 
   const documents: Documents = {
     ...inner,
     commit:
-      (model, ...rest) =>
-      async () =>
-        isUnavailable && model.projection === 'lives-staged' ? unavailable() : inner.commit(model, ...rest)(),
+      async (model, ...rest) =>
+        isUnavailable && model.projection === 'lives-staged' ? unavailable() : inner.commit(model, ...rest),
   }
   const { projector, logger } = serve(t, store, documents)
   await projector.whenProjected(SESSION_LISTS, await createLives(store, 1, 10))
@@ -151,16 +149,16 @@ test('a projection that stopped at a damaged document continues after a rebuild'
       if (isDamaged && collection === 'lives' && ids.includes('1')) throw new Error('the document is damaged')
       return inner.find(collection, ids)
     },
-    promote: (from, to) => async () => {
+    promote: async (from, to) => {
       isDamaged = false
-      return await inner.promote(from, to)()
+      return await inner.promote(from, to)
     },
   }
   const { projector } = serve(t, store, documents)
   await projector.whenProjected(SESSION_LISTS, await createLives(store, 1, 2))
   isDamaged = true
   const data = { liveId: 1, userId: 2, at: environment.now() }
-  const { position } = right(await store.append('live-1', 0, [newEvent({ type: 'LiveStarted', data })])())
+  const { position } = right(await store.append('live-1', 0, [newEvent({ type: 'LiveStarted', data })]))
   const livesLag = () => projector.lag().find(({ projection }) => projection === 'lives')
   await eventually(() => assert.match(livesLag()?.error ?? '', /damaged/))
   t.like(right(await projector.rebuild('lives', () => undefined)), { corrected: null })

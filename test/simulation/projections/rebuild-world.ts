@@ -30,7 +30,7 @@ export const createLives = async (store: EventStore, from: number, count: number
       const liveId = from + n
       const data = { liveId, userId: 1 + (liveId % 3), at: environment.now() }
       const ended = liveId % 2 === 0 ? [newEvent({ type: 'LiveFinished', data: { ...data, reason: 'restart' } })] : []
-      return right(await store.append(`live-${liveId}`, 'no-stream', [newEvent(sealedLive(data)), ...ended])())
+      return right(await store.append(`live-${liveId}`, 'no-stream', [newEvent(sealedLive(data)), ...ended]))
         .position
     }),
   )
@@ -62,11 +62,11 @@ export const serve = (t: ExecutionContext, store: EventStore, documents: Documen
 /** Compares every read model with a new fold of the log. */
 export const differences = async (store: EventStore, documents: Documents): Promise<ReadonlyArray<string>> => {
   const found: Array<string> = []
-  const to = right(await store.head()())
+  const to = right(await store.head())
   for (const projection of allProjections) {
     const fresh = createMemoryDocuments()
     const { name: collection } = projection.collection
-    right(await fresh.ensure([projection.collection])())
+    right(await fresh.ensure([projection.collection]))
     await foldLog({ store, documents: fresh }, projection, {
       from: NO_CHECKPOINT,
       to,
@@ -80,4 +80,4 @@ export const differences = async (store: EventStore, documents: Documents): Prom
 
 /** Reads the newest sessions of user 1. */
 export const page = (documents: Documents, limit: number) =>
-  documents.page('lives', { filter: { userId: 1 }, sort: { by: 'id', direction: 'descending' }, skip: 0, limit })()
+  documents.page('lives', { filter: { userId: 1 }, sort: { by: 'id', direction: 'descending' }, skip: 0, limit })

@@ -40,7 +40,7 @@ export const createSimulatedLifecycle = ({ log, store, admission, onEnd }: Lifec
   }
 
   const lifecycleOf = (worker: { readonly name: string; readonly incarnation: string }): LiveLifecycle => {
-    const write = (term: number, act: () => void) => async () => {
+    const write = async (term: number, act: () => void) => {
       await turn()
       if (store.isUnavailable) return UNAVAILABLE
       if (store.fence > term) return E.left({ _tag: 'Superseded' } as const)
@@ -48,8 +48,8 @@ export const createSimulatedLifecycle = ({ log, store, admission, onEnd }: Lifec
       return E.right(undefined)
     }
     return {
-      resolveToken: () => () => Promise.reject(new Error('the simulation has no tokens')),
-      admitSender: (liveId) => async () => {
+      resolveToken: () => Promise.reject(new Error('the simulation has no tokens')),
+      admitSender: async (liveId) => {
         await turn()
         if (store.isUnavailable) return UNAVAILABLE
         if (store.status === 'finished') return E.left({ _tag: 'LiveOver' } as const)
@@ -60,7 +60,7 @@ export const createSimulatedLifecycle = ({ log, store, admission, onEnd }: Lifec
           point: resumePoint(),
           recordAfterMs: RECORD_AFTER_MS,
           record: async () => {
-            const written = await write(term, () => { store.epoch += 1 })()
+            const written = await write(term, () => { store.epoch += 1 })
             return written._tag === 'Left' ? written : E.right(store.epoch)
           },
           live: {
@@ -78,12 +78,12 @@ export const createSimulatedLifecycle = ({ log, store, admission, onEnd }: Lifec
           },
         })
       },
-      detachSender: (_, { term }) => write(term, () => undefined),
+      detachSender: (_, { term }) => () => write(term, () => undefined),
       startLive: (_, term) => write(term, () => { store.status = 'active' }),
       startSource: () => () => Promise.reject(new Error('the simulation has no sources')),
-      changeVocabulary: (_, { term }) => write(term, () => undefined),
+      changeVocabulary: (_, { term }) => () => write(term, () => undefined),
       recordSegment: (segment) => write(segment.term ?? 1, () => void log.push(segment)),
-      storedFinals: () => async () => {
+      storedFinals: async () => {
         let isRead = false
         return E.right({
           wanted: () => true,

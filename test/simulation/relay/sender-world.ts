@@ -108,7 +108,7 @@ export const createSenderWorld = ({
         timers,
         logger,
       }),
-      takeOver: (_, term) => async () => {
+      takeOver: async (_, term) => {
         if (store.isUnavailable) return UNAVAILABLE
         if (store.fence > term) return E.left({ _tag: 'Superseded' })
         store.fence = term

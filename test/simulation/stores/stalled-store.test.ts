@@ -24,19 +24,18 @@ for (const appendTime of ['never', 'at once', 'later'] as const)
     const shared = stores()
     let isStalled = true
     const writes: Array<() => Promise<unknown>> = []
-    const append: EventStore['append'] = (stream, expected, events) => async () => {
-      const write = shared.store.append(stream, expected, events)
+    const append: EventStore['append'] = async (stream, expected, events) => {
+      const write = () => shared.store.append(stream, expected, events)
       if (!isStalled || events[0]?.type !== 'SenderAttached') return await write()
       if (appendTime === 'at once') await write()
       writes.push(write)
       return { _tag: 'Left', left: { _tag: 'StoreUnavailable', reason: 'stalled' } }
     }
-    const read: EventStore['read'] = (stream, options) => async () =>
-      isStalled && writes.length > 0
+    const read: EventStore['read'] = async (stream, options) => isStalled && writes.length > 0
         ? { _tag: 'Left', left: { _tag: 'StoreUnavailable', reason: 'stalled' } }
-        : await shared.store.read(stream, options)()
+        : await shared.store.read(stream, options)
     const { side, attach } = await startWorker(t, { ...shared, store: { ...shared.store, append, read } })
-    const { id } = right(await side.createLive(me, requestOf())())
+    const { id } = right(await side.createLive(me, requestOf()))
     const sender = await attach(id)
     sender.configure({})
     t.is(sender.audio(AUDIO), 'ok')
@@ -55,17 +54,15 @@ test('a finish during a store outage ends the session once the store is availabl
   const timers = createManualTimers()
   let isUnavailable = false
   const append: EventStore['append'] =
-    (...args) =>
-    async () =>
-      isUnavailable
+    async (...args) => isUnavailable
         ? { _tag: 'Left', left: { _tag: 'StoreUnavailable', reason: 'simulated' } }
-        : await shared.store.append(...args)()
+        : await shared.store.append(...args)
   const { side, attach, sessions, bus, pipelines, admission } = await startWorker(t, {
     ...shared,
     timers,
     store: { ...shared.store, append },
   })
-  const { id } = right(await side.createLive(me, requestOf())())
+  const { id } = right(await side.createLive(me, requestOf()))
   const signals: Array<string> = []
   bus.subscribe(id, ({ kind }) => signals.push(kind))
   const sender = await attach(id)
@@ -74,7 +71,7 @@ test('a finish during a store outage ends the session once the store is availabl
   await eventually(() => assert.equal(pipelines.of(id).samples(), AUDIO.length))
   isUnavailable = true
   let answer: unknown
-  void finishLive(side.deps)(me, id)().then((result) => { answer = result })
+  void finishLive(side.deps)(me, id).then((result) => { answer = result })
   await eventually(() => {
     timers.advance(500)
     assert.ok(answer !== undefined)
@@ -87,7 +84,7 @@ test('a finish during a store outage ends the session once the store is availabl
     assert.deepEqual(admission.state().open, [])
   })
   t.is((await typesOf(shared, `live-${id}`)).at(-1), 'LiveFinished')
-  t.is(right(await shared.store.read(`live-${id}`)()).at(-1)?.metadata.actor, 'user:1')
+  t.is(right(await shared.store.read(`live-${id}`)).at(-1)?.metadata.actor, 'user:1')
   await eventually(() => {
     timers.advance(1000)
     assert.equal(sessions.count(), 0)

@@ -32,12 +32,11 @@ const UNKNOWN = ['StoreUnavailable', 'Contended', 'Superseded']
 const counting = ({ store, keyring }: Stores) => {
   let busy = 0
   const counted =
-    <Args extends ReadonlyArray<unknown>, A>(call: (...args: Args) => () => Promise<A>) =>
-    (...args: Args) =>
-    async (): Promise<A> => {
+    <Args extends ReadonlyArray<unknown>, A>(call: (...args: Args) => Promise<A>) =>
+    async (...args: Args): Promise<A> => {
       busy += 1
       try {
-        return await call(...args)()
+        return await call(...args)
       } finally {
         busy -= 1
       }
@@ -58,11 +57,11 @@ const stalling = (store: EventStore, timers: Timers, random: () => number, isSta
   const wait = (ms: number): Promise<void> => new Promise((resolve) => { timers.after(ms, resolve) })
   return {
     ...store,
-    append: (...args) => async () => {
-      if (!isStalled()) return await store.append(...args)()
+    append: async (...args) => {
+      if (!isStalled()) return await store.append(...args)
       const delay = 500 + random() * 2500
       const isAppended = random() > 0.1
-      const appended = isAppended ? wait(delay).then(() => store.append(...args)()) : null
+      const appended = isAppended ? wait(delay).then(() => store.append(...args)) : null
       const kind = random()
       if (appended !== null && delay < ANSWER_MS && kind > 0.5) return await appended
       await wait(kind > 0.4 ? ANSWER_MS : random() * 100)
@@ -133,19 +132,19 @@ export const createStalledWorld = async (random: () => number, stores: Stores) =
    * (accepts no audio) or doubled (exists twice).
    */
   const round = async (name: string, sessions: number) => {
-    const from = right(await real.head()())
+    const from = right(await real.head())
     const [ended, senders] = [new Set<number>(), new Map<number, Awaited<ReturnType<typeof worker.attach>>>()]
     const unsubscribes: Array<() => void> = []
     const session = async (number: number): Promise<void> => {
       await after(20_000)
-      const createdLive = await retry(side.createLive(owner, requestOf(), `${name}-${number}`))
+      const createdLive = await retry(() => side.createLive(owner, requestOf(), `${name}-${number}`))
       assert.ok(E.isRight(createdLive), 'a create was refused')
       const { id } = createdLive.right
       unsubscribes.push(bus.subscribe(id, ({ kind }) => { if (kind === 'ended') ended.add(id) }))
       if (chance(0.1)) return
-      const first = await live.attachSender(id)()
+      const first = await live.attachSender(id)
       if (E.isLeft(first) && chance(0.3)) return
-      const attached = E.isRight(first) ? first : await retry(live.attachSender(id))
+      const attached = E.isRight(first) ? first : await retry(() => live.attachSender(id))
       assert.ok(E.isRight(attached), `session ${id} is locked: ${E.isLeft(attached) ? attached.left._tag : ''}`)
       senders.set(id, attached.right)
       attached.right.configure({})
@@ -154,9 +153,9 @@ export const createStalledWorld = async (random: () => number, stores: Stores) =
       await after(5000)
       const end = random()
       if (end < 0.25) attached.right.finish()
-      else if (end < 0.5) await side.finishLive(owner, id)()
+      else if (end < 0.5) await side.finishLive(owner, id)
       else if (end < 0.7) attached.right.lost()
-      else if (end < 0.8) await retry(side.finishLive(owner, id))
+      else if (end < 0.8) await retry(() => side.finishLive(owner, id))
     }
     let done = 0
     const failures: Array<unknown> = []
@@ -176,7 +175,7 @@ export const createStalledWorld = async (random: () => number, stores: Stores) =
     let open = 0
     for (const data of created) {
       const id = Number(data['liveId'])
-      const { state } = right(await loadLive(side.deps, id)())
+      const { state } = right(await loadLive(side.deps, id))
       const isOpen = exists(state) && (state.status === 'pending' || state.status === 'active')
       assert.equal(reserved.includes(id), isOpen, `session ${id} is ${state.status}`)
       const finals = log.filter(({ stream, type }) => stream === `segments-${id}` && type === 'SegmentFinalised')
@@ -191,7 +190,7 @@ export const createStalledWorld = async (random: () => number, stores: Stores) =
       const difference = `the log and the worker differ about the sender of session ${id}`
       assert.equal(isSenderInLog, live.runs.hasSender(id), difference)
       if (sender !== undefined) assert.equal(sender.audio(AUDIO), 'ok', `session ${id} accepts no audio`)
-      else right(await live.attachSender(id)())
+      else right(await live.attachSender(id))
     }
     assert.equal(reserved.length, open)
     assert.equal(live.count(), open, 'ended sessions are forgotten')
@@ -206,7 +205,7 @@ export const createStalledWorld = async (random: () => number, stores: Stores) =
     endAll: async (): Promise<void> => {
       const open = admission.state().open.map(({ liveId }) => liveId)
       let isDone = false
-      void Promise.all(open.map((id) => side.finishLive(owner, id)())).finally(() => { isDone = true })
+      void Promise.all(open.map((id) => side.finishLive(owner, id))).finally(() => { isDone = true })
       await drive(() => isDone)
       await recover()
       const forgotten = timers.monotonic() + REMEMBERED_MS

@@ -40,16 +40,16 @@ test('a change of users and tokens in one process is known in the other, also in
   for (let maxSessions = 1; maxSessions <= ROUNDS; maxSessions++)
     await measure(
       async () =>
-        right(await a.changes.changeUser({ ...callerOf(9), permissions: ['admin'] }, userId, { maxSessions })()),
-      async () => right(await b.changes.whoAmI(callerOf(userId))()).maxSessions === maxSessions,
+        right(await a.changes.changeUser({ ...callerOf(9), permissions: ['admin'] }, userId, { maxSessions })),
+      async () => right(await b.changes.whoAmI(callerOf(userId))).maxSessions === maxSessions,
     )
   const {
     secret,
     token: { id },
-  } = right(await a.tokens.issueToken(callerOf(userId), { name: 'key', expiresAt: null })())
-  const knows = async () => O.isSome(right(await b.authenticateKey(secret)()))
+  } = right(await a.tokens.issueToken(callerOf(userId), { name: 'key', expiresAt: null }))
+  const knows = async () => O.isSome(right(await b.authenticateKey(secret)))
   await measure(async () => undefined, knows)
-  await measure(async () => right(await a.tokens.revokeToken(callerOf(userId), id)()), async () => !(await knows()))
+  await measure(async () => right(await a.tokens.revokeToken(callerOf(userId), id)), async () => !(await knows()))
   t.log(`known in the other process after ${describe(delays)}`)
   t.is(delays.length, ROUNDS + 3)
 })
@@ -57,7 +57,7 @@ test('a change of users and tokens in one process is known in the other, also in
 test('a process whose lists another process updates shows the writes of both processes', async (t) => {
   const { a, b } = await startTwo(t)
   const names = async ({ users }: typeof a) =>
-    right(await users.listUsers({ skip: 0, limit: 100 })()).items.map(({ username }) => username)
+    right(await users.listUsers({ skip: 0, limit: 100 })).items.map(({ username }) => username)
   const delays: Array<number> = []
   for (let n = 1; n <= ROUNDS / 2; n++) {
     await b.register(`of b ${n}`)

@@ -101,7 +101,7 @@ export const createSimulatedWorkers = (seed: number) => {
   }
 
   const send = (by: Running, command: AdmissionCommand): void =>
-    inBackground(by.worker.admission.send({ command, commandId: v7(), correlationId: 'c', actor: 'service' })())
+    inBackground(by.worker.admission.send({ command, commandId: v7(), correlationId: 'c', actor: 'service' }))
 
   const speak = ({ worker }: Running): void => {
     const isRunning = (candidate: ScriptedPipeline) => !candidate.isAborted() && candidate.finishes.length === 0
@@ -113,14 +113,14 @@ export const createSimulatedWorkers = (seed: number) => {
   }
 
   const talk = async (by: Running, liveId: number): Promise<void> => {
-    const attached = await by.worker.sessions.attachSender(liveId)()
+    const attached = await by.worker.sessions.attachSender(liveId)
     if (E.isLeft(attached)) return
     attached.right.configure({})
     attached.right.audio(AUDIO)
     if (chance(0.5)) attached.right.closed('sender_closed')
   }
 
-  const finish = (by: Running, liveId: number): void => inBackground(by.worker.side.finishLive(owner, liveId)())
+  const finish = (by: Running, liveId: number): void => inBackground(by.worker.side.finishLive(owner, liveId))
   const reconcilers = new Map<Running, ReturnType<typeof createReconciler>>()
   const reconcile = (by: Running): void => {
     const reconciler = reconcilers.get(by) ?? createReconciler(by.worker.side.deps)
@@ -132,10 +132,10 @@ export const createSimulatedWorkers = (seed: number) => {
     const { worker: apiWorker } = await api
     const urlSource = { audioFormat: 'hls', audioUrl: 'http://h/a', autoStart: true } as const
     const request = requestOf({ model: pick(['m1', 'm2', 'm3']) ?? 'm1', ...(chance(0.7) ? urlSource : {}) })
-    inBackground((chance(0.5) ? by.worker : apiWorker).side.createLive(owner, request)())
+    inBackground((chance(0.5) ? by.worker : apiWorker).side.createLive(owner, request))
   }
   const finishByApi = async (liveId: number): Promise<void> =>
-    inBackground((await api).worker.side.finishLive(owner, liveId)())
+    inBackground((await api).worker.side.finishLive(owner, liveId))
   const restart = ({ process, name }: Running): void => {
     // The restart is already running: only one process may have a name.
     if (process.isDead()) return

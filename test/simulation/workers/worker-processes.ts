@@ -66,9 +66,8 @@ export const createWorkerProcesses = (random: () => number, onAppend: (stream: s
               ),
           })
       })
-    const append: EventStore['append'] = (...args) => () =>
-      step(async () => {
-        const write = store.append(...args)
+    const append: EventStore['append'] = (...args) => step(async () => {
+        const write = () => store.append(...args)
         const chance = random()
         if (chance < faults.late) {
           lateAppends.push(write)
@@ -82,8 +81,8 @@ export const createWorkerProcesses = (random: () => number, onAppend: (stream: s
       store: {
         ...store,
         append,
-        read: (...args) => () => step(store.read(...args)),
-        setMetadata: (...args) => () => step(store.setMetadata(...args)),
+        read: (...args) => step(() => store.read(...args)),
+        setMetadata: (...args) => step(() => store.setMetadata(...args)),
         subscribe: async function* (...args): AsyncGenerator<SubscriptionMessage, void> {
           for await (const message of store.subscribe(...args)) {
             await step(async () => undefined)

@@ -101,7 +101,8 @@ export const createWorker = async (options: WorkerOptions) => {
     logger,
     onLost: () => rejoining?.left(),
   })
-  const join = joinWorker({ admission, environment, knowsRestart: options.knowsRestart ?? (() => true) }, self, vram)
+  const join = () =>
+    joinWorker({ admission, environment, knowsRestart: options.knowsRestart ?? (() => true) }, self, vram)
   return {
     side: { ...side, deps: { ...deps, endByWorker: sessions.endByWorker } },
     admission, bus, logger: recorded, pipelines, pullers, sessions, running, join, drain,
@@ -116,7 +117,7 @@ export const createWorker = async (options: WorkerOptions) => {
       await sessions.close()
     },
     attach: async (liveId: number) => {
-      const attached = await sessions.attachSender(liveId)()
+      const attached = await sessions.attachSender(liveId)
       if (E.isLeft(attached)) throw new Error(attached.left._tag)
       return attached.right
     },

@@ -18,8 +18,8 @@ export const createTestCredentials = (): TestCredentials => {
   const verifications: Array<O.Option<string>> = []
   return {
     verifications,
-    hashPassword: (password) => async () => E.right(hashOf(password.normalize('NFC'))),
-    verifyPassword: (password, passwordHash) => async () => {
+    hashPassword: async (password) => E.right(hashOf(password.normalize('NFC'))),
+    verifyPassword: async (password, passwordHash) => {
       verifications.push(passwordHash)
       const hashes = [password.normalize('NFC'), password].map(hashOf)
       return E.right(O.isSome(passwordHash) && hashes.includes(passwordHash.value.replace('old ', '')))

@@ -1,7 +1,6 @@
 import type { EventStore } from '../../../application/ports/event-store.ts'
 import type { Keyring } from '../../../application/ports/keyring.ts'
 
-type Task<A> = () => Promise<A>
 
 interface DyingProcess {
   readonly store: EventStore
@@ -25,7 +24,7 @@ export const createDyingProcess = (
     death.resolve('died')
     return new Promise<never>(() => undefined)
   }
-  const write = <A>(task: Task<A>): Task<A> => async () => {
+  const write = async <A>(task: () => Promise<A>): Promise<A> => {
     const number = writes++
     if (number > last || (number === last && when === 'before')) return await die()
     const answer = await task()
@@ -34,11 +33,11 @@ export const createDyingProcess = (
   return {
     store: {
       ...store,
-      append: (...args) => write(store.append(...args)),
-      deleteStream: (stream) => write(store.deleteStream(stream)),
-      setMetadata: (...args) => write(store.setMetadata(...args)),
+      append: (...args) => write(() => store.append(...args)),
+      deleteStream: (stream) => write(() => store.deleteStream(stream)),
+      setMetadata: (...args) => write(() => store.setMetadata(...args)),
     },
-    keyring: { ...keyring, erase: (keys) => write(keyring.erase(keys)) },
+    keyring: { ...keyring, erase: (keys) => write(() => keyring.erase(keys)) },
     outlive: async (work) => await Promise.race([work, death.promise]),
   }
 }

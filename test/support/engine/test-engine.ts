@@ -41,7 +41,7 @@ export const openEngine = (t: ExecutionContext, { models, fixture, limits }: Eng
 }
 
 export const transcribe = (engine: SpeechEngine, samples: Int16Array, model = 'demo-en') =>
-  engine.transcribe({ model, language: 'en', samples })()
+  engine.transcribe({ model, language: 'en', samples })
 
 /** Returns the text of a hypothesis, or the error as JSON. */
 export const textOf = (outcome: E.Either<unknown, Hypothesis>): string =>

@@ -23,7 +23,7 @@ export const sealText = (
   keyring: Pick<Keyring, 'seal'>,
   key: string,
   text = 'a text',
-): Promise<Either<unknown, ReadonlyArray<Envelope>>> => keyring.seal(key, plainMembers([text]))()
+): Promise<Either<unknown, ReadonlyArray<Envelope>>> => keyring.seal(key, plainMembers([text]))
 
 /** Opens envelopes. Returns the texts in order; null for an envelope that does not open. */
 export const openTexts = async (

@@ -37,12 +37,12 @@ export const addOpenSessions = async (
       model: { id: 1, name: 'demo-en', vram }, senderToken: v7(), senderTokenHash: v7(), listenerToken: v7(),
       listenerTokenHash: v7(),
     })
-    const sealed = right(await sealEvents(keyring, liveStream(liveId))([created])())
-    right(await store.append(liveStream(liveId), 'no-stream', sealed.map((one) => ({ ...one, id: v7(), metadata })))())
+    const sealed = right(await sealEvents(keyring, liveStream(liveId))([created]))
+    right(await store.append(liveStream(liveId), 'no-stream', sealed.map((one) => ({ ...one, id: v7(), metadata }))))
   }
   for (let from = first; from < first + count; from += ADMISSIONS_AT_ONCE) {
     const ids = Array.from({ length: Math.min(ADMISSIONS_AT_ONCE, first + count - from) }, (_, index) => from + index)
-    right(await store.append(ADMISSION_STREAM, 'any', ids.map(admitted))())
+    right(await store.append(ADMISSION_STREAM, 'any', ids.map(admitted)))
     await Promise.all(ids.map(create))
   }
   await store.close()

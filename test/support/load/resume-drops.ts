@@ -60,7 +60,7 @@ const createClient = (url: string) => {
  */
 export const dropAndResume = async (t: ExecutionContext, store: EventStore, drops: number): Promise<void> => {
   const side = await createWriteSide({ store })
-  const { id } = right(await side.createLive(callerOf(1), requestOf({ translations: ['es'] }))())
+  const { id } = right(await side.createLive(callerOf(1), requestOf({ translations: ['es'] })))
   const { recordSegment, storedFinals } = side.lifecycle
   // Few finals stay in memory, so listeners often get some finals from the store and some from memory.
   const options = { recordSegment, storedFinals, keptFinals: 4 }

@@ -174,7 +174,7 @@ const admissionOf = eventReader([
 /** Reads the admission state from the log. */
 const admissionIn = async (data: ServiceData): Promise<AdmissionState> => {
   const log = await openLogOf(data)
-  const stored = right(await log.read(ADMISSION_STREAM)())
+  const stored = right(await log.read(ADMISSION_STREAM))
   await log.close()
   return stored.flatMap((event) => admissionOf(event) ?? []).reduce(evolve, initialState)
 }

@@ -84,7 +84,7 @@ export const streamAudio = async (options: {
       drained: () => {},
     },
   })
-  const started = await pipeline.start()()
+  const started = await pipeline.start()
   if (E.isLeft(started)) failures.push(started.left)
   for (let start = 0; start < options.audio.length; start += options.chunk) {
     pipeline.push(options.audio.subarray(start, start + options.chunk))

@@ -31,7 +31,7 @@ export const newEvent = ({ type, data }: { readonly type: string; readonly data:
 /** Appends the next event of a session: created, then started, then finished, then attached senders. */
 export const advanceLive = async (store: EventStore, liveId: number): Promise<Position> => {
   const stream = `live-${liveId}`
-  const { length } = right(await store.read(stream)())
+  const { length } = right(await store.read(stream))
   const about = { liveId, userId: 1 + (liveId % 3), at: environment.now() }
   const lifecycle = [
     sealedLive(about),
@@ -39,7 +39,7 @@ export const advanceLive = async (store: EventStore, liveId: number): Promise<Po
     { type: 'LiveFinished', data: { ...about, reason: 'restart' } },
   ]
   const next = lifecycle[length] ?? { type: 'SenderAttached', data: { ...about, epoch: length, instance: 'i' } }
-  return right(await store.append(stream, length === 0 ? 'no-stream' : length - 1, [newEvent(next)])()).position
+  return right(await store.append(stream, length === 0 ? 'no-stream' : length - 1, [newEvent(next)])).position
 }
 
 /** Holds the requests of a process to its stores, as if the process were frozen. */
@@ -48,10 +48,10 @@ const createGate = () => {
   let open: (() => void) | null = null
   return {
     /** Waits before the request and before the answer, because a process may freeze after a write took effect. */
-    passing: <Args extends ReadonlyArray<unknown>, A>(request: (...args: Args) => () => Promise<A>) =>
-      (...args: Args) => async (): Promise<A> => {
+    passing: <Args extends ReadonlyArray<unknown>, A>(request: (...args: Args) => Promise<A>) =>
+      async (...args: Args): Promise<A> => {
         await opened
-        const answer = await request(...args)()
+        const answer = await request(...args)
         await opened
         return answer
       },
@@ -71,13 +71,13 @@ type Gate = ReturnType<typeof createGate>
 
 /** Commits as on a server: first the documents of all commits, then the checkpoints in another request. */
 const inTwoRequests = (documents: Documents, { passing, through }: Gate): Documents => {
-  const commitAll: Documents['commitAll'] = (commits) => async () => {
+  const commitAll: Documents['commitAll'] = async (commits) => {
     await through()
     for (const { changes } of commits)
-      right(await documents.commit({ projection: 'none', collection: null }, changes, NO_CHECKPOINT)())
+      right(await documents.commit({ projection: 'none', collection: null }, changes, NO_CHECKPOINT))
     await setImmediate()
     await through()
-    return await documents.commitAll(commits.map((commit) => ({ ...commit, changes: [] })))()
+    return await documents.commitAll(commits.map((commit) => ({ ...commit, changes: [] })))
   }
   return {
     ...documents,
@@ -89,8 +89,8 @@ const inTwoRequests = (documents: Documents, { passing, through }: Gate): Docume
     promote: passing(documents.promote),
     discard: passing(documents.discard),
     commitAll,
-    commit: (whose, changes, checkpoint, token = 0) => async () => {
-      const [outcome] = await commitAll([{ whose, changes, checkpoint, token }])()
+    commit: async (whose, changes, checkpoint, token = 0) => {
+      const [outcome] = await commitAll([{ whose, changes, checkpoint, token }])
       return outcome ?? E.right(undefined)
     },
   }
@@ -185,12 +185,12 @@ export const createProjectorProcesses = (
   }
   const differences = async (): Promise<ReadonlyArray<string>> => {
     const found: Array<string> = []
-    const to = right(await store.head()())
+    const to = right(await store.head())
     for (const projection of projections) {
       const fresh = createMemoryDocuments()
       const { name: collection } = projection.collection
-      right(await fresh.ensure([projection.collection])())
-      right(await documents.ensure([projection.collection])())
+      right(await fresh.ensure([projection.collection]))
+      right(await documents.ensure([projection.collection]))
       const { signal } = new AbortController()
       await foldLog({ store, documents: fresh }, projection, { from: NO_CHECKPOINT, to, signal })
       const sides = [{ documents, collection }, { documents: fresh, collection }] as const

@@ -28,7 +28,7 @@ const metadata = { correlationId: 'c', causationId: 'c', actor: 'service', recor
 export const createLive = async (store: EventStore, liveId: number): Promise<Position> => {
   const { type, data } = sealedLive({ liveId, userId: 1, at: environment.now() })
   const event: NewEvent = { id: environment.newId(), type, data: { ...data }, metadata }
-  return right(await store.append(`live-${liveId}`, 'no-stream', [event])()).position
+  return right(await store.append(`live-${liveId}`, 'no-stream', [event])).position
 }
 
 export interface RebuildWorld {
@@ -40,8 +40,8 @@ export interface RebuildWorld {
 export const createFilledWorld = async (documents = createMemoryDocuments()): Promise<RebuildWorld> => {
   const store = createMemoryEventStore()
   for (let liveId = 1; liveId <= EVENTS; liveId++) await createLive(store, liveId)
-  right(await documents.ensure([lives.collection])())
-  const to = right(await store.head()())
+  right(await documents.ensure([lives.collection]))
+  const to = right(await store.head())
   await foldLog({ store, documents }, lives, { from: NO_CHECKPOINT, to, signal: neverAborted })
   return { store, documents }
 }
@@ -60,7 +60,7 @@ export const rebuild = (
     code,
     environment: { monotonic: () => 0, random: () => 0 },
     timers,
-    positionInUse: async () => right(await documents.checkpoint(modelOf(lives))()).position,
+    positionInUse: async () => right(await documents.checkpoint(modelOf(lives))).position,
     exclusively: (run) => run(),
     signal,
     onProgress,
@@ -69,14 +69,14 @@ export const rebuild = (
 /** Checks that the read model equals the log and that nothing is left of a rebuild. */
 export const assertRebuilt = async (t: ExecutionContext, { store, documents }: RebuildWorld): Promise<void> => {
   const fresh = createMemoryDocuments()
-  right(await fresh.ensure([lives.collection])())
-  const head = right(await store.head()())
+  right(await fresh.ensure([lives.collection]))
+  const head = right(await store.head())
   await foldLog({ store, documents: fresh }, lives, { from: NO_CHECKPOINT, to: head, signal: neverAborted })
   const found: Array<string> = []
   const [actual, expected] = [documents, fresh].map((side) => ({ documents: side, collection: 'lives' }))
   assert.ok(actual !== undefined && expected !== undefined)
   for await (const { id, kind } of differencesOf(actual, expected)) found.push(`${id} ${kind}`)
   t.deepEqual(found, [])
-  t.is(right(await documents.checkpoint(modelOf(lives))()).position, right(await store.head()()))
-  t.is(right(await documents.checkpoint(modelOf(stagedOf(lives)))()).position, BEGINNING)
+  t.is(right(await documents.checkpoint(modelOf(lives))).position, right(await store.head()))
+  t.is(right(await documents.checkpoint(modelOf(stagedOf(lives)))).position, BEGINNING)
 }

@@ -26,7 +26,7 @@ export const documentsOf = async (
 ): Promise<Readonly<Record<string, Document>>> => {
   const found: Record<string, Document> = {}
   for (const id of new Set(events.flatMap(projection.touches))) {
-    const document = right(await documents.get(projection.collection.name, id)())
+    const document = right(await documents.get(projection.collection.name, id))
     if (O.isSome(document)) found[id] = withoutPosition(document.value)
   }
   return found
@@ -39,7 +39,7 @@ export const projectEvents = async (
   events: ReadonlyArray<StoredEvent>,
 ): Promise<void> => {
   const changes = right(await changesOf(documents, projection, events))
-  right(await documents.commit(modelOf(projection), changes, checkpointAt(events.at(-1)?.position ?? BEGINNING))())
+  right(await documents.commit(modelOf(projection), changes, checkpointAt(events.at(-1)?.position ?? BEGINNING)))
 }
 
 /**
@@ -58,7 +58,7 @@ export const specifyProjection = (t: ExecutionContext, projection: Projection) =
       ]
       for (const [name, batches] of deliveries) {
         const documents = createMemoryDocuments()
-        right(await documents.ensure([projection.collection])())
+        right(await documents.ensure([projection.collection]))
         for (const batch of batches) await projectEvents(documents, projection, batch)
         t.deepEqual(await documentsOf(documents, projection, events), expected, name)
       }

@@ -7,10 +7,10 @@ export const throughCommit = (
   commit: (one: Commit) => Promise<Either<DocumentsUnavailable, void>>,
 ): Documents => ({
   ...documents,
-  commit: (whose, changes, checkpoint, token = 0) => () => commit({ whose, changes, checkpoint, token }),
-  commitAll: (commits) => () => Promise.all(commits.map(commit)),
+  commit: (whose, changes, checkpoint, token = 0) => commit({ whose, changes, checkpoint, token }),
+  commitAll: (commits) => Promise.all(commits.map(commit)),
 })
 
 /** Makes one commit as it is. */
 export const committed = (documents: Documents, { whose, changes, checkpoint, token }: Commit) =>
-  documents.commit(whose, changes, checkpoint, token)()
+  documents.commit(whose, changes, checkpoint, token)

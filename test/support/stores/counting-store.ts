@@ -4,8 +4,8 @@ import type { EventStore } from '../../../application/ports/event-store.ts'
 /** Wraps a store and counts the events that it returns. */
 export const countReads = (store: EventStore) => {
   let events = 0
-  const read: EventStore['read'] = (stream, options) => async () => {
-    const found = await store.read(stream, options)()
+  const read: EventStore['read'] = async (stream, options) => {
+    const found = await store.read(stream, options)
     if (E.isRight(found)) events += found.right.length
     return found
   }

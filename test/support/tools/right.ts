@@ -1,5 +1,4 @@
 import * as E from 'fp-ts/lib/Either.js'
-import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
 
 /** Returns the right value; throws when the result is a left. */
 export const right = <A>(result: E.Either<unknown, A>): A => {
@@ -8,4 +7,4 @@ export const right = <A>(result: E.Either<unknown, A>): A => {
 }
 
 /** Runs a task and returns its right value; rejects when the result is a left. */
-export const rightOf = async <A>(task: TaskEither<unknown, A>): Promise<A> => right(await task())
+export const rightOf = async <A>(result: Promise<E.Either<unknown, A>>): Promise<A> => right(await result)

@@ -62,7 +62,7 @@ export const startSessions = (
     await sessions.close()
   })
   const attach = async (liveId: number): Promise<SenderSession> => {
-    const attached = await sessions.attachSender(liveId)()
+    const attached = await sessions.attachSender(liveId)
     if (E.isLeft(attached)) throw new Error(attached.left._tag)
     return attached.right
   }

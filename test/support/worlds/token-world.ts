@@ -73,7 +73,7 @@ export const startTokenWorld = async (t: ExecutionContext, stores: Stores = {}) 
   t.teardown(() => { stop.abort() })
   const { credentials, documents, projector, logger, directory: users } = world
   const write = { store, keyring, environment, timers, states: world.write.states }
-  const following = { store, from: right(await store.head()()), logger, environment, timers, signal: stop.signal }
+  const following = { store, from: right(await store.head()), logger, environment, timers, signal: stop.signal }
   const findByPrefix = tokenIdByPrefix({ documents, whyBehind: () => null })
   const directory = startTokenDirectory({ ...following, tokenIdByPrefix: findByPrefix })
   const ownedTokens = tokenIdsOf({ documents })
@@ -100,7 +100,7 @@ export const startTokenWorld = async (t: ExecutionContext, stores: Stores = {}) 
     },
     /** Creates a user and returns its id. */
     register: async (username: string): Promise<number> =>
-      right(await world.users.registerUser({ ...ada, username }, 'setup')()).id,
+      right(await world.users.registerUser({ ...ada, username }, 'setup')).id,
     stop: async () => {
       await uses.settled()
       stop.abort()

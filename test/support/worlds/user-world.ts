@@ -58,7 +58,7 @@ export const startUserWorld = async (t: ExecutionContext, stores: UserStores = {
   const projector = startProjector({
     store, documents, projections: allProjections, leases, code: 'test', logger, environment, timers, signal,
   })
-  const from = right(await store.head()())
+  const from = right(await store.head())
   const states = createStreamStates({ store, keyring, environment, timers })
   const directory = startUserDirectory({ states, store, keyring, from, logger, environment, timers, signal })
   const logins = startLoginDirectory({ store, from, logger, environment, timers, signal })
@@ -83,7 +83,7 @@ export const startUserWorld = async (t: ExecutionContext, stores: UserStores = {
     users: {
       registerUser: registerUser(changing),
       isSetUp: isSetUp({ store, log: { hasUnreadable: () => false } }),
-      countAdministrators: countAdministrators(write),
+      countAdministrators: () => countAdministrators(write),
       /** Completes the users with all waits shortened to one turn of the event loop. */
       completeUsers: () => completeUsers({ ...write, timers: immediateTimers, documents, logger, administrators }),
       listUsers: listUsers({ documents, keyring }),

@@ -118,7 +118,7 @@ const inFirstTerm = (lifecycle: LiveLifecycle) => ({
   ...lifecycle,
   /** Admits a sender and records it. Returns its number. */
   attachSender: (liveId: number) => async () => {
-    const admitted = await lifecycle.admitSender(liveId)()
+    const admitted = await lifecycle.admitSender(liveId)
     return E.isLeft(admitted) ? admitted : await admitted.right.record()
   },
   detachSender: (liveId: number, epoch: number) => lifecycle.detachSender(liveId, { term: FIRST_TERM, epoch }),
@@ -130,7 +130,7 @@ const inFirstTerm = (lifecycle: LiveLifecycle) => ({
 
 const noDocuments: Pick<Documents, 'get' | 'page'> = {
   get: () => { throw new Error('the write side has no read model') },
-  page: () => async () => E.right([]),
+  page: async () => E.right([]),
 }
 
 /** Composes the write side of one process in the same way as the service. */
@@ -199,7 +199,7 @@ export const admitCommand = (
 export const setCapacity = async (admission: AdmissionActor, environment: Environment, vram: number): Promise<void> => {
   const joining = { worker: WORKER, incarnation: environment.instance, vram, knowsRestart: true }
   const command = { type: 'Join', ...joining, at: environment.now() } as const
-  right(await admission.send({ command, commandId: environment.newId(), correlationId: 'setup', actor: 'service' })())
+  right(await admission.send({ command, commandId: environment.newId(), correlationId: 'setup', actor: 'service' }))
 }
 
 interface SideOptions extends Partial<WriteSideOptions> {
@@ -214,7 +214,7 @@ export const createWriteSide = async (options: SideOptions = {}) => {
   const documents = createMemoryDocuments()
   const environment = options.environment ?? createTestEnvironment()
   const memory = createMemoryEventStore(options.storeNow ?? (() => Date.parse(environment.now())))
-  right(await documents.ensure(allProjections.map(({ collection }) => collection))())
+  right(await documents.ensure(allProjections.map(({ collection }) => collection)))
   const deps = {
     store: memory as EventStore,
     keyring: createMemoryKeyring(),
@@ -231,7 +231,7 @@ export const createWriteSide = async (options: SideOptions = {}) => {
       const events = memory
         .allEvents()
         .filter(({ stream }) => projection.prefixes.some((prefix) => stream.startsWith(prefix)))
-      const before = right(await documents.checkpoint(modelOf(projection))()).position
+      const before = right(await documents.checkpoint(modelOf(projection))).position
       await projectEvents(
         documents,
         projection,

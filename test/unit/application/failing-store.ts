@@ -10,13 +10,13 @@ const unavailable = E.left({ _tag: 'StoreUnavailable', reason: 'test' } as const
 export const createFailingStore = (store: EventStore, fates: Readonly<Record<string, ReadonlyArray<Fate>>>) => {
   const appendCounts = new Map<string, number>()
   const appends: Array<{ readonly stream: string; readonly ids: ReadonlyArray<string> }> = []
-  const append: EventStore['append'] = (stream, expected, events: ReadonlyArray<NewEvent>) => async () => {
+  const append: EventStore['append'] = async (stream, expected, events: ReadonlyArray<NewEvent>) => {
     appends.push({ stream, ids: events.map(({ id }) => id) })
     const count = appendCounts.get(stream) ?? 0
     appendCounts.set(stream, count + 1)
     const fate = fates[stream]?.[count] ?? 'answered'
     if (fate === 'not-made') return unavailable
-    const appended = await store.append(stream, expected, events)()
+    const appended = await store.append(stream, expected, events)
     return fate === 'lost-answer' ? unavailable : appended
   }
   return {

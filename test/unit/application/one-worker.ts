@@ -50,13 +50,13 @@ export const appendElsewhere = async (
   data: object,
 ): Promise<void> => {
   const metadata = { correlationId: 'c', causationId: v7(), actor: 'tool', recordedAt: createTestEnvironment().now() }
-  const sealed = right(await sealEvents(keyring, stream)([{ type, data }])())
+  const sealed = right(await sealEvents(keyring, stream)([{ type, data }]))
   right(
     await store.append(
       stream,
       'any',
       sealed.map((event) => ({ ...event, id: v7(), metadata })),
-    )(),
+    ),
   )
 }
 
@@ -75,4 +75,4 @@ export const admitted = {
 export const finished = { liveId: 7, userId: 3, at: created({}).at, reason: 'finish_route' }
 
 export const typesOf = async ({ store }: WorkerStores, stream: string): Promise<ReadonlyArray<string>> =>
-  right(await store.read(stream)()).map(({ type }) => type)
+  right(await store.read(stream)).map(({ type }) => type)

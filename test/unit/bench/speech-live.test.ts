@@ -10,10 +10,10 @@ import { DEFAULT_ENGINE_SETTINGS } from '../../../domain/live/settings.ts'
 const engine: SpeechEngine = {
   deviceOf: () => ({ name: 'cpu', lanes: 1 }),
   passTime: () => null,
-  load: () => async () => E.right({ windowSeconds: 30 }),
-  detectSpeech: (samples) => async () =>
+  load: async () => E.right({ windowSeconds: 30 }),
+  detectSpeech: async (samples) =>
     E.right({ probabilities: new Float32Array(samples.length / VAD_FRAME).fill(1), state: new Float32Array(0) }),
-  transcribe: ({ samples }) => async () => {
+  transcribe: async ({ samples }) => {
     const seconds = samples.length / SAMPLE_RATE
     const text = Array.from({ length: Math.floor(seconds) }, (_, i) => ` word${i}`).join('')
     const segments = [{ start: 0, end: seconds, text }]

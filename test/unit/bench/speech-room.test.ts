@@ -33,7 +33,7 @@ test('a long recording is sent to the detector in parts, each with the state aft
   const states: Array<number> = []
   const isLoud = (samples: Int16Array, frame: number): boolean => (samples[frame * VAD_FRAME] ?? 0) > 0
   const detector: Pick<SpeechEngine, 'detectSpeech'> = {
-    detectSpeech: (samples, state) => async () => {
+    detectSpeech: async (samples, state) => {
       const before = state?.[0] ?? 0
       states.push(before)
       const probabilities = Float32Array.from({ length: samples.length / VAD_FRAME }, (_, i) =>

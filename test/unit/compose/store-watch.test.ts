@@ -16,7 +16,7 @@ test('the log tells once when a store is lost, with the cause, and when it is ba
   const watch = monitorStores({
     store: {
       now: () => Date.parse(environment.now()),
-      head: () => async () => {
+      head: async () => {
         checks += 1
         return logProblem === null ? E.right(BEGINNING) : E.left({ _tag: 'StoreUnavailable', reason: logProblem })
       },
@@ -63,7 +63,7 @@ const tellsOfClocks = test.macro(async (t, { isLogEmbedded, mongoSkewMs, told }:
   let [checks, isOff] = [0, true]
   const watch = monitorStores({
     store: {
-      head: () => async () => {
+      head: async () => {
         checks += 1
         return E.right(BEGINNING)
       },

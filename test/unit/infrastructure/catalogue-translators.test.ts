@@ -137,7 +137,7 @@ test('when the list cannot be read completely, nothing new is listed and known m
   const metadata = { correlationId: 'c', causationId: 'c', actor: 'service', recordedAt: createTestEnvironment().now() }
   await store.append('catalogue', 'any', [
     { id: createTestEnvironment().newId(), type: 'InventedLater', data: {}, metadata },
-  ])()
+  ])
   const before = store.allEvents().length
   await cp(TINY_MARIAN, join(modelsDir, 'opus-mt-en-de'), { recursive: true })
   const unknown = await openWith(modelsDir, bundledDir, store)
@@ -152,13 +152,11 @@ test('when the list cannot be read completely, nothing new is listed and known m
   // A corrupted row is skipped, and the other rows are read.
   const damaged = {
     ...store,
-    read:
-      (stream: string, options: Parameters<typeof store.read>[1] = {}) =>
-      async () => {
-        const { from = 0, limit } = options
-        if (limit === 1 && from !== 0) return await store.read(stream, options)()
-        return E.left({ _tag: 'LogCorrupted', reason: 'a flipped bit' } as const)
-      },
+    read: async (stream: string, options: Parameters<typeof store.read>[1] = {}) => {
+      const { from = 0, limit } = options
+      if (limit === 1 && from !== 0) return await store.read(stream, options)
+      return E.left({ _tag: 'LogCorrupted', reason: 'a flipped bit' } as const)
+    },
   }
   const withCorruptedRow = await openWith(modelsDir, bundledDir, damaged)
   t.deepEqual(withCorruptedRow.pairs, pairs)

@@ -131,10 +131,10 @@ test('when two services list models at once, the second continues after the ids 
   let isOvertaken = false
   const slow: typeof store = {
     ...store,
-    append: (stream, expected, events) => async () => {
+    append: async (stream, expected, events) => {
       if (!isOvertaken) await openWith(otherModelsDir, store)
       isOvertaken = true
-      return store.append(stream, expected, events)()
+      return store.append(stream, expected, events)
     },
   }
   const { catalogue } = await openWith(modelsDir, slow)

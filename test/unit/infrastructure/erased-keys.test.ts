@@ -72,7 +72,7 @@ test('a key erased by another process leaves the memory within a second', async 
   reportErasures(E.right(['user-1']))
   await pass(1000)
   t.deepEqual(await right(keyring.open(sealedMembers(alice))), erasedKey('user-1'))
-  t.deepEqual(await keyring.seal('user-1', plainMembers(['again']))(), E.left({ _tag: 'KeyErased', key: 'user-1' }))
+  t.deepEqual(await keyring.seal('user-1', plainMembers(['again'])), E.left({ _tag: 'KeyErased', key: 'user-1' }))
   t.deepEqual(await right(keyring.open(sealedMembers(bob))), [E.right('Bob')])
   await stop()
 })

@@ -55,7 +55,7 @@ test('no step is due before the next detection, and the repeated audio stays sho
         if (step.kind !== 'pass') return
         const { pass } = step
         const job = { model: '', language: 'en', samples: audio.slice(pass.from, pass.to), ...pass }
-        const hypothesis = await engine.transcribe(job)()
+        const hypothesis = await engine.transcribe(job)
         if (E.isLeft(hypothesis)) throw new Error(hypothesis.left._tag)
         policy.applyPass(
           speech.phrases.flatMap(({ regions }) => regions),

@@ -114,7 +114,7 @@ test('two sessions on one engine do not mix', async (t) => {
     halves.map(async (samples, i) => {
       const { finals, events } = collectEvents()
       const pipeline = create({ liveId: i, model: 'scripted', language: 'en', settings, nextSegment: 1, events })
-      await pipeline.start()()
+      await pipeline.start()
       for (let at = 0; at < samples.length; at += 1600) {
         pipeline.push(samples.subarray(at, at + 1600))
         await eventLoopTurns(2)
@@ -134,7 +134,7 @@ test('half a minute of backlog takes at most four passes and continues after its
   const engine = scriptedEngine({ words, delay: () => answer.promise })
   const { finals, events } = collectEvents()
   const pipeline = pipelineOf(engine, events)
-  await pipeline.start()()
+  await pipeline.start()
   pipeline.push(audio)
   answer.resolve()
   await pipeline.finish(10_000)

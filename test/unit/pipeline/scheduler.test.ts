@@ -18,7 +18,7 @@ const heldEngine = (lanes: number) => {
     readonly end: () => void
     readonly crash: () => void
   }> = []
-  const transcribe = (job: TranscribeJob, signal?: AbortSignal) => () =>
+  const transcribe = (job: TranscribeJob, signal?: AbortSignal) =>
     new Promise<E.Either<never, Hypothesis>>((resolve, reject) => {
       const leave = (): void => void running.splice(running.findIndex(({ model }) => model === job.model), 1)
       const end = (): void => {
@@ -85,7 +85,7 @@ test('sessions that only request finals do not block the drafts of others', asyn
   let now = 0
   const engine = {
     ...onCpu(1),
-    transcribe: () => async () => {
+    transcribe: async () => {
       await settled()
       now += 500
       return E.right(SILENCE)
@@ -173,7 +173,7 @@ test('no session starves when all sessions submit jobs at once', async (t) => {
         const turns = maxDelays.map(() => 0)
         const engine = {
           ...onCpu(parallelism),
-          transcribe: () => async () => {
+          transcribe: async () => {
             await settled()
             now += passMs / parallelism
             return E.right(SILENCE)
@@ -210,13 +210,11 @@ test('sessions on a too slow model share the remaining time and do not delay a l
   const clock = (): number => now
   const engine = {
     ...onCpu(1),
-    transcribe:
-      ({ model }: TranscribeJob) =>
-      async () => {
-        await settled()
-        now += model === 'heavy' ? 1500 : 100
-        return E.right(SILENCE)
-      },
+    transcribe: async ({ model }: TranscribeJob) => {
+      await settled()
+      now += model === 'heavy' ? 1500 : 100
+      return E.right(SILENCE)
+    },
   }
   const scheduler = createScheduler(engine, clock)
   const turns = [0, 0, 0, 0, 0, 0]

@@ -35,7 +35,7 @@ test('all words in settled audio are final, and after speech all but the last mo
     const { events, finals } = collectEvents()
     const timers = { timers: [], after: immediateTimers.after }
     const pipeline = pipelineOf(scriptedEngine({ words, hasWordTimes }), events, {}, timers)
-    await pipeline.start()()
+    await pipeline.start()
     let [before, moved] = [0, 0]
     for (let at = 0; at < audio.length; at += 1600) {
       pipeline.push(audio.slice(at, at + 1600))

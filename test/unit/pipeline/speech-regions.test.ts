@@ -26,7 +26,7 @@ const regionsOf = async (engine: SpeechEngine, samples: Int16Array): Promise<Rea
   let vad: VadState = null
   for (let at = 0; at + VAD_FRAME <= samples.length; at += 10 * VAD_FRAME) {
     const whole = Math.floor(Math.min(10 * VAD_FRAME, samples.length - at) / VAD_FRAME) * VAD_FRAME
-    const judged = await engine.detectSpeech(samples.slice(at, at + whole), vad)()
+    const judged = await engine.detectSpeech(samples.slice(at, at + whole), vad)
     if (E.isLeft(judged)) throw new Error(judged.left.reason)
     vad = judged.right.state
     state = foldSpeech(state, judged.right.probabilities, SAMPLE_RATE)

@@ -113,7 +113,7 @@ const transcribeAuto = async (
   })
   const { finals, partials, failures, events } = collectEvents()
   const pipeline = pipelineOf(engine, events, { settings: config, language: 'auto' })
-  await pipeline.start()()
+  await pipeline.start()
   const audio = scriptedAudio(words, 2)
   for (let at = 0; at < audio.length; at += chunk) {
     pipeline.push(audio.subarray(at, at + chunk))
@@ -202,7 +202,7 @@ test('a session with a given language requests no detection and reports no langu
   const engine = scriptedEngine({ words: first })
   const { finals, events } = collectEvents()
   const pipeline = pipelineOf(engine, events, { language: 'en' })
-  await pipeline.start()()
+  await pipeline.start()
   pipeline.push(scriptedAudio(first, 2))
   await pipeline.finish(10_000)
   t.true(engine.jobs.every(({ language, task }) => language === 'en' && task === undefined))
@@ -213,7 +213,7 @@ test('speech for translation is transcribed with the translation task', async (t
   const engine = scriptedEngine({ words: german })
   const { finals, events } = collectEvents()
   const pipeline = pipelineOf(engine, events, { language: 'auto', task: 'translate' })
-  await pipeline.start()()
+  await pipeline.start()
   pipeline.push(scriptedAudio(german, 2))
   await pipeline.finish(10_000)
   t.deepEqual(

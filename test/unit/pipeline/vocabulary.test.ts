@@ -11,7 +11,7 @@ test('every pass gets the vocabulary; a changed vocabulary applies from the next
   const engine = scriptedEngine({ words, hasWordTimes: true })
   const [first, second] = [{ prompt: 'Opening hours.', hotwords: ['noon'] }, { prompt: '', hotwords: ['one'] }]
   const pipeline = pipelineOf(engine, collectEvents().events, { vocabulary: first })
-  await pipeline.start()()
+  await pipeline.start()
   pipeline.push(audio.subarray(0, 32_000))
   await eventLoopTurns(50)
   const before = engine.jobs.length
@@ -25,7 +25,7 @@ test('every pass gets the vocabulary; a changed vocabulary applies from the next
 test('without a vocabulary no pass gets a vocabulary', async (t) => {
   const engine = scriptedEngine({ words })
   const pipeline = pipelineOf(engine, collectEvents().events)
-  await pipeline.start()()
+  await pipeline.start()
   pipeline.push(audio)
   await pipeline.finish(10_000)
   t.true(engine.jobs.length > 0 && engine.jobs.every((job) => !('vocabulary' in job)))

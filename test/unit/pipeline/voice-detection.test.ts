@@ -16,7 +16,7 @@ const frames = new Int16Array(512)
 
 test('a session keeps only the last answer of its detector', async (t) => {
   const answers: Array<WeakRef<object>> = []
-  const detectSpeech: SpeechEngine['detectSpeech'] = () => async () => {
+  const detectSpeech: SpeechEngine['detectSpeech'] = async () => {
     const answer = { probabilities: new Float32Array(1), state: new Float32Array(320) }
     answers.push(new WeakRef(answer.state))
     return E.right(answer)
@@ -33,7 +33,7 @@ test('a session keeps only the last answer of its detector', async (t) => {
 
 test('a cancelled detection and all later ones answer null immediately, without the engine', async (t) => {
   let calls = 0
-  const detectSpeech: SpeechEngine['detectSpeech'] = () => () => {
+  const detectSpeech: SpeechEngine['detectSpeech'] = () => {
     calls += 1
     return new Promise(() => undefined)
   }

@@ -34,7 +34,7 @@ const counted = (inner: EventStore) => {
 
 const started = async (store: EventStore, liveId: number): Promise<Position> => {
   const data = { liveId, userId: 3, at: environment.now() }
-  return right(await store.append(`live-${liveId}`, 0, [newEvent({ type: 'LiveStarted', data })])()).position
+  return right(await store.append(`live-${liveId}`, 0, [newEvent({ type: 'LiveStarted', data })])).position
 }
 
 test('all lists share one read of the log, which writes once for 1,000 events', async (t) => {
@@ -72,10 +72,10 @@ test('while a batch is written, the next one is read and folded, also if it chan
   let commits = 0
   const documents: Documents = {
     ...memory,
-    commitAll: (together) => async () => {
+    commitAll: async (together) => {
       commits += 1
       await writing.promise
-      return await memory.commitAll(together)()
+      return await memory.commitAll(together)
     },
   }
   let read = 0
@@ -94,8 +94,8 @@ test('while a batch is written, the next one is read and folded, also if it chan
   writing.resolve()
   await projector.caughtUp()
   for (const liveId of [1, 500, 1000])
-    t.like(right(await documents.find('lives', [String(liveId)])()).get(String(liveId)), { status: 'active' })
-  t.like(right(await documents.find('live-counts', ['3'])()).get('3'), { pending: [] })
+    t.like(right(await documents.find('lives', [String(liveId)])).get(String(liveId)), { status: 'active' })
+  t.like(right(await documents.find('live-counts', ['3'])).get('3'), { pending: [] })
 })
 
 /** The waits between retries are short, and a writer waits long, because the machine may be busy. */
@@ -184,7 +184,7 @@ test('an outage of the documents is no reason to leave the common read, and name
   const documents: Documents = {
     ...memory,
     commitAll: (together) =>
-      isUnavailable ? async () => together.map(() => E.left(unavailable)) : memory.commitAll(together),
+      isUnavailable ? (async () => together.map(() => E.left(unavailable)))() : memory.commitAll(together),
   }
   const { projector } = start(t, { store, documents })
   await projector.caughtUp()
@@ -223,10 +223,10 @@ test('while lists are first built, they say how far they are, and no write waits
   let commits = 0
   const documents: Documents = {
     ...memory,
-    commitAll: (together) => async () => {
+    commitAll: async (together) => {
       commits += 1
       if (commits > 1) await writing.promise
-      return await memory.commitAll(together)()
+      return await memory.commitAll(together)
     },
   }
   const slow: ReadonlyArray<Projection> = allProjections

@@ -37,11 +37,11 @@ const live = (id: number, count: number, changes: Document = {}): Document => {
 /** The reported differences of these documents, with a checkpoint after the second event. */
 const differencesOf = async (changes: Readonly<Record<string, Document | null>>): Promise<ReadonlyArray<string>> => {
   const documents = createMemoryDocuments()
-  right(await documents.ensure([lives.collection])())
+  right(await documents.ensure([lives.collection]))
   for (const [id, document] of Object.entries({ 1: live(1, 2), 2: live(2, 2), ...changes })) {
     if (document === null) continue
     const put = { kind: 'put', collection: 'lives', id, document, position: document['position'] as Position } as const
-    right(await documents.commit(modelOf(lives), [put], checkpointAt(positionOf(2)))())
+    right(await documents.commit(modelOf(lives), [put], checkpointAt(positionOf(2))))
   }
   const found = await differencesFromLog({ store: logOf(EVENTS), documents, scratch: createMemoryDocuments() }, lives)
   return found.map(({ id, kind }) => `${id} ${kind}`)

@@ -48,7 +48,7 @@ test('whichever events are damaged, the counts of sessions equal the list of ses
     fc.asyncProperty(histories, async (history) => {
       const events = storedEvents(history)
       const documents = createMemoryDocuments()
-      right(await documents.ensure([lives, liveCounts, liveTotals].map(({ collection }) => collection))())
+      right(await documents.ensure([lives, liveCounts, liveTotals].map(({ collection }) => collection)))
       for (const projection of [lives, liveCounts, liveTotals]) await projectEvents(documents, projection, events)
       const listed = Object.values(await documentsOf(documents, lives, events)).map(({ status }) => status)
       const numberOf = (status: string): number => listed.filter((other) => other === status).length

@@ -54,9 +54,9 @@ interface Sample {
 const startWith = async (samples: ReadonlyArray<Sample>) => {
   const keyring = createMemoryKeyring()
   const documents = createMemoryDocuments()
-  right(await documents.ensure(allProjections.map(({ collection }) => collection))())
+  right(await documents.ensure(allProjections.map(({ collection }) => collection)))
   const sealed = await Promise.all(samples.map(async ({ userId, status }, index) =>
-    right(await sealEvents(keyring, `live-${index + 1}`)(eventsOf(index + 1, userId, status))())))
+    right(await sealEvents(keyring, `live-${index + 1}`)(eventsOf(index + 1, userId, status)))))
   const events = storedEvents(sealed.flat())
   for (const projection of allProjections) if (events.length > 0) await projectEvents(documents, projection, events)
   const pages: Array<number> = []
@@ -86,7 +86,7 @@ const lives = (userId: number, ...statuses: ReadonlyArray<LiveStatus>): Readonly
 
 test('the owner gets a session with its decrypted secrets [R84]', async (t) => {
   const { queries } = await startWith(lives(3, 'pending', 'active'))
-  const live = O.toNullable(right(await queries.getLive(3, 2)()))
+  const live = O.toNullable(right(await queries.getLive(3, 2)))
   t.like(live, {
     id: 2,
     status: 'active',
@@ -95,19 +95,19 @@ test('the owner gets a session with its decrypted secrets [R84]', async (t) => {
     listenerToken: 'listener',
   })
   t.false('position' in (live ?? {}))
-  t.like(right(await queries.getLive(3, 1)()), { value: { audioUrl: null } })
+  t.like(right(await queries.getLive(3, 1)), { value: { audioUrl: null } })
 })
 
 test('a session of another user is as unknown as a missing session [R36]', async (t) => {
   const { queries } = await startWith(lives(3, 'pending'))
-  t.deepEqual(right(await queries.getLive(4, 1)()), O.none)
-  for (const id of [0, -1, 2, 2 ** 40]) t.deepEqual(right(await queries.getLive(3, id)()), O.none)
-  t.deepEqual(right(await queries.listLives(4, [], everything)()), { items: [], total: 0 })
+  t.deepEqual(right(await queries.getLive(4, 1)), O.none)
+  for (const id of [0, -1, 2, 2 ** 40]) t.deepEqual(right(await queries.getLive(3, id)), O.none)
+  t.deepEqual(right(await queries.listLives(4, [], everything)), { items: [], total: 0 })
 })
 
 test('the sessions of the caller are listed newest first [R79]', async (t) => {
   const { queries } = await startWith([...lives(3, 'pending', 'finished'), ...lives(4, 'active'), ...lives(3, 'error')])
-  const page = right(await queries.listLives(3, [], everything)())
+  const page = right(await queries.listLives(3, [], everything))
   t.deepEqual(page.items.map(({ id }) => id), [4, 2, 1])
   t.is(page.total, 3)
 })
@@ -115,7 +115,7 @@ test('the sessions of the caller are listed newest first [R79]', async (t) => {
 test('several statuses mean any of them; a repeated status counts once [R80]', async (t) => {
   const { queries } = await startWith(lives(3, 'pending', 'active', 'finished', 'error', 'active'))
   const ids = async (...statuses: ReadonlyArray<LiveStatus>) => {
-    const page = right(await queries.listLives(3, statuses, everything)())
+    const page = right(await queries.listLives(3, statuses, everything))
     t.is(page.total, page.items.length)
     return page.items.map(({ id }) => id)
   }
@@ -127,8 +127,8 @@ test('several statuses mean any of them; a repeated status counts once [R80]', a
 
 test('beyond the last page the list is empty with the true total, and nothing is searched [R21 S46]', async (t) => {
   const { queries, pages } = await startWith(lives(3, 'pending', 'active', 'finished'))
-  t.deepEqual(right(await queries.listLives(3, [], { skip: 3, limit: 100 })()), { items: [], total: 3 })
-  t.deepEqual(right(await queries.listLives(3, ['active'], { skip: 2147483647, limit: 100 })()), {
+  t.deepEqual(right(await queries.listLives(3, [], { skip: 3, limit: 100 })), { items: [], total: 3 })
+  t.deepEqual(right(await queries.listLives(3, ['active'], { skip: 2147483647, limit: 100 })), {
     items: [],
     total: 1,
   })
@@ -148,7 +148,7 @@ test('pages of any size and filter together contain every match once, newest fir
         const expected = samples.flatMap((sample, index) => (isWanted(sample) ? [index + 1] : [])).toReversed()
         const seen: Array<number> = []
         for (let skip = 0; skip < expected.length + limit; skip += limit) {
-          const page = right(await queries.listLives(3, statuses, { skip, limit })())
+          const page = right(await queries.listLives(3, statuses, { skip, limit }))
           t.is(page.total, expected.length)
           t.true(page.items.length <= limit)
           seen.push(...page.items.map(({ id }) => id))
@@ -163,7 +163,7 @@ test('pages of any size and filter together contain every match once, newest fir
 test('the sessions of all users or of one user are listed without encrypted values', async (t) => {
   const { queries } = await startWith([...lives(3, 'pending', 'finished'), ...lives(4, 'active')])
   const pageOf = async (userId: number | null, ...statuses: ReadonlyArray<LiveStatus>) => {
-    const { items, total } = right(await queries.pageOfAllLives({ userId, statuses }, everything)())
+    const { items, total } = right(await queries.pageOfAllLives({ userId, statuses }, everything))
     t.is(total, items.length)
     t.false(
       items.some(
@@ -185,26 +185,26 @@ test('the ids of all sessions of a user are returned, however many', async (t) =
   }))
   const { queries } = await startWith(samples)
   t.deepEqual(
-    right(await queries.liveIdsOf(3)()),
+    right(await queries.liveIdsOf(3)),
     samples.flatMap(({ userId }, index) => (userId === 3 ? [index + 1] : [])),
   )
-  t.deepEqual(right(await queries.liveIdsOf(4)()), [501])
+  t.deepEqual(right(await queries.liveIdsOf(4)), [501])
 })
 
 test('the secrets of an erased session read as erased, in lists too', async (t) => {
   const { queries, keyring } = await startWith(lives(3, 'pending', 'finished'))
-  right(await keyring.erase(['live-2'])())
-  const page = right(await queries.listLives(3, [], everything)())
+  right(await keyring.erase(['live-2']))
+  const page = right(await queries.listLives(3, [], everything))
   t.deepEqual(page.items.map(({ senderToken }) => senderToken), [ERASED, 'sender 1'])
   t.is(page.items[0]?.audioUrl, ERASED)
 })
 
 test('the answer to a write equals the session in the list', async (t) => {
   const { queries, keyring, events } = await startWith(lives(3, 'pending', 'active', 'finished', 'error'))
-  const page = right(await queries.listLives(3, [], everything)())
+  const page = right(await queries.listLives(3, [], everything))
   for (const live of page.items) {
     const ownEvents = events.filter(({ stream }: StoredEvent) => stream === `live-${live.id}`)
-    const opened = right(await openEvents(keyring)(ownEvents)()) as ReadonlyArray<LiveEvent>
+    const opened = right(await openEvents(keyring)(ownEvents)) as ReadonlyArray<LiveEvent>
     t.deepEqual(viewOf(fold(liveDecider, opened) as Live), live)
   }
 })

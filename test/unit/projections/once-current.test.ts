@@ -13,7 +13,7 @@ import { right } from '../../support/tools/right.ts'
 
 test('documents are available once their projection has read the log', async (t) => {
   const all = createMemoryDocuments()
-  right(await all.ensure([users.collection, apiTokens.collection])())
+  right(await all.ensure([users.collection, apiTokens.collection]))
   let current: ReadonlyArray<string> = ['api-tokens']
   const lag = () =>
     ['users', 'api-tokens'].map((projection) => ({
@@ -32,9 +32,9 @@ test('documents are available once their projection has read the log', async (t)
   const page = { filter: {}, sort: { by: 'id', direction: 'ascending' }, skip: 0, limit: 1 } as const
   const reads = async (collection: string): Promise<ReadonlyArray<E.Either<unknown, unknown>>> =>
     Promise.all([
-      documents.get(collection, '1')(),
-      documents.find(collection, ['1'])(),
-      documents.page(collection, page)(),
+      documents.get(collection, '1'),
+      documents.find(collection, ['1']),
+      documents.page(collection, page),
     ])
   t.deepEqual(await reads('api-tokens'), [E.right(O.none), E.right(new Map()), E.right([])])
   for (const read of await reads('users')) t.like(read, { left: { _tag: 'DocumentsUnavailable', share: 0.36 } })
@@ -46,7 +46,7 @@ test('documents are available once their projection has read the log', async (t)
 
 test('while the list is behind, a listed token is found and a query for another token fails', async (t) => {
   const documents = createMemoryDocuments()
-  right(await documents.ensure([apiTokens.collection])())
+  right(await documents.ensure([apiTokens.collection]))
   const put = {
     kind: 'put',
     collection: 'api-tokens',
@@ -54,14 +54,14 @@ test('while the list is behind, a listed token is found and a query for another 
     document: { id: 7, prefix: 'lt_a' },
     position: '1' as Position,
   } as const
-  right(await documents.commit(modelOf(apiTokens), [put], { position: put.position, last: null })())
+  right(await documents.commit(modelOf(apiTokens), [put], { position: put.position, last: null }))
   const unavailable = { _tag: 'DocumentsUnavailable', reason: 'behind' } as const
   let why: typeof unavailable | null = unavailable
   const find = tokenIdByPrefix({ documents, whyBehind: () => why })
-  t.deepEqual(await find('lt_a')(), E.right(O.some(7)))
+  t.deepEqual(await find('lt_a'), E.right(O.some(7)))
   const search = find('lt_b')
   // The list catches up during the read, so the read may have seen the older list.
   why = null
-  t.deepEqual(await search(), E.left(unavailable))
-  t.deepEqual(await find('lt_b')(), E.right(O.none))
+  t.deepEqual(await search, E.left(unavailable))
+  t.deepEqual(await find('lt_b'), E.right(O.none))
 })

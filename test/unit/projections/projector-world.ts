@@ -60,7 +60,7 @@ export const newEvent = ({ type, data }: { readonly type: string; readonly data:
 
 /** Appends a created session and returns its position. */
 export const create = async (store: EventStore, liveId: number, userId = 3): Promise<Position> =>
-  right(await store.append(`live-${liveId}`, 'no-stream', [newEvent(sealedLive({ liveId, userId }))])()).position
+  right(await store.append(`live-${liveId}`, 'no-stream', [newEvent(sealedLive({ liveId, userId }))])).position
 
 export const hasLive = async (documents: Documents, liveId: number): Promise<boolean> =>
-  O.isSome(right(await documents.get('lives', String(liveId))()))
+  O.isSome(right(await documents.get('lives', String(liveId))))

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
-import * as TE from 'fp-ts/lib/TaskEither.js'
 import type { Documents } from '../../../application/ports/documents.ts'
 import type { EventStore, Position } from '../../../application/ports/event-store.ts'
 import { SESSION_LISTS } from '../../../application/ports/projector.ts'
@@ -33,7 +32,7 @@ test('a backlog is read in large batches, with one change for each document', as
     const about = { liveId, userId: 3, at: environment.now() }
     const started = newEvent({ type: 'LiveStarted', data: about })
     const finished = newEvent({ type: 'LiveFinished', data: { ...about, reason: 'restart' } })
-    right(await store.append(`live-${liveId}`, 0, [started, finished])())
+    right(await store.append(`live-${liveId}`, 0, [started, finished]))
   }
   const inner = createMemoryDocuments()
   const sizes: Array<number> = []
@@ -51,7 +50,7 @@ test('a backlog is read in large batches, with one change for each document', as
     skip: 0,
     limit: 1000,
   }
-  t.is(right(await documents.page('lives', finished)()).length, 600)
+  t.is(right(await documents.page('lives', finished)).length, 600)
 })
 
 test('writes to unavailable read models are retried, and the lag shows the error meanwhile', async (t) => {
@@ -166,14 +165,14 @@ test('a checkpoint that the store sends advances a projection past the events of
     subscribe: async function* (...request) {
       for await (const message of inner.subscribe(...request)) {
         yield message
-        if (message.kind === 'caught-up') yield { kind: 'checkpoint', position: right(await inner.head()()) }
+        if (message.kind === 'caught-up') yield { kind: 'checkpoint', position: right(await inner.head()) }
       }
     },
   }
   const { projector } = start(t, { store })
   await projector.caughtUp()
   const elsewhere = newEvent({ type: 'CapacitySet', data: {} })
-  const { position } = right(await store.append('admission', 'no-stream', [elsewhere])())
+  const { position } = right(await store.append('admission', 'no-stream', [elsewhere]))
   await projector.whenProjected(SESSION_LISTS, position)
   t.is(projector.timeouts(), 0)
 })
@@ -182,7 +181,7 @@ test('an event of one projection advances all of them; later events of no projec
   const store = createMemoryEventStore()
   const position = await create(store, 1)
   const elsewhere = { type: 'CapacitySet', data: {} }
-  for (let n = 0; n < 100; n++) right(await store.append('admission', 'any', [newEvent(elsewhere)])())
+  for (let n = 0; n < 100; n++) right(await store.append('admission', 'any', [newEvent(elsewhere)]))
   const { projector } = start(t, { store })
   await projector.caughtUp()
   for (const lag of projector.lag()) t.like(lag, { position, secondsBehind: 0, error: null })
@@ -203,7 +202,7 @@ test('a caller that waits for a stuck projection continues after a counted timeo
 })
 
 test('a projection stops at the signal, even during retries', async (t) => {
-  const documents: Documents = { ...createMemoryDocuments(), ensure: () => TE.left(unavailable) }
+  const documents: Documents = { ...createMemoryDocuments(), ensure: async () => E.left(unavailable) }
   const { projector, stop } = start(t, { documents })
   await eventually(() => { assert(projector.lag()[0]?.error) })
   const waiting = projector.caughtUp()
@@ -229,7 +228,7 @@ test('events without changes only advance the checkpoint, every 500 events or fi
   }
   for (let n = 0; n < 650; n++) {
     if (n === 600) own.advance(5000)
-    const { position } = right(await store.append('live-1', n, [newEvent(attached)])())
+    const { position } = right(await store.append('live-1', n, [newEvent(attached)]))
     await projector.whenProjected(SESSION_LISTS, position)
   }
   t.deepEqual(commits, [1, 0, 0])

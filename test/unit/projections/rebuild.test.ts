@@ -92,7 +92,7 @@ const folded = (projection: Projection, events: ReadonlyArray<StoredEvent>): Rea
 
 const emptyDocuments = async (projection: Projection): Promise<Documents> => {
   const documents = createMemoryDocuments()
-  right(await documents.ensure([projection.collection])())
+  right(await documents.ensure([projection.collection]))
   return documents
 }
 
@@ -106,7 +106,7 @@ const dieAfter = async (
   written: number,
 ): Promise<void> => {
   const changes = right(await changesOf(documents, projection, batch))
-  right(await documents.commit(modelOf(projection), changes.slice(0, written), checkpointAt(BEGINNING))())
+  right(await documents.commit(modelOf(projection), changes.slice(0, written), checkpointAt(BEGINNING)))
 }
 
 for (const projection of allProjections) {
@@ -116,7 +116,7 @@ for (const projection of allProjections) {
         const events = storedEvents(history)
         const documents = await emptyDocuments(projection)
         for (let n = 0; ; n++) {
-          const checkpoint = right(await documents.checkpoint(modelOf(projection))()).position
+          const checkpoint = right(await documents.checkpoint(modelOf(projection))).position
           const { size, diesAfter } = steps[n] ?? { size: 5, diesAfter: null }
           const batch = events.filter(({ position }) => position > checkpoint).slice(0, size)
           if (batch.length === 0) break
@@ -149,7 +149,7 @@ test('the fold of one stream equals the document of the list', async (t) => {
       if (events.length > 0) await projectEvents(documents, lives, events)
       for (const liveId of NUMBERS) {
         const ownEvents = events.filter(({ stream }) => stream === `live-${liveId}`)
-        const listed = right(await documents.get('lives', String(liveId))())
+        const listed = right(await documents.get('lives', String(liveId)))
         t.deepEqual(foldLive(ownEvents), O.toNullable(O.map(withoutPosition)(listed)) as never)
       }
     }),

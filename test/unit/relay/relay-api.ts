@@ -38,7 +38,7 @@ export const createRelayApi = (
   })
   const sessions = routedSessions({
     remote, storedFinals,
-    resolveToken: () => () => Promise.reject(new Error('no tokens here')),
+    resolveToken: () => Promise.reject(new Error('no tokens here')),
   })
   const hub = createHub({ bus: remote.bus, strict: false })
 
@@ -75,7 +75,7 @@ export const createRelayApi = (
     const joining = (async () => {
       await sessions.ready?.(LIVE)
       if (point === null) return join(new Set())
-      const missed = await sessions.missed(LIVE, point)()
+      const missed = await sessions.missed(LIVE, point)
       if (E.isLeft(missed)) return void endings.push('unavailable')
       await catchUp({ missed: missed.right, connection, encode: hub.encode, join, isClosed: () => isClosed, logger })
     })()

@@ -33,7 +33,7 @@ export const createRelayLog = (random: () => number) => {
   let admission: AdmissionState = initialState
   const members: Array<Member> = []
 
-  const storedFinals: StoredFinals = (_, point) => async () => {
+  const storedFinals: StoredFinals = async (_, point) => {
     if (store.isUnavailable) return UNAVAILABLE
     const search = createBackwardSearch(point)
     log.toReversed().some(search.found)

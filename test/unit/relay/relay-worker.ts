@@ -57,7 +57,7 @@ export const createRelayWorker = (world: RelayLog, name: string, senders: LinkSe
     return 'stored'
   }
 
-  const fence = (term: number): ReturnType<ServeLinksDeps['takeOver']> => async () => {
+  const fence = async (term: number): ReturnType<ServeLinksDeps['takeOver']> => {
     if (store.isUnavailable) return UNAVAILABLE
     await turn()
     if (store.fence > term) return E.left({ _tag: 'Superseded' } as const)
@@ -118,7 +118,7 @@ export const createRelayWorker = (world: RelayLog, name: string, senders: LinkSe
       if (run !== null && run.term !== term) drop()
       served.placementChanged()
       if (term === null || run !== null) return
-      const taken = await fence(term)()
+      const taken = await fence(term)
       if (E.isLeft(taken) || run !== null || ownTerm({ admission: view, worker }, LIVE) !== term) return
       const next = Math.max(0, ...log.map(({ segment }) => segment)) + 1
       recent.forget(LIVE)

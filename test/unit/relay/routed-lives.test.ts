@@ -89,7 +89,7 @@ test('a process that runs no sessions receives all ends and moves from the log',
     environment,
     timers: world.timers,
     signal: stopping.signal,
-    from: right(await store.head()()),
+    from: right(await store.head()),
     remote: {
       ended: (liveId, cause) => record(`end of ${liveId}: ${cause.status}`),
       placementChanged: (liveIds) => record(`moved ${[...(liveIds ?? [])].join()}`),
@@ -100,7 +100,7 @@ test('a process that runs no sessions receives all ends and moves from the log',
   const at = '2026-01-01T00:00:00.000000+00:00'
   const metadata = { correlationId: 'c', causationId: 'c', actor: 'service', recordedAt: at }
   const append = async (stream: string, type: string, data: object): Promise<void> => {
-    right(await store.append(stream, 'any', [{ id: environment.newId(), type, data: { ...data, at }, metadata }])())
+    right(await store.append(stream, 'any', [{ id: environment.newId(), type, data: { ...data, at }, metadata }]))
   }
   await append('admission', 'Moved', { liveId: 7, worker: 'b', term: 2 })
   await append('live-7', 'LiveFinished', { liveId: 7, userId: 1, reason: 'finish_route' })

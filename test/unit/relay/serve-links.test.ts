@@ -20,7 +20,7 @@ const startServing = (placed: { worker: string; term: number }, buffered = () =>
   const served = serveLinks({
     admission: view, worker: self, bus, recent: createRecentFinals(world.timers), logger: silentLogger,
     runs: { termOf: () => null, audioSeconds: () => null },
-    takeOver: (_, term) => async () => {
+    takeOver: async (_, term) => {
       takenOverTerms.push(term)
       return E.right({ state: { status: 'active' } })
     },

@@ -31,7 +31,7 @@ const startWorkersAndSockets = async () => {
   const admission = {
     ...view,
     offering: () => undefined,
-    send: (request: AdmissionRequest) => async () => {
+    send: async (request: AdmissionRequest) => {
       sent.push(request.command)
       return E.right(initialState)
     },

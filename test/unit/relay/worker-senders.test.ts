@@ -26,7 +26,7 @@ const openLink = () => {
     abandoned: () => void outcomes.push('abandoned'),
   }
   let isTaken = false
-  const attachSender = () => async () => {
+  const attachSender = async () => {
     if (isTaken) return E.left({ _tag: 'SenderAlreadyConnected' } as const)
     isTaken = true
     await log.promise

@@ -23,7 +23,7 @@ export const checkRestored = (settings: Settings, status: StatusLine): Promise<C
     const { keyNames, erasedKeys } = await presentNames(settings)
     const onEvents = (count: number): void => status.show('reading the log', `${count} rows`)
     const { history, problems: unreadable } = await readHistory(eventsUntilNow(store), onEvents)
-    const last = orThrow(await lastRestore({ store })())
+    const last = orThrow(await lastRestore({ store }))
     const used = ID_KINDS.filter((kind) => highestNamed(kind, keyNames) > history.lastId(kind)).map((kind) =>
       `The keys name the ${kind} ${highestNamed(kind, keyNames)}, but the next id in the log is `
       + `${history.lastId(kind) + 1}: the log is older than the keys, and its restore was not recorded.`)

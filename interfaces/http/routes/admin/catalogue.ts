@@ -43,7 +43,7 @@ const switchModel = privateRoute(
     refusals: ['ModelNotFound', ...UNAVAILABLE],
   },
   async ({ params, body, caller }, calls: AdminCatalogueCalls) => {
-    const model = await calls.switchModel(caller, params.id, body.is_active)()
+    const model = await calls.switchModel(caller, params.id, body.is_active)
     return E.isLeft(model) ? model : E.right({ data: presentModel(model.right) })
   },
 )
@@ -59,7 +59,7 @@ const rescanModels = privateRoute(
     refusals: ['ModelsElsewhere', ...UNAVAILABLE],
   },
   async (_input, calls: AdminCatalogueCalls) => {
-    const models = await calls.rescanModels()()
+    const models = await calls.rescanModels()
     return E.isLeft(models) ? models : E.right({ data: models.right.map(presentModel) })
   },
 )
@@ -77,7 +77,7 @@ const switchLanguage = privateRoute(
     refusals: ['LanguageNotFound', ...UNAVAILABLE],
   },
   async ({ params, body, caller }, calls: AdminCatalogueCalls) => {
-    const language = await calls.switchLanguage(caller, params.id, body.is_active)()
+    const language = await calls.switchLanguage(caller, params.id, body.is_active)
     return E.isLeft(language) ? language : E.right({ data: presentLanguage(language.right) })
   },
 )
@@ -95,7 +95,7 @@ const switchTranslation = privateRoute(
     refusals: ['PairNotFound', ...UNAVAILABLE],
   },
   async ({ params, body, caller }, calls: AdminCatalogueCalls) => {
-    const pair = await calls.switchTranslation(caller, params.id, body.is_active)()
+    const pair = await calls.switchTranslation(caller, params.id, body.is_active)
     return E.isLeft(pair) ? pair : E.right({ data: presentTranslation(pair.right, calls.catalogue) })
   },
 )
@@ -147,7 +147,7 @@ const removeModel = privateRoute(
     refusals: ['ModelNotFound', 'ModelInUse', 'ModelIsBundled', 'ModelsElsewhere', ...UNAVAILABLE],
   },
   async ({ params, caller }, calls: AdminCatalogueCalls) => {
-    const removed = await calls.removeModel(caller, params.id)()
+    const removed = await calls.removeModel(caller, params.id)
     return E.isLeft(removed) ? removed : E.right({ message: 'Model removed' })
   },
 )
@@ -164,7 +164,7 @@ const removeTranslation = privateRoute(
     refusals: ['PairNotFound', 'ModelInUse', 'ModelIsBundled', 'ModelsElsewhere', ...UNAVAILABLE],
   },
   async ({ params, caller }, calls: AdminCatalogueCalls) => {
-    const removed = await calls.removeTranslation(caller, params.id)()
+    const removed = await calls.removeTranslation(caller, params.id)
     return E.isLeft(removed) ? removed : E.right({ message: 'Model removed' })
   },
 )

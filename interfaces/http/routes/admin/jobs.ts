@@ -75,7 +75,7 @@ const startJob = privateRoute(
     refusals: ['JobSubjectInvalid', 'JobRunning', 'ModelsElsewhere', ...UNAVAILABLE],
   },
   async ({ body, caller }, { jobs }: AdminJobCalls) => {
-    const job = await jobs.start(caller, body)()
+    const job = await jobs.start(caller, body)
     return E.isLeft(job) ? job : E.right({ data: presentJob(job.right) })
   },
 )
@@ -93,7 +93,7 @@ const listJobs = privateRoute(
   },
   async ({ query }, { jobs }: AdminJobCalls) => {
     const page = pageOf(query)
-    const found = await jobs.list(query.kind, query.status)()
+    const found = await jobs.list(query.kind, query.status)
     return E.isLeft(found) ? found : E.right(await presentPage(sliceOf(found.right, page), page, presentJob))
   },
 )
@@ -110,7 +110,7 @@ const getJob = privateRoute(
     refusals: ['JobNotFound', ...UNAVAILABLE],
   },
   async ({ params }, { jobs }: AdminJobCalls) => {
-    const job = await jobs.get(params.id)()
+    const job = await jobs.get(params.id)
     return E.isLeft(job) ? job : E.right({ data: presentJob(job.right) })
   },
 )
@@ -127,7 +127,7 @@ const cancelJob = privateRoute(
     refusals: ['JobNotFound', ...UNAVAILABLE],
   },
   async ({ params }, { jobs }: AdminJobCalls) => {
-    const cancelled = await jobs.cancel(params.id)()
+    const cancelled = await jobs.cancel(params.id)
     return E.isLeft(cancelled) ? cancelled : E.right({ message: 'Job cancelled' })
   },
 )

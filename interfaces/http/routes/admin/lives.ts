@@ -36,7 +36,7 @@ const listAllLives = privateRoute(
   async ({ query, caller, origin }, calls: AdminLiveCalls) => {
     const page = pageOf(query)
     const wanted = { userId: query.user_id, statuses: Array.from(new Set(query.status)) }
-    const lives = await calls.listAllLives(caller, wanted, page)()
+    const lives = await calls.listAllLives(caller, wanted, page)
     if (E.isLeft(lives)) return lives
     return E.right(await presentPage(lives.right, page, (live) => presentAdminLive(live, calls.catalogue, origin)))
   },
@@ -56,7 +56,7 @@ const finishAnyLive = privateRoute(
   },
   async ({ params, caller, origin }, calls: AdminLiveCalls) => {
     if (!isPossible(params.id)) return NOT_FOUND
-    const live = await calls.finishAnyLive(caller, params.id)()
+    const live = await calls.finishAnyLive(caller, params.id)
     return E.map((view: AdminLive) => ({ data: presentAdminLive(view, calls.catalogue, origin) }))(live)
   },
 )
@@ -74,7 +74,7 @@ const getAnyLive = privateRoute(
   },
   async ({ params, caller, origin }, calls: AdminLiveCalls) => {
     if (!isPossible(params.id)) return NOT_FOUND
-    const live = await calls.getAnyLive(caller, params.id)()
+    const live = await calls.getAnyLive(caller, params.id)
     return E.map((view: AdminLive) => ({ data: presentAdminLive(view, calls.catalogue, origin) }))(live)
   },
 )
@@ -94,7 +94,7 @@ const getAnyHistory = privateRoute(
   async ({ params, query, caller }, calls: AdminLiveCalls) => {
     if (!isPossible(params.id)) return NOT_FOUND
     const page = pageOf(query)
-    const history = await calls.getAnyHistory(caller, params.id, page)()
+    const history = await calls.getAnyHistory(caller, params.id, page)
     return E.isLeft(history) ? history : E.right(await presentPage(history.right, page, presentEntry))
   },
 )
@@ -112,7 +112,7 @@ const getAnyHistoryEntry = privateRoute(
   },
   async ({ params, caller, origin }, calls: AdminLiveCalls) => {
     if (!isPossible(params.id)) return NOT_FOUND
-    const past = await calls.getAnyHistoryEntry(caller, params.id, params.entry)()
+    const past = await calls.getAnyHistoryEntry(caller, params.id, params.entry)
     if (E.isLeft(past)) return past
     const { entry, state } = past.right
     return E.right({ data: { entry: presentEntry(entry), state: presentAdminLive(state, calls.catalogue, origin) } })
@@ -132,7 +132,7 @@ const getAnyIntegrity = privateRoute(
   },
   async ({ params, caller }, calls: AdminLiveCalls) => {
     if (!isPossible(params.id)) return NOT_FOUND
-    const integrity = await calls.getAnyIntegrity(caller, params.id)()
+    const integrity = await calls.getAnyIntegrity(caller, params.id)
     return E.isLeft(integrity) ? integrity : E.right({ data: presentIntegrity(integrity.right) })
   },
 )

@@ -32,7 +32,7 @@ const listAllTokens = privateRoute(
   },
   async ({ query }, calls: AdminTokenCalls) => {
     const page = pageOf(query)
-    const tokens = await calls.listAllTokens(query.user_id, page)()
+    const tokens = await calls.listAllTokens(query.user_id, page)
     return E.isLeft(tokens) ? tokens : E.right(await presentPage(tokens.right, page, presentOwned))
   },
 )
@@ -49,7 +49,7 @@ const revokeAnyToken = privateRoute(
     refusals: ['ApiTokenNotFound', ...UNAVAILABLE],
   },
   async ({ params, caller }, calls: AdminTokenCalls) => {
-    const revoked = await calls.revokeAnyToken(caller, params.id)()
+    const revoked = await calls.revokeAnyToken(caller, params.id)
     return E.isLeft(revoked) ? revoked : E.right({ message: 'Token revoked' })
   },
 )

@@ -189,14 +189,14 @@ test.serial(
 
     const store = await openLogOf(service)
     const lastTypeAndActor = async (stream: string): Promise<ReadonlyArray<unknown>> => {
-      const events = await store.read(stream)()
+      const events = await store.read(stream)
       const event = E.isRight(events) ? events.right.at(-1) : undefined
       return [event?.type, event?.metadata.actor]
     }
     t.deepEqual(await lastTypeAndActor('catalogue'), ['LanguageSwitched', actor])
     t.deepEqual(await lastTypeAndActor('administration'), ['LivesListed', actor])
     t.deepEqual(await lastTypeAndActor(`live-${live.id}`), ['LiveFinished', actor])
-    const events = [await store.read(`live-${data.id}`)(), await store.read('admission')()].flatMap((read) =>
+    const events = [await store.read(`live-${data.id}`), await store.read('admission')].flatMap((read) =>
       E.isRight(read) ? read.right : [],
     )
     const typesCausedBy = (id: string | undefined): ReadonlyArray<string> =>

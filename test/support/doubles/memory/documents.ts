@@ -78,32 +78,32 @@ export const createMemoryDocuments = (): Documents => {
   }
 
   return {
-    ensure: (specs) => async () => {
+    ensure: async (specs) => {
       for (const { name } of specs) if (!collections.has(name)) collections.set(name, new Map())
       return TE.right(specs.map(({ name }) => placeOf(name)))()
     },
-    commit: (whose, changes, checkpoint, token = 0) => async () => commit({ whose, changes, checkpoint, token }),
-    commitAll: (commits) => async () =>
+    commit: async (whose, changes, checkpoint, token = 0) => commit({ whose, changes, checkpoint, token }),
+    commitAll: async (commits) =>
       commits.map((one) => E.flatten(E.tryCatch(() => commit(one), (error) => unavailable(String(error))))),
-    publishProgress: (updates) => async () => {
+    publishProgress: async (updates) => {
       for (const { model: { projection }, token, progress } of updates) {
         const stored = checkpoints.get(projection)
         if (stored !== undefined && stored.token <= token) checkpoints.set(projection, { ...stored, progress })
       }
       return TE.right(undefined)()
     },
-    publishedProgress: (models) => async () =>
+    publishedProgress: async (models) =>
       TE.right(models.map(({ projection }) => checkpoints.get(projection)?.progress ?? null))(),
-    checkpoint: ({ projection }) => () => TE.right(checkpoints.get(projection)?.checkpoint ?? NO_CHECKPOINT)(),
-    get: (name, id) => async () => TE.right(O.fromNullable(collection(name).get(id)?.document))(),
-    find: (name, ids) => async () => {
+    checkpoint: ({ projection }) => TE.right(checkpoints.get(projection)?.checkpoint ?? NO_CHECKPOINT)(),
+    get: async (name, id) => TE.right(O.fromNullable(collection(name).get(id)?.document))(),
+    find: async (name, ids) => {
       const found = ids.flatMap((id): ReadonlyArray<[string, Document]> => {
         const document = collection(name).get(id)?.document
         return document === undefined ? [] : [[id, document]]
       })
       return TE.right(new Map(found))()
     },
-    page: (name, { filter, sort, skip, limit, without = [] }) => async () => {
+    page: async (name, { filter, sort, skip, limit, without = [] }) => {
       const invalid = [...Object.keys(filter), sort.by, ...without].find((member) => !/^[a-zA-Z]+$/.test(member))
       if (invalid !== undefined) throw new TypeError(`"${invalid}" is not a valid name of a member`)
       const sign = sort.direction === 'ascending' ? 1 : -1
@@ -114,14 +114,14 @@ export const createMemoryDocuments = (): Documents => {
       const page = found.slice(skip, skip + limit)
       return TE.right(page.map(({ document }) => Object.fromEntries(Object.entries(document).filter(shown))))()
     },
-    scan: (name, after, limit) => async () => {
+    scan: async (name, after, limit) => {
       const found = [...collection(name)]
         .filter(([id, { document }]) => document !== undefined && (after === null || compareBytes(id, after) > 0))
         .sort(([a], [b]) => compareBytes(a, b))
         .slice(0, limit)
       return TE.right(found.map(([id, { position, document = null }]) => ({ id, position, document })))()
     },
-    discard: ({ projection, collection: name }) => async () => {
+    discard: async ({ projection, collection: name }) => {
       checkpoints.delete(projection)
       if (name !== null) {
         collections.delete(name)
@@ -129,7 +129,7 @@ export const createMemoryDocuments = (): Documents => {
       }
       return TE.right(undefined)()
     },
-    promote: (from, to, places) => async () => {
+    promote: async (from, to, places) => {
       const current = [placeOf(from.collection), placeOf(to.collection)]
       if (places?.some((place, index) => place !== current[index]) === true) return TE.left(MOVED)()
       collections.set(to.collection, collection(from.collection))

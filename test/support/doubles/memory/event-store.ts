@@ -84,7 +84,7 @@ export const createMemoryEventStore = (
   }
   const head = (): Position => log.at(-1)?.position ?? BEGINNING
 
-  const append: EventStore['append'] = (name, expected, events) => async () => {
+  const append: EventStore['append'] = async (name, expected, events) => {
     const ids = events.map(({ id }) => id)
     checkIds(ids)
     const stream = streamOf(name)
@@ -112,7 +112,7 @@ export const createMemoryEventStore = (
     return answer(stream.rows.length - 1)
   }
 
-  const read: EventStore['read'] = (name, { from, direction = 'forwards', limit = Infinity } = {}) => async () => {
+  const read: EventStore['read'] = async (name, { from, direction = 'forwards', limit = Infinity } = {}) => {
     const visible = (streams.get(name)?.rows ?? []).filter(isVisible)
     const wanted =
       direction === 'forwards'
@@ -163,14 +163,14 @@ export const createMemoryEventStore = (
     append,
     read,
     subscribe,
-    head: () => () => TE.right(head())(),
-    setMetadata: (name, metadata) => async () => {
+    head: () => TE.right(head())(),
+    setMetadata: async (name, metadata) => {
       const stream = streamOf(name)
       stream.metadata = metadata
       truncate(stream)
       return TE.right(undefined)()
     },
-    deleteStream: (name) => async () => {
+    deleteStream: async (name) => {
       const stream = streams.get(name)
       if (stream !== undefined) stream.first = stream.base = stream.rows.length
       return TE.right(undefined)()

@@ -55,15 +55,15 @@ export const createMemoryKeyring = (isReachable = (): boolean => true): Keyring 
   }
 
   return {
-    seal: (key, members) => async () => {
+    seal: async (key, members) => {
       if (keys.get(key) === 'erased') return E.left({ _tag: 'KeyErased', key })
       if (missing.has(key)) return E.left({ _tag: 'KeyMissing', key })
       if (!keys.has(key) && !isReachable()) return E.left({ _tag: 'KeyringUnavailable', reason: 'unreachable' })
       keys.set(key, 'present')
       return E.right(members.map((member) => sealMember(key, member)))
     },
-    open: (members) => async () => E.right(members.map(openMember)),
-    erase: (names) => async () => {
+    open: async (members) => E.right(members.map(openMember)),
+    erase: async (names) => {
       for (const name of names) {
         keys.set(name, 'erased')
         missing.delete(name)

@@ -100,13 +100,13 @@ export const createMemoryLifecycle = (): MemoryLifecycle => {
     return live
   }
   /** Runs `write` unless the store is unavailable or the session has ended. */
-  const change =
-    <A>(liveId: number, write: (live: MemoryLive) => A) =>
-    async (): Promise<Either<StoreUnavailable | typeof OVER, A>> => {
-      if (isUnavailable) return E.left(UNAVAILABLE)
-      const live = find(liveId)
-      return isOver(live) ? E.left(OVER) : E.right(write(live))
-    }
+  const change = async <A>(
+    liveId: number, write: (live: MemoryLive) => A,
+  ): Promise<Either<StoreUnavailable | typeof OVER, A>> => {
+    if (isUnavailable) return E.left(UNAVAILABLE)
+    const live = find(liveId)
+    return isOver(live) ? E.left(OVER) : E.right(write(live))
+  }
   /** Returns whether the session was open. */
   const endNow = (liveId: number, cause: EndCause): boolean => {
     const live = find(liveId)
@@ -174,7 +174,7 @@ export const createMemoryLifecycle = (): MemoryLifecycle => {
         }
       }
     },
-    resolveToken: (token, liveId) => async () => {
+    resolveToken: async (token, liveId) => {
       if (isUnavailable) return E.left({ _tag: 'DocumentsUnavailable', reason: 'unavailable' })
       const live = [...lives.values()].find((each) => each.senderToken === token || each.listenerToken === token)
       if (live === undefined || (liveId !== null && live.id !== liveId)) return E.right(O.none)
@@ -186,18 +186,18 @@ export const createMemoryLifecycle = (): MemoryLifecycle => {
         live: attachedTo(live),
         point: live.point,
         recordAfterMs: 10_000,
-        record: change(liveId, () => {
+        record: () => change(liveId, () => {
           live.attached = true
           live.epoch += 1
           return live.epoch
         }),
       })),
-    startSource: (liveId, { pid, sampleOffset, mediaSequence }) =>
+    startSource: (liveId, { pid, sampleOffset, mediaSequence }) => () =>
       change(liveId, (live) => {
         if (pid !== null) live.status = 'active'
         live.writes.push(`source ${pid} at ${sampleOffset} after ${mediaSequence}`)
       }),
-    changeVocabulary: (liveId, { vocabulary }) =>
+    changeVocabulary: (liveId, { vocabulary }) => () =>
       change(liveId, (live) => {
         live.vocabularies.push(vocabulary)
         live.writes.push('vocabulary')
@@ -218,7 +218,7 @@ export const createMemoryLifecycle = (): MemoryLifecycle => {
       if (isUnavailable) return E.left(UNAVAILABLE)
       return E.right(endNow(liveId, cause) ? END_POSITION : null)
     },
-    recordSegment: (segment) => async () => {
+    recordSegment: async (segment) => {
       if (isUnavailable) return E.left(UNAVAILABLE)
       if (isRefused(segment)) return E.left({ _tag: 'LogCorrupted', reason: 'this row is damaged' })
       const live = find(segment.liveId)
@@ -227,7 +227,7 @@ export const createMemoryLifecycle = (): MemoryLifecycle => {
       live.writes.push(`segment ${segment.segment}${language}`)
       return E.right(undefined)
     },
-    storedFinals: (liveId, point) => async () => {
+    storedFinals: async (liveId, point) => {
       if (isUnavailable) return E.left(UNAVAILABLE)
       const { segments } = find(liveId)
       const wanted = wantedFrom(segments, point)

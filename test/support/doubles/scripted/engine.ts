@@ -75,14 +75,14 @@ export const scriptedEngine = (options: ScriptedEngineOptions): ScriptedEngine =
     passTime: () => (passSeconds === undefined ? null : { usual: passSeconds, least: passSeconds }),
     pid: () => undefined,
     close: () => Promise.resolve(),
-    load: () => () => Promise.resolve(E.right({ windowSeconds, hasWordTimes })),
-    transcribe: (job) => async () => {
+    load: () => Promise.resolve(E.right({ windowSeconds, hasWordTimes })),
+    transcribe: async (job) => {
       if (!isForgetful) jobs.push(job)
       const hypothesis = hypothesisOf(job)
       await delay()
       return options.transcribe?.(hypothesis, job) ?? E.right(hypothesis)
     },
-    detectSpeech: (samples, state) => async () => {
+    detectSpeech: async (samples, state) => {
       const frames = Array.from({ length: samples.length / VAD_FRAME_SAMPLES }, (_, i) =>
         samples.subarray(i * VAD_FRAME_SAMPLES, (i + 1) * VAD_FRAME_SAMPLES))
       const probabilities = Float32Array.from(frames, (frame) => (speechShare(frame) >= 0.5 ? 0.95 : 0.05))

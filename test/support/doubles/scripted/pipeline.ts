@@ -109,7 +109,7 @@ export const createScriptedPipelines = (script: PipelineScript = {}): ScriptedPi
       configure: (next) => {
         settings = next
       },
-      start: () => async () => loading.promise,
+      start: async () => loading.promise,
       push: (audio) => {
         pushed.push(audio.slice())
         if (consumes) pipeline.consume(audio.length / SAMPLE_RATE)

@@ -34,11 +34,11 @@ export const createScriptedTranslator = ({ answers = false } = {}): ScriptedTran
     jobs,
     loads,
     open: () => open.map(({ job }) => job),
-    load: (model) => async () => {
+    load: async (model) => {
       loads.push(model)
       return E.right(undefined)
     },
-    translate: (job) => () => {
+    translate: (job) => {
       jobs.push(job)
       if (answers) return Promise.resolve(E.right(translated(job.text, job.to)))
       return new Promise((resolve) => {

@@ -39,7 +39,7 @@ const admit = ({ actor, environment }: Process, userId: number, vram: number, co
     commandId,
     correlationId: commandId,
     actor: `user:${userId}`,
-  })()
+  })
 
 const release = ({ actor, environment }: Process, liveId: number) =>
   actor.send({
@@ -47,7 +47,7 @@ const release = ({ actor, environment }: Process, liveId: number) =>
     commandId: environment.newId(),
     correlationId: 'c',
     actor: 'service',
-  })()
+  })
 
 test('200 simultaneous admissions need at most four appends, and each admission gets its own answer', async (t) => {
   const memory = createMemoryEventStore()
@@ -74,14 +74,14 @@ test('opening admissions on a slow store fails with StoreUnavailable; a defect t
   const unavailable = E.left({ _tag: 'StoreUnavailable', reason: 'no answer in 800 ms' } as const)
   for (const stream of [ADMISSION_STREAM, ADMISSION_SNAPSHOT_STREAM]) {
     const read: EventStore['read'] = (name, options) =>
-      name === stream ? async () => unavailable : store.read(name, options)
-    t.deepEqual(await openAdmission({ ...deps, store: { ...store, read } })(), unavailable, stream)
+      name === stream ? (async () => unavailable)() : store.read(name, options)
+    t.deepEqual(await openAdmission({ ...deps, store: { ...store, read } }), unavailable, stream)
   }
-  t.true(E.isRight(await openAdmission({ ...deps, store })()))
-  const broken: EventStore['read'] = () => async () => {
+  t.true(E.isRight(await openAdmission({ ...deps, store })))
+  const broken: EventStore['read'] = async () => {
     throw new Error('a defect')
   }
-  await t.throwsAsync(openAdmission({ ...deps, store: { ...store, read: broken } }), { message: 'a defect' })
+  await t.throwsAsync(() => openAdmission({ ...deps, store: { ...store, read: broken } }), { message: 'a defect' })
 })
 
 test('with several commands in one append each event has the correlation id of its own request [B15]', async (t) => {
@@ -152,7 +152,7 @@ test('commands that move many sessions fill an append; later commands go into th
   const rejoin = (_: unknown, index: number) => {
     const joined = { worker: WORKER, incarnation: 'restarted', vram: 1000, knowsRestart: false }
     const command = { type: 'Join', ...joined, at: first.environment.now() } as const
-    return first.actor.send({ command, commandId: `join-${index}`, correlationId: 'setup', actor: 'service' })()
+    return first.actor.send({ command, commandId: `join-${index}`, correlationId: 'setup', actor: 'service' })
   }
   const joining = Promise.all(Array.from({ length: 3 }, rejoin))
   const released = await Promise.all(Array.from({ length: 95 }, (_, index) => release(first, index + 1)))
@@ -177,8 +177,8 @@ test('a start from the newest snapshot reads only the later events and reaches t
   const reads: Array<number> = []
   const counting: EventStore = {
     ...memory,
-    read: (stream, options) => async () => {
-      const events = await memory.read(stream, options)()
+    read: async (stream, options) => {
+      const events = await memory.read(stream, options)
       if (stream === 'admission') reads.push(right(events).length)
       return events
     },
@@ -186,7 +186,7 @@ test('a start from the newest snapshot reads only the later events and reaches t
   const second = await actorOn(counting)
   t.deepEqual(second.actor.state(), first.actor.state())
   t.true((reads[0] ?? Infinity) < 40, `${reads[0]} events read`)
-  t.is(right(await memory.read('snapshot-admission')()).length, 2)
+  t.is(right(await memory.read('snapshot-admission')).length, 2)
 })
 
 test('a failed snapshot write is logged and stops no command', async (t) => {
@@ -195,7 +195,7 @@ test('a failed snapshot write is logged and stops no command', async (t) => {
     ...memory,
     append: (stream, ...rest) =>
       stream === 'snapshot-admission'
-        ? () => Promise.reject(new Error('the snapshot could not be written'))
+        ? Promise.reject(new Error('the snapshot could not be written'))
         : memory.append(stream, ...rest),
   }
   const first = await actorOn(store, 2)
@@ -212,12 +212,12 @@ test('while admissions are unreadable every command is refused, and nothing is a
   const environment = createTestEnvironment()
   const metadata = { correlationId: 'c', causationId: 'c', actor: 'service', recordedAt: environment.now() }
   const later = { id: environment.newId(), type: 'InventedLater', data: {}, metadata }
-  right(await memory.append('admission', 'no-stream', [later])())
+  right(await memory.append('admission', 'no-stream', [later]))
   const { actor } = await actorOn(store)
   const joining = { worker: 'worker-1', incarnation: 'i', vram: 150, knowsRestart: true }
   const command = { type: 'Join', ...joining, at: environment.now() } as const
   for (const commandId of ['first', 'second']) {
-    const answer = await actor.send({ command, commandId, correlationId: commandId, actor: 'service' })()
+    const answer = await actor.send({ command, commandId, correlationId: commandId, actor: 'service' })
     t.is(E.isLeft(answer) && answer.left._tag, 'EventTypeUnknown')
   }
   t.deepEqual(appendsTo('admission'), [])

@@ -20,15 +20,15 @@ const CREATES_PER_CLIENT = 10
 /** A store with random delays of up to 4 ms before and after each call. */
 const withDelays = (store: EventStore, random: () => number): EventStore => ({
   ...store,
-  append: (...args) => async () => {
+  append: async (...args) => {
     await delay(random() * 4)
-    const answer = await store.append(...args)()
+    const answer = await store.append(...args)
     await delay(random() * 4)
     return answer
   },
-  read: (...args) => async () => {
+  read: async (...args) => {
     await delay(random() * 4)
-    return await store.read(...args)()
+    return await store.read(...args)
   },
 })
 
@@ -54,7 +54,7 @@ test('processes that admit continuously on one log do not refuse commands becaus
     await actor.send({
       command: admitCommand({ commandId, userId: 1, vram: 1, instance: environment.instance, at: environment.now() }),
       commandId, correlationId: commandId, actor: 'user:1',
-    })()
+    })
   const refused: Array<string> = []
   await Promise.all(processes.flatMap((process, index) => Array.from({ length: CLIENTS }, async (_, client) => {
     for (let number = 0; number < CREATES_PER_CLIENT; number += 1) {

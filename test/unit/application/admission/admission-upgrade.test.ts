@@ -21,14 +21,14 @@ const appending = (store: EventStore, environment: { readonly newId: () => strin
   async (stream: string, ...events: ReadonlyArray<readonly [type: string, data: NewEvent['data']]>): Promise<void> => {
     const metadata = { correlationId: 'c', causationId: 'c', actor: 'service', recordedAt: at }
     const all = events.map(([type, data]) => ({ id: environment.newId(), type, data, metadata }))
-    right(await store.append(stream, 'any', all)())
+    right(await store.append(stream, 'any', all))
   }
 
 /** Wraps a store and counts the events of each read of `admission`. */
 const countingReads = (inner: EventStore) => {
   const counts: Array<number> = []
-  const read: EventStore['read'] = (stream, options) => async () => {
-    const events = await inner.read(stream, options)()
+  const read: EventStore['read'] = async (stream, options) => {
+    const events = await inner.read(stream, options)
     if (stream === 'admission') counts.push(right(events).length)
     return events
   }
@@ -54,7 +54,7 @@ const openUpgraded = async (t: ExecutionContext, name: string, vram: number) => 
   const admission = await createAdmissionActor({ ...deps, store: counted, logger: silentLogger, snapshotEvery: 5 })
   t.deepEqual(counts, [2], 'events before the snapshot are not read again')
   const self = { name, incarnation: environment.instance }
-  right(await joinWorker({ admission, environment, knowsRestart: () => true }, self, vram)())
+  right(await joinWorker({ admission, environment, knowsRestart: () => true }, self, vram))
   await admission.idle()
   const side = writeSideOf(deps, admission)
   const { keyedHash } = side.deps.credentials
@@ -80,7 +80,7 @@ for (const name of ['local', 'host-1'])
     t.deepEqual([reservedVram(admission.state()), totalVram(admission.state())], [2, 100])
     const restarted = await createAdmissionActor({ ...deps, logger: silentLogger })
     t.deepEqual(restarted.state(), admission.state())
-    t.is(right(await store.read('snapshot-admission')()).length, 1, 'new snapshots use a separate stream')
+    t.is(right(await store.read('snapshot-admission')).length, 1, 'new snapshots use a separate stream')
   })
 
 test('a repeated create finds its session by the idempotency key that an older version stored [R76]', async (t) => {
@@ -88,31 +88,31 @@ test('a repeated create finds its session by the idempotency key that an older v
   // Session 1 was admitted before the snapshot, session 3 after it. Session 3 was never created.
   await recordKey('first', 1)
   await recordKey('last', 3)
-  const created = right(await side.createLive(owner, requestOf(), 'command-1')())
+  const created = right(await side.createLive(owner, requestOf(), 'command-1'))
   t.is(created.id, 1, 'a repeated command returns its session')
-  t.is(right(await side.createLiveOnce(owner, requestOf(), 'first')()).id, 1)
-  t.is(right(await side.createLiveOnce(owner, requestOf(), 'last')()).id, 3)
-  t.is(right(await side.createLiveOnce(owner, requestOf(), 'last')()).id, 3)
+  t.is(right(await side.createLiveOnce(owner, requestOf(), 'first')).id, 1)
+  t.is(right(await side.createLiveOnce(owner, requestOf(), 'last')).id, 3)
+  t.is(right(await side.createLiveOnce(owner, requestOf(), 'last')).id, 3)
   t.is(admission.state().lastLiveId, 3, 'no further session was admitted')
-  t.deepEqual(right(await store.read(liveStream(3))()).map((event) => dataOf(event)['commandId']), ['command-3'])
+  t.deepEqual(right(await store.read(liveStream(3))).map((event) => dataOf(event)['commandId']), ['command-3'])
 })
 
 test('a key from an older version returns its ended session, even if the limits are lower now [R76]', async (t) => {
   const { recordKey, side } = await openUpgraded(t, 'local', 100)
   const request = requestOf({ translations: ['es', 'de'] })
   await recordKey('first', 1, request)
-  right(await side.createLive(owner, request, 'command-1')())
-  right(await side.finishLive(owner, 1)())
-  t.is(right(await side.createLiveOnce(callerOf(1, { maxTranslations: 1 }), request, 'first')()).id, 1)
+  right(await side.createLive(owner, request, 'command-1'))
+  right(await side.finishLive(owner, 1))
+  t.is(right(await side.createLiveOnce(callerOf(1, { maxTranslations: 1 }), request, 'first')).id, 1)
 })
 
 test('a worker that joins again holds all its earlier sessions, even if one append cannot move them all', async (t) => {
   const { deps, environment, admission } = await createWriteSide({ capacity: 1000 })
   for (let liveId = 1; liveId <= 450; liveId++) {
     const command = admitCommand({ commandId: `c-${liveId}`, instance: environment.instance, at: environment.now() })
-    right(await admission.send({ command, commandId: `c-${liveId}`, correlationId: 'c', actor: 'user:1' })())
+    right(await admission.send({ command, commandId: `c-${liveId}`, correlationId: 'c', actor: 'user:1' }))
   }
   const joining = { admission, environment: deps.environment, knowsRestart: () => false }
-  right(await joinWorker(joining, { name: 'worker-1', incarnation: 'second' }, 1000)())
+  right(await joinWorker(joining, { name: 'worker-1', incarnation: 'second' }, 1000))
   t.is(openOf(admission.state(), 'worker-1').filter(({ term }) => term === 2).length, 450)
 })

@@ -37,7 +37,7 @@ const placements = ({ admission }: Awaited<ReturnType<typeof startMember>>) =>
 test('a lost worker is removed by any process, its sessions move, and it drops them when it returns', async (t) => {
   const shared = stores()
   const first = await startMember(t, shared, 'w1')
-  const { id } = right(await first.side.createLive(me, requestOf(URL_LIVE))())
+  const { id } = right(await first.side.createLive(me, requestOf(URL_LIVE)))
   await eventually(() => assert.equal(first.pullers.all.length, 1))
   const [second, third] = [
     await startMember(t, shared, 'w2', { vram: 90 }),
@@ -82,9 +82,8 @@ test('a process that learns of a lost worker retries until the log answers', asy
   const store: EventStore = {
     ...shared.store,
     append:
-      (...request) =>
-      async () => {
-        if (!isUnavailable) return await shared.store.append(...request)()
+      async (...request) => {
+        if (!isUnavailable) return await shared.store.append(...request)
         refused += 1
         return E.left({ _tag: 'StoreUnavailable', reason: 'test' })
       },
@@ -105,7 +104,7 @@ test('a process that learns of a lost worker retries until the log answers', asy
 test('a worker without a member entry leaves after several checks, unless no members are visible', async (t) => {
   const shared = stores()
   const first = await startMember(t, shared, 'w1')
-  const { id } = right(await first.side.createLive(me, requestOf(URL_LIVE))())
+  const { id } = right(await first.side.createLive(me, requestOf(URL_LIVE)))
   const timers = createManualTimers()
   const second = await startMember(t, shared, 'w2', { timers })
   const checks = async (count: number): Promise<void> => {
@@ -131,7 +130,7 @@ test('a worker without a member entry leaves after several checks, unless no mem
 test('a session whose model no worker has waits until a worker offers the model', async (t) => {
   const shared = stores()
   const first = await startMember(t, shared, 'w1')
-  const { id } = right(await first.side.createLive(me, requestOf(URL_LIVE))())
+  const { id } = right(await first.side.createLive(me, requestOf(URL_LIVE)))
   await eventually(() => assert.equal(first.pullers.all.length, 1))
   first.pullers.latest().events.audio(AUDIO, null)
   let names = new Set<string>(['other'])
@@ -156,14 +155,12 @@ test('a worker drops sessions it lost even when admissions are unreadable', asyn
   const store: EventStore = {
     ...shared.store,
     read:
-      (stream, ...rest) =>
-      async () =>
-        isUnavailable && stream === 'admission'
+      async (stream, ...rest) => isUnavailable && stream === 'admission'
           ? E.left({ _tag: 'StoreUnavailable', reason: 'test' })
-          : await shared.store.read(stream, ...rest)(),
+          : await shared.store.read(stream, ...rest),
   }
   const worker = await startWorker(t, { ...shared, store })
-  right(await worker.side.createLive(me, requestOf(URL_LIVE))())
+  right(await worker.side.createLive(me, requestOf(URL_LIVE)))
   await eventually(() => assert.equal(worker.pullers.all.length, 1))
   const [{ incarnation } = { incarnation: null }] = worker.admission.state().workers
   isUnavailable = true

@@ -27,8 +27,8 @@ const problemsOf = async (steps: ReadonlyArray<Step>, damaged = -1): Promise<Rea
   const environment = createTestEnvironment()
   const metadata = { correlationId: 'c', causationId: 'c', actor: 'service', recordedAt: after(0) }
   for (const [stream, type, data] of steps) {
-    const sealed = right(await sealEvents(keyring, stream)([{ type, data }])())
-    right(await store.append(stream, 'any', sealed.map((event) => ({ ...event, id: environment.newId(), metadata })))())
+    const sealed = right(await sealEvents(keyring, stream)([{ type, data }]))
+    right(await store.append(stream, 'any', sealed.map((event) => ({ ...event, id: environment.newId(), metadata }))))
   }
   const row = store.allEvents()[damaged]
   const subscribe: EventStore['subscribe'] = async function* (from, prefixes, signal) {

@@ -99,23 +99,23 @@ test('unreadable events are reported, and the events after them are checked', as
 test('an encrypted text whose key never existed is reported; a text whose key was erased is not', async (t) => {
   const store = createMemoryEventStore()
   const [keyring, otherKeyring] = [createMemoryKeyring(), createMemoryKeyring()]
-  const [sealed] = right(await sealEvents(keyring, 'segments-1')([segment(1)[1]])())
+  const [sealed] = right(await sealEvents(keyring, 'segments-1')([segment(1)[1]]))
   const metadata = { correlationId: 'c', causationId: 'c', actor: 'service', recordedAt: environment.now() }
   right(
     await store.append('segments-1', 'any', [
       { id: environment.newId(), type: 'SegmentFinalised', data: sealed?.data ?? {}, metadata },
-    ])(),
+    ]),
   )
   const foreign = await checkLog({ ...NOTHING_ERASED, store, keyring: otherKeyring, keyNames: () => [], now: null })
   t.regex(foreign.problems.map(({ where, problem }) => `${where} ${problem}`).join(), /^key text-1 is missing/)
-  right(await keyring.erase(['text-1'])())
+  right(await keyring.erase(['text-1']))
   t.deepEqual((await checkLog({ ...NOTHING_ERASED, store, keyring, keyNames: () => [], now: null })).problems, [])
 })
 
 test('an unreadable log is not reported as clean', async (t) => {
   const store = {
     ...createMemoryEventStore(),
-    head: () => async () => E.left({ _tag: 'StoreUnavailable' as const, reason: 'gone' }),
+    head: async () => E.left({ _tag: 'StoreUnavailable' as const, reason: 'gone' }),
   }
   const checked = checkLog({
     ...NOTHING_ERASED, store, keyring: createMemoryKeyring(), keyNames: () => [], now: null,

@@ -138,10 +138,10 @@ export const problemsOf = async (
   const append = async (stream: string, type: string, data: object): Promise<void> => {
     const metadata = { correlationId: 'c', causationId: 'c', actor: 'service', recordedAt: environment.now() }
     const event: NewEvent = { id: environment.newId(), type, data: { ...data }, metadata }
-    right(await store.append(stream, 'any', [event])())
+    right(await store.append(stream, 'any', [event]))
   }
   for (const [stream, event] of steps)
-    for (const { type, data } of right(await sealEvents(keyring, stream)([event])())) await append(stream, type, data)
+    for (const { type, data } of right(await sealEvents(keyring, stream)([event]))) await append(stream, type, data)
   for (const [stream, { type, data }] of raw) await append(stream, type, data)
   const { problems } = await checkLog({
     ...NOTHING_ERASED, ...stored, store, keyring, keyNames: () => keyNames, now: Date.parse(after(1_000_000)),

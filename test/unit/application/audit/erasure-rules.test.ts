@@ -77,7 +77,7 @@ test('a stopped service is judged by its last event, not by a clock that was ahe
   const store = createMemoryEventStore()
   const append = async (type: string, data: object, recordedAt: string, actor = 'service') => {
     const metadata = { correlationId: 'c', causationId: 'c', actor, recordedAt }
-    await store.append('any', 'any', [{ id: randomUUID(), type, data: { ...data }, metadata }])()
+    await store.append('any', 'any', [{ id: randomUUID(), type, data: { ...data }, metadata }])
   }
   const problems = async () => {
     const keyring = createMemoryKeyring()

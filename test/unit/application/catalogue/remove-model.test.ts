@@ -37,7 +37,7 @@ const start = ({ isUsedMeanwhile = false, isStoreUnavailable = false } = {}) => 
     rescan: isStoreUnavailable ? () => Promise.reject(new Error('the store is unavailable')) : note('rescan'),
     admission: { state: () => state },
   })
-  return { actions, store, remove: () => remove(callerOf(1), 6)() }
+  return { actions, store, remove: () => remove(callerOf(1), 6) }
 }
 
 test('a model is hidden, then removed, and the removal is an event [R172]', async (t) => {
@@ -45,7 +45,7 @@ test('a model is hidden, then removed, and the removal is an event [R172]', asyn
   right(await remove())
   t.deepEqual(actions, ['hide', 'rescan', 'destroy'])
   t.deepEqual(
-    right(await store.read('administration')()).map(({ type, data }) => [type, (data as { name: string }).name]),
+    right(await store.read('administration')).map(({ type, data }) => [type, (data as { name: string }).name]),
     [['ModelRemoved', 'base']],
   )
 })

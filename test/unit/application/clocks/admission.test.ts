@@ -21,7 +21,7 @@ for (const { fault, wrongBy } of FAULTS)
     await setCapacity(actor, clock.environment, 100)
     const admit = async (to: typeof actor, { environment }: typeof clock, commandId: string) => {
       const command = admitCommand({ commandId, instance: 'here', at: environment.now() })
-      return right(await to.send({ command, commandId, correlationId: 'c', actor: 'service' })())
+      return right(await to.send({ command, commandId, correlationId: 'c', actor: 'service' }))
     }
     const remembered = async (): Promise<ReadonlyArray<boolean>> => {
       const state = right(await actor.refresh())

@@ -13,7 +13,7 @@ const PLACE = `login-failures-${createTestCredentials().keyedHash('login-place',
 const startAfter = async (...events: ReadonlyArray<Pick<NewEvent, 'type' | 'data'>>) => {
   const store = createMemoryEventStore()
   const id = '01890000-0000-7000-8000-000000000000'
-  right(await store.append(PLACE, 'no-stream', events.map((event) => ({ ...event, id, metadata })))())
+  right(await store.append(PLACE, 'no-stream', events.map((event) => ({ ...event, id, metadata }))))
   return { ...createWorld(store), store }
 }
 
@@ -29,5 +29,5 @@ test('failed logins that an older version dated a year ahead count as now', asyn
 test('a success that an older version dated a year ahead is dated right by the next one', async (t) => {
   const { attempt, store } = await startAfter({ type: 'LoginFailuresCleared', data: { at: after(YEAR) } })
   t.is(await attempt('right'), 'in')
-  t.deepEqual(right(await store.read(PLACE)()).at(-1)?.data, { at: after(0) })
+  t.deepEqual(right(await store.read(PLACE)).at(-1)?.data, { at: after(0) })
 })

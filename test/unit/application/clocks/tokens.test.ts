@@ -26,7 +26,7 @@ for (const { fault, wrongBy } of FAULTS)
     const { authenticateKey, tokens, caller, uses, setClock } = await startWithToken(t)
     const expiresAt = after(jwtTtlSeconds * 1000)
     setClock(after(0))
-    const { secret } = right(await tokens.issueToken(caller, { name: 'short', expiresAt })())
+    const { secret } = right(await tokens.issueToken(caller, { name: 'short', expiresAt }))
     const areValid = async (): Promise<ReadonlyArray<boolean>> =>
       [O.isSome(await verifyJwt(jwt)), await accepts(authenticateKey, secret)]
     const set = (ms: number): void => {
@@ -72,10 +72,10 @@ for (const [issued, loggedOut, situation] of [
     t.truthy(login)
     const logins = { whenSeen: async () => undefined }
     const end = logOut({ ...world.write, ...world, environment: clock.environment, logins, jwtTtlSeconds })
-    right(await end({ ...callerOf(3), ...(login && { login }) }, false)())
+    right(await end({ ...callerOf(3), ...(login && { login }) }, false))
     clock.set(0)
     clock.advance((login?.expiresAt ?? 0) * 1000 - clock.storeNow())
     t.true(O.isSome(await verifyJwt(jwt)), 'its signature is valid until its end')
-    const record = right(await store.read(`login-token-${login?.tokenId}`)())
+    const record = right(await store.read(`login-token-${login?.tokenId}`))
     t.deepEqual(record.map(({ type }) => type), ['LoggedOut'])
   })

@@ -53,7 +53,7 @@ const wrongPasswords = (failures: number, addressOf: (n: number) => string) => (
 
 const idempotencyKey = async (clock: FaultyClock): Promise<Wait> => {
   const { createLiveOnce } = await createWriteSide(clock)
-  const create = (listenerToken: string) => createLiveOnce(callerOf(1), requestOf({ listenerToken }), 'key')()
+  const create = (listenerToken: string) => createLiveOnce(callerOf(1), requestOf({ listenerToken }), 'key')
   return {
     lasts: 24 * 3_600_000,
     begin: async () => void right(await create('hall')),

@@ -94,7 +94,7 @@ export const createJobsWorld = () => {
     const runners = { pull, verify: null, check: createScriptedRunner().runner, rebuild: createScriptedRunner().runner }
     const write = { store, keyring: createMemoryKeyring(), environment, timers }
     const logger = createRecordingLogger()
-    const jobs = right(await openJobs({ ...write, logger, runners, members: membersOf(self), isShared: true })())
+    const jobs = right(await openJobs({ ...write, logger, runners, members: membersOf(self), isShared: true }))
     return { jobs, self, logger }
   }
 
@@ -121,6 +121,6 @@ export const createJobsWorld = () => {
       for (const subscriber of subscribers) if (subscriber.own === incarnation) subscribers.delete(subscriber)
       changed()
     },
-    types: async () => right(await store.read('jobs')()).map(({ type }) => type),
+    types: async () => right(await store.read('jobs')).map(({ type }) => type),
   }
 }

@@ -10,13 +10,13 @@ import { createJobsWorld, createScriptedRunner } from './jobs-world.ts'
 const admin = callerOf(1)
 const PULL: JobOrder = { kind: 'pull', subject: 'base', precision: null, force: false }
 
-const jobOf = async (jobs: Jobs, id: number) => right(await jobs.get(id)())
+const jobOf = async (jobs: Jobs, id: number) => right(await jobs.get(id))
 
 test('every process shows a job immediately, its progress and its result [R170]', async (t) => {
   const { start, pass } = createJobsWorld()
   const { runner, advance, finish } = createScriptedRunner()
   const [first, second] = [await start('first', runner), await start('second')]
-  const { id } = right(await first.jobs.start(admin, PULL)())
+  const { id } = right(await first.jobs.start(admin, PULL))
   t.like(await jobOf(second.jobs, id), {
     kind: 'pull',
     subject: 'base',
@@ -30,8 +30,8 @@ test('every process shows a job immediately, its progress and its result [R170]'
   const now = await jobOf(first.jobs, id)
   t.deepEqual(now.progress, { done: 1, total: 10, detail: 'a file' })
   t.deepEqual(await jobOf(second.jobs, id), now)
-  t.deepEqual(right(await second.jobs.list([], ['running'])()), [now])
-  t.deepEqual(await second.jobs.start(admin, PULL)(), E.left({ _tag: 'JobRunning', kind: 'pull' }))
+  t.deepEqual(right(await second.jobs.list([], ['running'])), [now])
+  t.deepEqual(await second.jobs.start(admin, PULL), E.left({ _tag: 'JobRunning', kind: 'pull' }))
 
   finish(E.right({ name: 'base' }))
   await pass(250)
@@ -41,23 +41,23 @@ test('every process shows a job immediately, its progress and its result [R170]'
     progress: { done: 1, total: 10, detail: '' },
   })
   t.deepEqual(await jobOf(second.jobs, id), await jobOf(first.jobs, id))
-  t.true(E.isRight(await second.jobs.start(admin, PULL)()), 'another job may begin, also in another process')
+  t.true(E.isRight(await second.jobs.start(admin, PULL)), 'another job may begin, also in another process')
 })
 
 test('any process can cancel a job, and an ended job stays unchanged [R171]', async (t) => {
   const { start, pass, types, present } = createJobsWorld()
   const { runner, isAborted } = createScriptedRunner()
   const [first, second] = [await start('first', runner), await start('second')]
-  const { id } = right(await first.jobs.start(admin, PULL)())
-  const cancelled = second.jobs.cancel(id)()
+  const { id } = right(await first.jobs.start(admin, PULL))
+  const cancelled = second.jobs.cancel(id)
   // The cancel is answered within 6 s in any case.
   await pass(6000)
   right(await cancelled)
   t.true(isAborted())
   for (const { jobs } of [first, second]) t.is((await jobOf(jobs, id)).status, 'cancelled')
-  right(await second.jobs.cancel(id)())
+  right(await second.jobs.cancel(id))
   t.deepEqual(await types(), ['JobStarted', 'JobEnded'])
-  t.deepEqual(await second.jobs.cancel(4711)(), E.left({ _tag: 'JobNotFound' }))
+  t.deepEqual(await second.jobs.cancel(4711), E.left({ _tag: 'JobNotFound' }))
   await pass(1000)
   t.deepEqual([...present.values()].map(({ jobs }) => jobs), [first, second].map(() => ({ doing: [], cancelling: [] })))
 })
@@ -66,8 +66,8 @@ test('a starting process ends the jobs of its earlier run and no others', async 
   const { start, pass, remove } = createJobsWorld()
   const { runner, isAborted } = createScriptedRunner()
   const [first, second] = [await start('first', runner), await start('second')]
-  const pulled = right(await first.jobs.start(admin, PULL)())
-  const checked = right(await second.jobs.start(admin, { ...PULL, kind: 'check' })())
+  const pulled = right(await first.jobs.start(admin, PULL))
+  const checked = right(await second.jobs.start(admin, { ...PULL, kind: 'check' }))
   remove(second.self)
   const restarted = await start('second', null, 2)
   await pass(60_000)
@@ -77,14 +77,14 @@ test('a starting process ends the jobs of its earlier run and no others', async 
   })
   t.is((await jobOf(restarted.jobs, pulled.id)).status, 'running')
   t.false(isAborted())
-  t.deepEqual(await restarted.jobs.start(admin, PULL)(), E.left({ _tag: 'ModelsElsewhere' }))
+  t.deepEqual(await restarted.jobs.start(admin, PULL), E.left({ _tag: 'ModelsElsewhere' }))
 })
 
 test('the job of a lost process fails once, and the process stops it when it returns', async (t) => {
   const { start, pass, lose, cut, mend, types } = createJobsWorld()
   const { runner, isAborted, advance } = createScriptedRunner()
   const [first, ...others] = [await start('first', runner), await start('second'), await start('third')]
-  const { id } = right(await first.jobs.start(admin, PULL)())
+  const { id } = right(await first.jobs.start(admin, PULL))
   advance()
   cut(first.self)
   await pass(4000)
@@ -106,7 +106,7 @@ test('the job of a lost process fails once, and the process stops it when it ret
 test('the job of a removed member fails after several checks by a member that is not cut off', async (t) => {
   const { start, pass, remove, cut, mend, types } = createJobsWorld()
   const [first, second] = [await start('first'), await start('second')]
-  const { id } = right(await first.jobs.start(admin, PULL)())
+  const { id } = right(await first.jobs.start(admin, PULL))
   await pass(60_000)
   t.deepEqual(await types(), ['JobStarted'], 'the member is present')
   cut(second.self)
@@ -132,7 +132,7 @@ test('a job of an older version fails once no member can be running it', async (
     data: { jobId: 1, kind: 'check', subject: null, at },
     metadata,
   }
-  right(await store.append('jobs', 'no-stream', [startedEvent])())
+  right(await store.append('jobs', 'no-stream', [startedEvent]))
   const { jobs } = await start('first')
   await pass(60_000)
   t.like(await jobOf(jobs, 1), { status: 'running', process: null })

@@ -21,7 +21,7 @@ test('a round reads only the sessions that changed, or whose owner changed, sinc
   }
   const side = await createWriteSide({ store, capacity: 1000 })
   const disabled = new Set<number>()
-  const create = async (userId: number) => right(await side.createLive(callerOf(userId), requestOf())()).id
+  const create = async (userId: number) => right(await side.createLive(callerOf(userId), requestOf())).id
   for (let userId = 1; userId <= 60; userId++) await create(userId)
   right(await side.lifecycle.attachSender(3)())
   let run: () => void = () => undefined
@@ -57,9 +57,9 @@ test('a round reads only the sessions that changed, or whose owner changed, sinc
   disabled.add(9)
   const metadata = { correlationId: 'c', causationId: 'c', actor: 'tool', recordedAt: side.environment.now() }
   const data = { userId: 9, at: side.environment.now() }
-  right(await memory.append('user-9', 'any', [{ id: v7(), type: 'UserDisabled', data, metadata }])())
+  right(await memory.append('user-9', 'any', [{ id: v7(), type: 'UserDisabled', data, metadata }]))
   await readIn([9])
-  t.is(right(await memory.read('live-9')()).at(-1)?.type, 'LiveFinished')
+  t.is(right(await memory.read('live-9')).at(-1)?.type, 'LiveFinished')
   await readIn([])
   await reconciler.stop()
 })

@@ -27,8 +27,8 @@ const NOT_FOUND = E.left({ _tag: 'LiveNotFound' } as const)
 
 const start = async () => {
   const side = await createWriteSide()
-  right(await side.createLive(owner, requestOf({ retention: true }))())
-  right(await side.lifecycle.recordSegment(segment)())
+  right(await side.createLive(owner, requestOf({ retention: true })))
+  right(await side.lifecycle.recordSegment(segment))
   const sealed = side.log().flatMap(sealedIn)
   return { ...side, sealed }
 }
@@ -36,37 +36,37 @@ const start = async () => {
 test('a deletion ends the session, releases its memory and destroys its keys [R86]', async (t) => {
   const { deleteLive, typesOf, admission, deps, sealed, store, project, documents } = await start()
   t.is(sealed.length, 3)
-  right(await deleteLive(owner, 1)())
+  right(await deleteLive(owner, 1))
   t.deepEqual(typesOf('live-1'), ['LiveCreated', 'LiveFinished', 'LiveDeleted'])
   t.is(admission.state().open.length, 0)
   t.deepEqual(
-    right(await deps.keyring.open(sealed)()),
+    right(await deps.keyring.open(sealed)),
     ['live-1', 'live-1', 'text-1'].map((key) => E.left({ _tag: 'KeyErased', key })),
   )
-  t.deepEqual(right(await store.read('segments-1')()), [])
+  t.deepEqual(right(await store.read('segments-1')), [])
   await project()
-  t.true(O.isNone(right(await documents.get(LIVES, '1')())))
+  t.true(O.isNone(right(await documents.get(LIVES, '1'))))
 })
 
 test('only the owner can delete a session, once, and nothing can be done with it afterwards [R36 R86]', async (t) => {
   const { deleteLive, finishLive, lifecycle, typesOf } = await start()
-  t.deepEqual(await deleteLive(callerOf(2), 1)(), NOT_FOUND)
-  t.deepEqual(await deleteLive(owner, 2)(), NOT_FOUND)
+  t.deepEqual(await deleteLive(callerOf(2), 1), NOT_FOUND)
+  t.deepEqual(await deleteLive(owner, 2), NOT_FOUND)
   t.deepEqual(typesOf('live-1'), ['LiveCreated'])
-  const answers = await Promise.all([deleteLive(owner, 1)(), deleteLive(owner, 1)(), deleteLive(owner, 1)()])
+  const answers = await Promise.all([deleteLive(owner, 1), deleteLive(owner, 1), deleteLive(owner, 1)])
   t.is(answers.filter(E.isRight).length, 1)
-  t.deepEqual(await deleteLive(owner, 1)(), NOT_FOUND)
-  t.deepEqual(await finishLive(owner, 1)(), NOT_FOUND)
+  t.deepEqual(await deleteLive(owner, 1), NOT_FOUND)
+  t.deepEqual(await finishLive(owner, 1), NOT_FOUND)
   t.deepEqual(await lifecycle.attachSender(1)(), E.left({ _tag: 'LiveOver' }))
-  t.like(await lifecycle.recordSegment({ ...segment, segment: 2 })(), { left: { _tag: 'KeyErased' } })
+  t.like(await lifecycle.recordSegment({ ...segment, segment: 2 }), { left: { _tag: 'KeyErased' } })
   t.is(typesOf('live-1').filter((type) => type === 'LiveDeleted').length, 1)
 })
 
 test('a repeated create does not restore a deleted session [R76]', async (t) => {
   const { createLive, deleteLive, log } = await createWriteSide()
-  right(await createLive(owner, requestOf(), 'command-1')())
-  right(await deleteLive(owner, 1)())
-  t.deepEqual(await createLive(owner, requestOf(), 'command-1')(), NOT_FOUND)
+  right(await createLive(owner, requestOf(), 'command-1'))
+  right(await deleteLive(owner, 1))
+  t.deepEqual(await createLive(owner, requestOf(), 'command-1'), NOT_FOUND)
   t.is(log().filter(({ type }) => type === 'LiveCreated').length, 1)
 })
 
@@ -76,7 +76,7 @@ for (const when of ['before', 'after'] as const)
       const { deps, documents, store, sealed, typesOf } = await start()
       const dying = createDyingProcess(deps, lastWrite, when)
       const admission = await createAdmissionActor({ ...deps, ...dying, logger: silentLogger })
-      const answer = await dying.outlive(writeSideOf({ ...deps, ...dying }, admission).deleteLive(owner, 1)())
+      const answer = await dying.outlive(writeSideOf({ ...deps, ...dying }, admission).deleteLive(owner, 1))
       const isDeleted = typesOf('live-1').includes('LiveDeleted')
       t.is(lastWrite > 0 || when === 'after', isDeleted, 'the first write stores the deletion')
 
@@ -86,13 +86,13 @@ for (const when of ['before', 'after'] as const)
       const duty = eraseDeletedLives({ ...deps, documents, logger, timers: immediateTimers })
       if (isDeleted) {
         await eventually(async () => {
-          const opened = right(await deps.keyring.open(sealed)())
-          if (opened.some(E.isRight) || right(await store.read('segments-1')()).length > 0)
+          const opened = right(await deps.keyring.open(sealed))
+          if (opened.some(E.isRight) || right(await store.read('segments-1')).length > 0)
             throw new Error('not erased yet')
         })
         t.is(next.state().open.length, 0)
       } else {
-        t.is(right(await deps.keyring.open(sealed)()).filter(E.isRight).length, 3)
+        t.is(right(await deps.keyring.open(sealed)).filter(E.isRight).length, 3)
         t.is(next.state().open.length, 1)
       }
       await duty.stop()
@@ -109,18 +109,18 @@ test('a refused erasure is retried until it succeeds [R86]', async (t) => {
   let failures = 2
   const keyring = {
     ...deps.keyring,
-    erase: (keys: ReadonlyArray<string>) => async () =>
+    erase: async (keys: ReadonlyArray<string>) =>
       failures-- > 0
         ? E.left({ _tag: 'KeyringUnavailable', reason: 'test' } as const)
-        : await deps.keyring.erase(keys)(),
+        : await deps.keyring.erase(keys),
   }
-  t.like(await writeSideOf({ ...deps, keyring }, deps.admission).deleteLive(owner, 1)(), {
+  t.like(await writeSideOf({ ...deps, keyring }, deps.admission).deleteLive(owner, 1), {
     left: { _tag: 'KeyringUnavailable' },
   })
   const logger = createRecordingLogger()
   const duty = eraseDeletedLives({ ...deps, keyring, documents, logger, timers: immediateTimers })
   await eventually(async () => {
-    if (right(await deps.keyring.open(sealed)()).some(E.isRight)) throw new Error('not erased yet')
+    if (right(await deps.keyring.open(sealed)).some(E.isRight)) throw new Error('not erased yet')
   })
   await duty.stop()
   t.is(logger.lines.filter(({ level }) => level === 'warn').length, 1)

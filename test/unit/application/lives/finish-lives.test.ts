@@ -12,9 +12,9 @@ const urlRequest = (audioUrl: string) => requestOf({ audioFormat: 'hls', audioUr
 
 test('only the owner finishes a session; any other session is not found [R36 R85]', async (t) => {
   const { createLive, finishLive, typesOf } = await createWriteSide()
-  const { id } = right(await createLive(me, requestOf())())
+  const { id } = right(await createLive(me, requestOf()))
   for (const [caller, liveId] of [[callerOf(2), id], [me, 99], [me, 0], [me, -1]] as const) {
-    t.deepEqual(await finishLive(caller, liveId)(), E.left({ _tag: 'LiveNotFound' }))
+    t.deepEqual(await finishLive(caller, liveId), E.left({ _tag: 'LiveNotFound' }))
   }
   t.deepEqual(typesOf('live-1'), ['LiveCreated'])
 })
@@ -24,7 +24,7 @@ test('finish flushes the audio and ends the session, then awaits the read models
   const side = await createWriteSide({
     endByWorker: async (liveId, { limitMs, cause, origin }) => {
       steps.push(`flush ${liveId} ${limitMs} ${side.typesOf('live-1').at(-1)}`)
-      return { position: right(await endInTerm(side.deps)(liveId, { cause, origin, term: 1 })()) }
+      return { position: right(await endInTerm(side.deps)(liveId, { cause, origin, term: 1 })) }
     },
     whenProjected: async (lists, position) => {
       t.deepEqual(lists, SESSION_LISTS)
@@ -32,8 +32,8 @@ test('finish flushes the audio and ends the session, then awaits the read models
       steps.push(`${seen?.type} projected, ${reservedVram(side.admission.state())} MB reserved`)
     },
   })
-  const { id } = right(await side.createLive(me, requestOf({ model: 'm4' }))())
-  const live = right(await side.finishLive(me, id)())
+  const { id } = right(await side.createLive(me, requestOf({ model: 'm4' })))
+  const live = right(await side.finishLive(me, id))
   t.like(live, { id, status: 'finished', vram: 0 })
   t.not(live.updatedAt, null)
   t.deepEqual(steps, [
@@ -43,13 +43,13 @@ test('finish flushes the audio and ends the session, then awaits the read models
   ])
 
   const before = side.log().length
-  t.deepEqual(right(await side.finishLive(me, id)()), live)
+  t.deepEqual(right(await side.finishLive(me, id)), live)
   t.is(side.log().length, before)
 })
 
 test('all open sessions with exactly this URL end; pages list them newest first [R90 R91 R94 R96 D27]', async (t) => {
   const { createLive, finishLive, finishLivesByAudioUrl, admission } = await createWriteSide()
-  const create = async (userId: number, url: string) => right(await createLive(callerOf(userId), urlRequest(url))()).id
+  const create = async (userId: number, url: string) => right(await createLive(callerOf(userId), urlRequest(url))).id
   const [ended, first, second, ofOtherUser, withSlash, withUpperCase] = [
     await create(1, 'http://h/a'),
     await create(1, 'http://h/a'),
@@ -58,10 +58,10 @@ test('all open sessions with exactly this URL end; pages list them newest first 
     await create(1, 'http://h/a/'),
     await create(1, 'http://H/a'),
   ]
-  right(await createLive(me, requestOf())())
-  right(await finishLive(me, ended)())
+  right(await createLive(me, requestOf()))
+  right(await finishLive(me, ended))
 
-  const answer = right(await finishLivesByAudioUrl(me, 'http://h/a', { skip: 0, limit: 1 })())
+  const answer = right(await finishLivesByAudioUrl(me, 'http://h/a', { skip: 0, limit: 1 }))
   t.is(answer.total, 2)
   t.deepEqual(
     answer.items.map(({ id, status, vram }) => ({ id, status, vram })),
@@ -72,13 +72,13 @@ test('all open sessions with exactly this URL end; pages list them newest first 
     [ofOtherUser, withSlash, withUpperCase, 7],
   )
   t.is(first, second - 1)
-  t.deepEqual(right(await finishLivesByAudioUrl(me, 'http://h/a', page)()), { items: [], total: 0 })
+  t.deepEqual(right(await finishLivesByAudioUrl(me, 'http://h/a', page)), { items: [], total: 0 })
 })
 
 test('with two simultaneous calls each session is in exactly one answer', async (t) => {
   const { createLive, finishLivesByAudioUrl } = await createWriteSide()
-  for (let count = 0; count < 5; count++) right(await createLive(me, urlRequest('rtmp://h/a'))())
-  const answers = await Promise.all([1, 2].map(() => finishLivesByAudioUrl(me, 'rtmp://h/a', page)()))
+  for (let count = 0; count < 5; count++) right(await createLive(me, urlRequest('rtmp://h/a')))
+  const answers = await Promise.all([1, 2].map(() => finishLivesByAudioUrl(me, 'rtmp://h/a', page)))
   const ids = answers.flatMap((answer) => right(answer).items.map(({ id }) => id))
   t.deepEqual(ids.toSorted((a, b) => a - b), [1, 2, 3, 4, 5])
 })

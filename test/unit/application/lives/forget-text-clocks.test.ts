@@ -32,14 +32,14 @@ const serviceWith = async ({ retention = false, retentionMax = 0 } = {}) => {
   let forgetting = start()
 
   const end = async (): Promise<number> => {
-    const liveId = right(await side.createLive(caller, requestOf({ retention }))()).id
+    const liveId = right(await side.createLive(caller, requestOf({ retention }))).id
     const text = { text: 'the secret', kind: 'transcription', language: 'en' } as const
-    right(await side.lifecycle.recordSegment({ liveId, segment: 1, start: 0, end: 1, ...text })())
+    right(await side.lifecycle.recordSegment({ liveId, segment: 1, start: 0, end: 1, ...text }))
     right(await side.lifecycle.endLive(liveId, finished)())
     return liveId
   }
   const readable = async (ids: ReadonlyArray<number>): Promise<ReadonlyArray<number>> => {
-    const read = await Promise.all(ids.map((id) => store.read(`segments-${id}`)()))
+    const read = await Promise.all(ids.map((id) => store.read(`segments-${id}`)))
     return ids.filter((_, index) => right(read[index] ?? E.right([])).length > 0)
   }
   const untilReadable = (ids: ReadonlyArray<number>, expected: ReadonlyArray<number>): Promise<void> =>

@@ -30,8 +30,8 @@ test('unretained text is gone from the log and all copies a minute after the end
   const side = await createWriteSide({ environment })
   const { createLive, lifecycle, deps, store, documents } = side
   const caller = callerOf(1, { permissions: ['user_retention'] })
-  right(await createLive(caller, requestOf())())
-  right(await createLive(caller, requestOf({ retention: true }))())
+  right(await createLive(caller, requestOf()))
+  right(await createLive(caller, requestOf({ retention: true })))
   for (const liveId of [1, 2]) {
     const text = {
       liveId,
@@ -42,9 +42,9 @@ test('unretained text is gone from the log and all copies a minute after the end
       kind: 'transcription' as const,
       language: 'en',
     }
-    right(await lifecycle.recordSegment(text)())
+    right(await lifecycle.recordSegment(text))
   }
-  const copy = right(await store.read('segments-1')())
+  const copy = right(await store.read('segments-1'))
   clock = 10
   for (const liveId of [1, 2]) right(await lifecycle.endLive(liveId, finished)())
 
@@ -58,9 +58,9 @@ test('unretained text is gone from the log and all copies a minute after the end
   let failures = 1
   const keyring: Keyring = {
     ...deps.keyring,
-    erase: (keys) => async () => {
+    erase: async (keys) => {
       if (failures-- > 0) return E.left({ _tag: 'KeyringUnavailable', reason: 'test' } as const)
-      return await deps.keyring.erase(keys)()
+      return await deps.keyring.erase(keys)
     },
   }
   const logger = createRecordingLogger()
@@ -68,27 +68,27 @@ test('unretained text is gone from the log and all copies a minute after the end
 
   await until(() => waits.length === 1)
   t.is(waits[0]?.ms, 58_000)
-  t.is(right(await store.read('segments-1')()).length, 1)
+  t.is(right(await store.read('segments-1')).length, 1)
   clock = 68
   waits[0]?.end()
   // The keyring was unavailable: the failure is logged, and the work is repeated.
   await until(() => waits.length === 2)
   t.is(logger.lines.length, 1)
   waits[1]?.end()
-  await until(async () => right(await store.read('segments-1')()).length === 0)
-  t.like(right(await openEvents(deps.keyring)(copy)())[0]?.data, { text: ERASED })
-  t.is(right(await store.read('segments-2')()).length, 1)
+  await until(async () => right(await store.read('segments-1')).length === 0)
+  t.like(right(await openEvents(deps.keyring)(copy))[0]?.data, { text: ERASED })
+  t.is(right(await store.read('segments-2')).length, 1)
   await forgetting.stop()
 })
 
 /** A session of user 1 that has ended with one final. */
 const endedSession = async () => {
   const side = await createWriteSide()
-  right(await side.createLive(callerOf(1), requestOf())())
+  right(await side.createLive(callerOf(1), requestOf()))
   const text = { text: 'the secret', kind: 'transcription', language: 'en' } as const
-  right(await side.lifecycle.recordSegment({ liveId: 1, segment: 1, start: 0, end: 1, ...text })())
+  right(await side.lifecycle.recordSegment({ liveId: 1, segment: 1, start: 0, end: 1, ...text }))
   right(await side.lifecycle.endLive(1, finished)())
-  const isReadable = async (): Promise<boolean> => right(await side.store.read('segments-1')()).length > 0
+  const isReadable = async (): Promise<boolean> => right(await side.store.read('segments-1')).length > 0
   return { ...side, isReadable }
 }
 
@@ -117,7 +117,7 @@ test('a service that stops erases no text early, and the next start erases it', 
 test('a session with a damaged log keeps its text and delays no later session', async (t) => {
   const { createLive, lifecycle, deps, store, documents } = await createWriteSide()
   for (const liveId of [1, 2]) {
-    right(await createLive(callerOf(1), requestOf())())
+    right(await createLive(callerOf(1), requestOf()))
     right(
       await lifecycle.recordSegment({
         liveId,
@@ -127,13 +127,13 @@ test('a session with a damaged log keeps its text and delays no later session', 
         text: 'the secret',
         kind: 'transcription',
         language: 'en',
-      })(),
+      }),
     )
     right(await lifecycle.endLive(liveId, finished)())
   }
   let reads = 0
-  const read: EventStore['read'] = (stream, options) => async () => {
-    if (stream !== 'live-1') return await store.read(stream, options)()
+  const read: EventStore['read'] = async (stream, options) => {
+    if (stream !== 'live-1') return await store.read(stream, options)
     reads += 1
     return E.left(
       reads === 1
@@ -150,8 +150,8 @@ test('a session with a damaged log keeps its text and delays no later session', 
     timers: immediateTimers,
     retentionMax: 0,
   })
-  await until(async () => right(await store.read('segments-2')()).length === 0)
-  t.is(right(await store.read('segments-1')()).length, 1)
+  await until(async () => right(await store.read('segments-2')).length === 0)
+  t.is(right(await store.read('segments-1')).length, 1)
   t.is(reads, 2)
   t.like(logger.lines, [{ level: 'warn' }, { level: 'error', fields: { stream: 'live-1' } }, { level: 'info' }])
   t.is(logger.lines.length, 3)
@@ -160,7 +160,7 @@ test('a session with a damaged log keeps its text and delays no later session', 
 
 test('unreadable sessions do not keep text beyond the longest retention', async (t) => {
   const { createLive, lifecycle, deps, store, documents } = await createWriteSide()
-  right(await createLive(callerOf(1, { permissions: ['user_retention'] }), requestOf({ retention: true }))())
+  right(await createLive(callerOf(1, { permissions: ['user_retention'] }), requestOf({ retention: true })))
   right(
     await lifecycle.recordSegment({
       liveId: 1,
@@ -170,12 +170,12 @@ test('unreadable sessions do not keep text beyond the longest retention', async 
       text: 'the secret',
       kind: 'transcription',
       language: 'en',
-    })(),
+    }),
   )
   right(await lifecycle.endLive(1, finished)())
   const read: EventStore['read'] = (stream, options) =>
     stream === 'live-1'
-      ? async () => E.left({ _tag: 'LogCorrupted', reason: 'a flipped bit' })
+      ? (async () => E.left({ _tag: 'LogCorrupted', reason: 'a flipped bit' }))()
       : store.read(stream, options)
   const damagedStore = { ...store, read }
   const forgetting = forgetText({
@@ -186,7 +186,7 @@ test('unreadable sessions do not keep text beyond the longest retention', async 
     timers: immediateTimers,
     retentionMax: 1,
   })
-  await until(async () => right(await store.read('segments-1')()).length === 0)
+  await until(async () => right(await store.read('segments-1')).length === 0)
   await forgetting.stop()
   t.pass()
 })

@@ -12,12 +12,12 @@ test('the history of a session is its stream, in order, with masked secrets [D60
   const side = await createWriteSide()
   const historyOf = getHistory(side.deps)
   const live = right(
-    await side.createLive(owner, requestOf({ audioFormat: 'rtsp', audioUrl: url, listenerToken: 'hall' }))(),
+    await side.createLive(owner, requestOf({ audioFormat: 'rtsp', audioUrl: url, listenerToken: 'hall' })),
   )
-  right(await side.createLive(owner, requestOf())())
+  right(await side.createLive(owner, requestOf()))
   right(await side.lifecycle.attachSender(1)())
-  right(await side.finishLive(owner, 1)())
-  const { items, total } = right(await historyOf(owner, 1, ALL)())
+  right(await side.finishLive(owner, 1))
+  const { items, total } = right(await historyOf(owner, 1, ALL))
   t.is(total, 3)
   t.deepEqual(items.map(({ id, type }) => [id, type]), [[1, 'LiveCreated'], [2, 'SenderAttached'], [3, 'LiveFinished']])
   t.deepEqual(items.map(({ actor }) => actor.split(':')[0]), ['user', 'instance', 'user'])
@@ -31,17 +31,17 @@ test('the history of a session is its stream, in order, with masked secrets [D60
   const json = JSON.stringify(items)
   for (const secret of ['hunter2', 'k1"', live.senderToken, 'hall', 'Hash', 'commandId'])
     t.false(json.includes(secret), secret)
-  t.is(right(await historyOf(owner, 2, ALL)()).items[0]?.data['audioUrl'], null)
+  t.is(right(await historyOf(owner, 2, ALL)).items[0]?.data['audioUrl'], null)
 })
 
 test('each page of a history states the total length [R16]', async (t) => {
   const side = await createWriteSide()
   const historyOf = getHistory(side.deps)
-  right(await side.createLive(owner, requestOf())())
-  right(await side.lifecycle.startLive(1)())
-  right(await side.finishLive(owner, 1)())
+  right(await side.createLive(owner, requestOf()))
+  right(await side.lifecycle.startLive(1))
+  right(await side.finishLive(owner, 1))
   const page = async (skip: number, limit: number) => {
-    const { items, total } = right(await historyOf(owner, 1, { skip, limit })())
+    const { items, total } = right(await historyOf(owner, 1, { skip, limit }))
     return [items.map(({ id }) => id), total]
   }
   t.deepEqual(await page(0, 2), [[1, 2], 3])
@@ -52,13 +52,13 @@ test('each page of a history states the total length [R16]', async (t) => {
 test("there is no history of another user's, a deleted or a fenced session [R36 R86]", async (t) => {
   const { deleteLive, createLive, deps, admission, reconcile, environment } = await createWriteSide()
   const historyOf = getHistory(deps)
-  right(await createLive(owner, requestOf())())
+  right(await createLive(owner, requestOf()))
   const admit = admitCommand({ commandId: 'c', instance: 'dead', at: environment.now() })
-  right(await admission.send({ command: admit, commandId: 'c', correlationId: 'c', actor: 'user:1' })())
+  right(await admission.send({ command: admit, commandId: 'c', correlationId: 'c', actor: 'user:1' }))
   right(await reconcile())
   const unknown = E.left({ _tag: 'LiveNotFound' } as const)
-  t.deepEqual(await historyOf(callerOf(2), 1, ALL)(), unknown)
-  t.deepEqual(await historyOf(owner, 2, ALL)(), unknown)
-  right(await deleteLive(owner, 1)())
-  t.deepEqual(await historyOf(owner, 1, ALL)(), unknown)
+  t.deepEqual(await historyOf(callerOf(2), 1, ALL), unknown)
+  t.deepEqual(await historyOf(owner, 2, ALL), unknown)
+  right(await deleteLive(owner, 1))
+  t.deepEqual(await historyOf(owner, 1, ALL), unknown)
 })

@@ -20,7 +20,7 @@ type WriteSide = Awaited<ReturnType<typeof createWriteSide>>
 const orphan = async ({ admission, environment }: WriteSide, instance = environment.instance): Promise<void> => {
   const commandId = environment.newId()
   const command = admitCommand({ commandId, instance, at: environment.now() })
-  right(await admission.send({ command, commandId, correlationId: commandId, actor: 'user:1' })())
+  right(await admission.send({ command, commandId, correlationId: commandId, actor: 'user:1' }))
 }
 
 /** Creates a restarted process on the same stores and admission. */
@@ -30,7 +30,7 @@ const restarted = (side: WriteSide) =>
 test('at start, running sessions finish, pending sessions stay, ended ones hold no memory [D53 R104]', async (t) => {
   const side = await createWriteSide()
   const create = async (changes: Parameters<typeof requestOf>[0] = {}) =>
-    right(await side.createLive(callerOf(1), requestOf(changes))()).id
+    right(await side.createLive(callerOf(1), requestOf(changes))).id
   const pending = await create()
   const active = await create()
   const detached = await create()
@@ -38,7 +38,7 @@ test('at start, running sessions finish, pending sessions stay, ended ones hold 
   const waiting = await create({ audioFormat: 'hls', audioUrl: 'http://h/b', autoStart: true })
   const attachedOnly = await create()
   for (const id of [active, detached, byConfig, attachedOnly]) right(await side.lifecycle.attachSender(id)())
-  for (const id of [active, detached, byConfig]) right(await side.lifecycle.startLive(id)())
+  for (const id of [active, detached, byConfig]) right(await side.lifecycle.startLive(id))
   right(await side.lifecycle.detachSender(detached, 1)())
   await orphan(side)
 
@@ -68,8 +68,8 @@ test('at start, running sessions finish, pending sessions stay, ended ones hold 
 
 test('a session created while its owner was disabled ends in the next round [A4]', async (t) => {
   const side = await createWriteSide()
-  const { id } = right(await side.createLive(callerOf(1), requestOf())())
-  const otherId = right(await side.createLive(callerOf(2), requestOf())()).id
+  const { id } = right(await side.createLive(callerOf(1), requestOf()))
+  const otherId = right(await side.createLive(callerOf(2), requestOf())).id
   right(await createReconciler({ ...side.deps, isDisabled: async (userId) => userId === 1 }).round())
   t.deepEqual(
     side
@@ -87,12 +87,12 @@ test('a session created while its owner was disabled ends in the next round [A4]
 
 test('the memory of an ended session whose release was lost is released', async (t) => {
   const side = await createWriteSide()
-  const { id } = right(await side.createLive(callerOf(1), requestOf())())
+  const { id } = right(await side.createLive(callerOf(1), requestOf()))
   const broken = {
     ...side.admission,
-    send: () => async () => E.left({ _tag: 'StoreUnavailable', reason: 'test' } as const),
+    send: async () => E.left({ _tag: 'StoreUnavailable', reason: 'test' } as const),
   }
-  t.true(E.isLeft(await writeSideOf(side.deps, broken).finishLive(callerOf(1), id)()))
+  t.true(E.isLeft(await writeSideOf(side.deps, broken).finishLive(callerOf(1), id)))
   t.is(side.admission.state().open.length, 1)
   right(await side.reconcile())
   t.is(side.admission.state().open.length, 0)
@@ -136,10 +136,10 @@ test('a session without a worker waits for the takeover grace, and again after a
   let clock = 0
   const environment = { ...createTestEnvironment(), monotonic: () => clock }
   const side = await createWriteSide({ environment, takeoverGrace: 60_000 })
-  const { id } = right(await side.createLive(callerOf(1), requestOf())())
+  const { id } = right(await side.createLive(callerOf(1), requestOf()))
   const send = async (command: AdmissionCommand) =>
     right(
-      await side.admission.send({ command, commandId: environment.newId(), correlationId: 'c', actor: 'service' })(),
+      await side.admission.send({ command, commandId: environment.newId(), correlationId: 'c', actor: 'service' }),
     )
   const workerOf = (incarnation: string) => ({ worker: 'worker-1', incarnation, at: environment.now() })
   const { round, isWatching } = createReconciler(side.deps)
@@ -168,9 +168,8 @@ test('the reconciler runs every 30 s, or every 10 s with an orphan; failures are
   const store: EventStore = {
     ...memory,
     read:
-      (...args) =>
-      async () =>
-        isUnavailable ? E.left({ _tag: 'StoreUnavailable', reason: 'test' } as const) : await memory.read(...args)(),
+      async (...args) =>
+        isUnavailable ? E.left({ _tag: 'StoreUnavailable', reason: 'test' } as const) : await memory.read(...args),
   }
   const side = await createWriteSide({ store, environment: { ...createTestEnvironment(), monotonic: () => clock } })
   const logger = createRecordingLogger()

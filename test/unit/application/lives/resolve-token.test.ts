@@ -1,7 +1,6 @@
 import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
 import * as O from 'fp-ts/lib/Option.js'
-import * as TE from 'fp-ts/lib/TaskEither.js'
 import type { DocumentsUnavailable } from '../../../../application/ports/documents.ts'
 import { BEGINNING } from '../../../../application/ports/event-store.ts'
 import type { EventStore, Position } from '../../../../application/ports/event-store.ts'
@@ -25,13 +24,13 @@ const start = async (documents?: ReadDocuments) => {
   const side = await createWriteSide()
   const lookUp = testTokenLookup({ ...side, ...(documents && { documents }), listedUpTo: () => listed })
   const create = async (listenerToken: string | null = null): Promise<LiveView> =>
-    right(await side.createLive(OWNER, requestOf({ listenerToken }))())
+    right(await side.createLive(OWNER, requestOf({ listenerToken })))
   return {
     ...side,
     create,
-    answer: (token: string, liveId: number | null, mayReadLog = true) => lookUp(token, liveId, () => mayReadLog)(),
+    answer: (token: string, liveId: number | null, mayReadLog = true) => lookUp(token, liveId, () => mayReadLog),
     resolve: async (token: string, liveId: number | null = null) =>
-      O.toNullable(right(await lookUp(token, liveId, () => true)())),
+      O.toNullable(right(await lookUp(token, liveId, () => true))),
     project: async () => {
       await side.project()
       listed = side.log().at(-1)?.position ?? BEGINNING
@@ -56,7 +55,7 @@ test('a session that ended before any list showed it is found as ended, and a de
   const { id, listenerToken } = await create()
   right(await lifecycle.endLive(id, finished)())
   for (const path of [id, null]) t.like(await resolve(listenerToken, path), { liveId: id, status: 'finished' })
-  right(await deleteLive(OWNER, id)())
+  right(await deleteLive(OWNER, id))
   for (const path of [id, null]) t.is(await resolve(listenerToken, path), null)
 })
 
@@ -92,19 +91,19 @@ test('a listed token needs no log, and an unlisted one is not refused while the 
   const listed = await create()
   await project()
   const store: Pick<EventStore, 'read' | 'subscribe'> = {
-    read: () => TE.left({ _tag: 'StoreUnavailable', reason: 'simulated' }),
+    read: async () => E.left({ _tag: 'StoreUnavailable', reason: 'simulated' }),
     subscribe: () => { throw new Error('simulated') },
   }
   const resolve = testTokenLookup({ store, documents })
   for (const path of [listed.id, null]) {
-    t.like(await resolve(listed.senderToken, path, () => true)(), { right: { value: { liveId: listed.id } } })
-    t.like(await resolve('of a new session', path, () => true)(), { left: { _tag: 'StoreUnavailable' } })
+    t.like(await resolve(listed.senderToken, path, () => true), { right: { value: { liveId: listed.id } } })
+    t.like(await resolve('of a new session', path, () => true), { left: { _tag: 'StoreUnavailable' } })
   }
 })
 
 test('while no list can be read, a path with an id is decided by the log alone', async (t) => {
   const documents = createMemoryDocuments()
-  const broken = { ...documents, get: () => TE.left(down), page: () => TE.left(down) }
+  const broken = { ...documents, get: async () => E.left(down), page: async () => E.left(down) }
   const { create, answer } = await start(broken)
   const { id, senderToken } = await create()
   t.like(await answer(senderToken, id), { right: { value: { liveId: id } } })
@@ -118,7 +117,7 @@ test('while the list is far behind, a token without an id is neither right nor w
   const metadata = { correlationId: 'c', causationId: 'c', actor: 'service', recordedAt: after(0) }
   const event = () => ({ id: environment.newId(), type: 'LiveStarted', data: {}, metadata })
   const events = Array.from({ length: 1000 }, event)
-  right(await store.append('live-1000', 'no-stream', events)())
+  right(await store.append('live-1000', 'no-stream', events))
   t.like(await answer(senderToken, null), { left: { _tag: 'DocumentsUnavailable' } })
   t.like(await answer(senderToken, id), { right: { value: { liveId: id } } })
 })
@@ -129,7 +128,7 @@ test('a log that does not answer in time makes a token without an id neither rig
     await new Promise((resolve) => { signal.addEventListener('abort', resolve) })
     yield* []
   }
-  const found = findUnlistedLive({ store: { subscribe: never }, timers, listedUpTo: () => BEGINNING })('hash')()
+  const found = findUnlistedLive({ store: { subscribe: never }, timers, listedUpTo: () => BEGINNING })('hash')
   timers.advance(1500)
   t.like(await found, { left: { _tag: 'StoreUnavailable' } })
 })

@@ -5,7 +5,7 @@ import type { ResolveToken } from '../../../../application/lives/queries/resolve
 import { shareLookups } from '../../../../application/lives/queries/share-lookups.ts'
 import type { LiveStatus } from '../../../../application/ports/read-models.ts'
 
-type Answer = Awaited<ReturnType<ReturnType<ResolveToken>>>
+type Answer = Awaited<ReturnType<ResolveToken>>
 
 const found = (status: LiveStatus = 'active', liveId = 1): Answer =>
   E.right(O.some({ liveId, role: 'listener', status }))
@@ -15,13 +15,12 @@ const NONE: Answer = E.right(O.none)
 const start = () => {
   let now = 0
   const asked: Array<{ readonly token: string; readonly answer: (answer: Answer) => void }> = []
-  const resolve: ResolveToken = (token) => () =>
-    new Promise((answer) => { asked.push({ token, answer }) })
+  const resolve: ResolveToken = (token) => new Promise((answer) => { asked.push({ token, answer }) })
   const shared = shareLookups(resolve, { monotonic: () => now })
   return {
     asked,
     wait: (ms: number) => { now += ms },
-    lookUp: (token = 'hall', liveId: number | null = 1) => shared(token, liveId, () => true)(),
+    lookUp: (token = 'hall', liveId: number | null = 1) => shared(token, liveId, () => true),
     settled: () => new Promise<void>((resolve_) => { setImmediate(resolve_) }),
   }
 }

@@ -23,7 +23,7 @@ const takenOver = async (
   const first = await startWorker(t, shared)
   const ids: Array<number> = []
   for (const request of requests) {
-    const { id } = right(await first.side.createLive(me, requestOf(request))())
+    const { id } = right(await first.side.createLive(me, requestOf(request)))
     const sender = await first.attach(id)
     sender.configure({})
     if (request?.audioFormat === undefined) sender.audio(AUDIO)
@@ -54,7 +54,7 @@ test('a taken-over session loads its model immediately, waits for its sender and
   timers.advance(GRACE)
   await second.pipelines.of(id).final(2, 'two')
   t.is(second.pipelines.all.length, 1)
-  const segments = right(await shared.store.read(`segments-${id}`)()).map(dataOf)
+  const segments = right(await shared.store.read(`segments-${id}`)).map(dataOf)
   t.deepEqual(
     segments.map((data) => [data['segment'] ?? 'fence', data['term']]),
     [
@@ -80,8 +80,8 @@ test('without its sender a taken-over session ends after the grace and is releas
   timers.advance(GRACE / 2)
   await eventually(async () => assert.equal((await typesOf(shared, `live-${id}`)).at(-1), 'LiveFinished'))
   await eventually(() => assert.deepEqual(second.admission.state().open, []))
-  t.like(dataOf(right(await shared.store.read(`live-${id}`)()).at(-1) ?? assert.fail()), { reason: 'restart' })
-  t.true(E.isLeft(await second.sessions.attachSender(id)()))
+  t.like(dataOf(right(await shared.store.read(`live-${id}`)).at(-1) ?? assert.fail()), { reason: 'restart' })
+  t.true(E.isLeft(await second.sessions.attachSender(id)))
 })
 
 test('a source that a sender started also waits for the sender and continues at its position', async (t) => {
@@ -100,7 +100,7 @@ test('a worker drops a waiting session that moves to another worker, and does no
   await eventually(() => assert.equal(second.pipelines.all.length, 1))
   const third = await startWorker(t, shared, { worker: 'w9', vram: 100, takeoverGrace: GRACE })
   const move = { type: 'Move', liveId: id, term: 2, to: 'w9', at: third.side.deps.environment.now() } as const
-  right(await third.admission.send({ command: move, commandId: 'm', correlationId: 'm', actor: 'service' })())
+  right(await third.admission.send({ command: move, commandId: 'm', correlationId: 'm', actor: 'service' }))
   await eventually(() => assert.equal(second.sessions.count(), 0))
   timers.advance(2 * GRACE)
   await eventually(() => assert.equal(third.pipelines.all.length, 1))

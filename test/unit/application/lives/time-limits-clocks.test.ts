@@ -25,13 +25,13 @@ const reconciledBy = async (aheadOfStore: { readonly writer?: number; readonly r
   const clock = (ahead: number) => (): string =>
     new Date(storeNow() + ahead).toISOString().replace('Z', '000+00:00')
   const side = await createWriteSide({ environment: { ...createTestEnvironment(), now: clock(writer) }, storeNow })
-  for (const _ of [1, 2]) right(await side.createLive(callerOf(1), requestOf())())
+  for (const _ of [1, 2]) right(await side.createLive(callerOf(1), requestOf()))
   right(await side.lifecycle.attachSender(2)())
-  right(await side.lifecycle.startLive(2)())
+  right(await side.lifecycle.startLive(2))
   const timers = createManualTimers()
   const deps = { ...side.deps, environment: { ...side.deps.environment, now: clock(own), monotonic: storeNow } }
   const endByWorker: EndByWorker = async (liveId, { cause, origin }) =>
-    ({ position: right(await endInTerm(side.deps)(liveId, { cause, origin, term: 1 })()) })
+    ({ position: right(await endInTerm(side.deps)(liveId, { cause, origin, term: 1 })) })
   const limits = { pendingTimeout: HOUR, maxDuration: 24 * HOUR }
   const reconciler = reconcileLives({
     ...deps, logger: silentLogger, timers, expiry: expireLives({ ...deps, limits, endByWorker }), every: 1000,

@@ -18,16 +18,16 @@ const endAfter =
   ({ deps }: Awaited<ReturnType<typeof createWriteSide>>, transcribed: Promise<void>) =>
   async (liveId: number, { cause, origin }: EndRequest) => {
     await transcribed
-    return { position: right(await endInTerm(deps)(liveId, { cause, origin, term: 1 })()) }
+    return { position: right(await endInTerm(deps)(liveId, { cause, origin, term: 1 })) }
   }
 
 test('the reconciler finishes sessions at a limit and releases their memory [R105]', async (t) => {
   let clock = Date.parse('2026-11-21T09:30:00Z')
   const now = (): string => new Date(clock).toISOString().replace('Z', '000+00:00')
   const side = await createWriteSide({ environment: { ...createTestEnvironment(), now } })
-  for (let count = 0; count < 3; count++) right(await side.createLive(callerOf(1), requestOf())())
+  for (let count = 0; count < 3; count++) right(await side.createLive(callerOf(1), requestOf()))
   right(await side.lifecycle.attachSender(2)())
-  right(await side.lifecycle.startLive(2)())
+  right(await side.lifecycle.startLive(2))
   right(await side.lifecycle.attachSender(3)())
   const flushed: Array<number> = []
   const expiry = expireLives({
@@ -79,7 +79,7 @@ test('the reconciler finishes sessions at a limit and releases their memory [R10
 
 test('a sender that comes at the last moment keeps its session [R105]', async (t) => {
   const { deps, lifecycle, createLive, typesOf, admission } = await createWriteSide()
-  right(await createLive(callerOf(1), requestOf())())
+  right(await createLive(callerOf(1), requestOf()))
   const expiry = expireLives({ ...deps, limits: { pendingTimeout: 1, maxDuration: 0 } })
   right(await lifecycle.attachSender(1)())
   // The state as it was read before the sender attached.
@@ -112,9 +112,9 @@ test('a limited number of expiring sessions finishes in parallel, and fences do 
   const side = await createWriteSide({ environment: { ...createTestEnvironment(), now, monotonic }, capacity: 1000 })
   const { admission, lifecycle, typesOf } = side
   for (let id = 1; id <= 200; id++) {
-    right(await side.createLive(callerOf(1, { maxSessions: 1000 }), requestOf())())
+    right(await side.createLive(callerOf(1, { maxSessions: 1000 }), requestOf()))
     right(await lifecycle.attachSender(id)())
-    right(await lifecycle.startLive(id)())
+    right(await lifecycle.startLive(id))
   }
   /** One function for each running flush, which ends it. */
   const flushes: Array<() => void> = []
@@ -135,7 +135,7 @@ test('a limited number of expiring sessions finishes in parallel, and fences do 
   const orphan = async (): Promise<number> => {
     const commandId = side.environment.newId()
     const command = admitCommand({ commandId, instance: 'died', at: now() })
-    right(await admission.send({ command, commandId, correlationId: commandId, actor: 'user:1' })())
+    right(await admission.send({ command, commandId, correlationId: commandId, actor: 'user:1' }))
     return admission.state().lastLiveId
   }
   const waitUntilFenced = async (liveId: number): Promise<void> => {
@@ -182,9 +182,9 @@ test('stopping the reconciler waits for the ends that have begun', async (t) => 
   const now = (): string => new Date(clock).toISOString().replace('Z', '000+00:00')
   const side = await createWriteSide({ environment: { ...createTestEnvironment(), now }, capacity: 1000 })
   for (let id = 1; id <= 40; id++) {
-    right(await side.createLive(callerOf(1, { maxSessions: 1000 }), requestOf())())
+    right(await side.createLive(callerOf(1, { maxSessions: 1000 }), requestOf()))
     right(await side.lifecycle.attachSender(id)())
-    right(await side.lifecycle.startLive(id)())
+    right(await side.lifecycle.startLive(id))
   }
   const flushes: Array<() => void> = []
   const flush = (): Promise<void> => new Promise((resolve) => { flushes.push(resolve) })
@@ -212,9 +212,9 @@ test('a silent sender is recorded before PENDING_TIMEOUT can end its session', a
   let clock = Date.parse('2026-11-21T09:30:00Z')
   const now = (): string => new Date(clock).toISOString().replace('Z', '000+00:00')
   const side = await createWriteSide({ environment: { ...createTestEnvironment(), now } })
-  right(await side.createLive(callerOf(1), requestOf())())
+  right(await side.createLive(callerOf(1), requestOf()))
   const recordAfterMs = async (pendingTimeout: number): Promise<number> =>
-    right(await admitSender({ ...side.deps, pendingTimeout })(1)()).recordAfterMs
+    right(await admitSender({ ...side.deps, pendingTimeout })(1)).recordAfterMs
   t.is(await recordAfterMs(3_600_000), RECORD_AFTER_MS)
   t.is(await recordAfterMs(4000), 2000)
   t.is(await recordAfterMs(0), RECORD_AFTER_MS, 'without PENDING_TIMEOUT nothing hurries')

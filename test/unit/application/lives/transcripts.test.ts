@@ -31,13 +31,13 @@ const start = async (options: {
   const { now, storeNow, retention, retentionMax = 0 } = options
   const environment = now === undefined ? {} : { environment: { ...createTestEnvironment(), now } }
   const side = await createWriteSide({ ...environment, ...(storeNow && { storeNow }) })
-  right(await side.createLive(owner, requestOf({ retention }))())
+  right(await side.createLive(owner, requestOf({ retention })))
   return { ...side, getTranscript: getTranscript({ ...side.deps, retentionMax }) }
 }
 
 test('the transcript is ordered by segment, and a transcription precedes its translations [R87]', async (t) => {
   const { lifecycle, getTranscript } = await start({ retention: true })
-  t.deepEqual(right(await getTranscript(owner, 1)()), [])
+  t.deepEqual(right(await getTranscript(owner, 1)), [])
   for (const [segment, language] of [
     [1, 'en'],
     [2, 'en'],
@@ -45,42 +45,42 @@ test('the transcript is ordered by segment, and a transcription precedes its tra
     [1, 'es'],
     [2, 'es'],
   ] as const)
-    right(await lifecycle.recordSegment(segmentOf(segment, language))())
+    right(await lifecycle.recordSegment(segmentOf(segment, language)))
   const expected = [segmentOf(1, 'en'), segmentOf(1, 'es'), segmentOf(1, 'fr'), segmentOf(2, 'en'), segmentOf(2, 'es')]
-  t.deepEqual(right(await getTranscript(owner, 1)()), expected, 'while the session runs')
+  t.deepEqual(right(await getTranscript(owner, 1)), expected, 'while the session runs')
   right(await lifecycle.endLive(1, { status: 'finished', reason: 'finish_message' })())
-  t.deepEqual(right(await getTranscript(owner, 1)()), expected)
+  t.deepEqual(right(await getTranscript(owner, 1)), expected)
 })
 
 test('words are encrypted with the text, returned with it and erased with it [B43]', async (t) => {
   const { lifecycle, getTranscript, deps } = await start({ retention: true })
   const words = [{ start: 1, end: 2, text: 'secretly', confidence: 0.5 }]
-  right(await lifecycle.recordSegment({ ...segmentOf(1, 'en'), text: 'secretly', words })())
-  const [stored] = right(await deps.store.read('segments-1', {})()).map(({ data }) => data as { words: object })
+  right(await lifecycle.recordSegment({ ...segmentOf(1, 'en'), text: 'secretly', words }))
+  const [stored] = right(await deps.store.read('segments-1', {})).map(({ data }) => data as { words: object })
   t.deepEqual(Object.keys(stored?.words ?? {}).toSorted(), ['c', 'iv', 'k', 'm'])
-  t.deepEqual(right(await getTranscript(owner, 1)())[0]?.words, words)
-  const missed = right(await lifecycle.storedFinals(1, { kind: 'last', count: 1 })())
+  t.deepEqual(right(await getTranscript(owner, 1))[0]?.words, words)
+  const missed = right(await lifecycle.storedFinals(1, { kind: 'last', count: 1 }))
   t.deepEqual(right(await missed.next())?.[0]?.words, words, 'returning listeners get the words too')
 })
 
 test('a long transcript is complete [R87]', async (t) => {
   const { lifecycle, getTranscript } = await start({ retention: true })
-  for (let segment = 1; segment <= 1001; segment++) right(await lifecycle.recordSegment(segmentOf(segment, 'en'))())
+  for (let segment = 1; segment <= 1001; segment++) right(await lifecycle.recordSegment(segmentOf(segment, 'en')))
   t.deepEqual(
-    right(await getTranscript(owner, 1)()).map(({ segment }) => segment),
+    right(await getTranscript(owner, 1)).map(({ segment }) => segment),
     Array.from({ length: 1001 }, (_, i) => i + 1),
   )
 })
 
 test('there is no transcript without retention, for other users, or after a deletion [R36 R86 R87]', async (t) => {
   const { lifecycle, getTranscript, createLive, deleteLive } = await start({ retention: false })
-  right(await lifecycle.recordSegment(segmentOf(1, 'en'))())
-  t.deepEqual(await getTranscript(owner, 1)(), NO_TRANSCRIPT, 'even while the session runs')
-  t.deepEqual(await getTranscript(callerOf(2), 1)(), NOT_FOUND)
-  t.deepEqual(await getTranscript(owner, 3)(), NOT_FOUND)
-  right(await createLive(owner, requestOf({ retention: true }))())
-  right(await deleteLive(owner, 2)())
-  t.deepEqual(await getTranscript(owner, 2)(), NOT_FOUND)
+  right(await lifecycle.recordSegment(segmentOf(1, 'en')))
+  t.deepEqual(await getTranscript(owner, 1), NO_TRANSCRIPT, 'even while the session runs')
+  t.deepEqual(await getTranscript(callerOf(2), 1), NOT_FOUND)
+  t.deepEqual(await getTranscript(owner, 3), NOT_FOUND)
+  right(await createLive(owner, requestOf({ retention: true })))
+  right(await deleteLive(owner, 2))
+  t.deepEqual(await getTranscript(owner, 2), NOT_FOUND)
 })
 
 test('after RETENTION_MAX a retained text is no longer returned, and is erased', async (t) => {
@@ -91,15 +91,15 @@ test('after RETENTION_MAX a retained text is no longer returned, and is erased',
     retentionMax: 3_600_000,
     now,
   })
-  right(await lifecycle.recordSegment(segmentOf(1, 'en'))())
+  right(await lifecycle.recordSegment(segmentOf(1, 'en')))
   clock += 7_200_000
-  t.is(right(await getTranscript(owner, 1)()).length, 1, 'the limit counts from the end')
+  t.is(right(await getTranscript(owner, 1)).length, 1, 'the limit counts from the end')
   right(await lifecycle.endLive(1, { status: 'finished', reason: 'finish_message' })())
   clock += 3_599_999
-  t.is(right(await getTranscript(owner, 1)()).length, 1)
+  t.is(right(await getTranscript(owner, 1)).length, 1)
   clock += 1
-  t.deepEqual(await getTranscript(owner, 1)(), NO_TRANSCRIPT)
-  t.is(right(await store.read('segments-1')()).length, 1)
+  t.deepEqual(await getTranscript(owner, 1), NO_TRANSCRIPT)
+  t.is(right(await store.read('segments-1')).length, 1)
   const forgetting = forgetText({
     ...deps,
     documents,
@@ -108,10 +108,10 @@ test('after RETENTION_MAX a retained text is no longer returned, and is erased',
     retentionMax: 3_600_000,
   })
   await eventually(async () => {
-    if (right(await store.read('segments-1')()).length > 0) throw new Error('not erased yet')
+    if (right(await store.read('segments-1')).length > 0) throw new Error('not erased yet')
   })
   await forgetting.stop()
-  t.like(await deps.keyring.seal('text-1', plainMembers(['again']))(), { left: { _tag: 'KeyErased' } })
+  t.like(await deps.keyring.seal('text-1', plainMembers(['again'])), { left: { _tag: 'KeyErased' } })
 })
 
 test('stored finals are returned in pages within a minute after the end, and not at all later [R88 D58]', async (t) => {
@@ -119,7 +119,7 @@ test('stored finals are returned in pages within a minute after the end, and not
   const now = (): string => new Date(clock).toISOString().replace('Z', '000+00:00')
   const { lifecycle, deleteLive } = await start({ retention: true, now })
   const finalsAfter = async (point: ResumePoint): Promise<ReadonlyArray<string>> => {
-    const { next } = right(await lifecycle.storedFinals(1, point)())
+    const { next } = right(await lifecycle.storedFinals(1, point))
     const frames: Array<string> = []
     for (let page = right(await next()); page !== null; page = right(await next()))
       frames.push(...page.map(({ text, language }) => `${text} ${language}`))
@@ -128,8 +128,8 @@ test('stored finals are returned in pages within a minute after the end, and not
   t.deepEqual(await finalsAfter({ kind: 'after', segment: 0 }), [])
   const words = 'one two three four'
   for (let segment = 1; segment <= 300; segment++) {
-    right(await lifecycle.recordSegment({ ...segmentOf(segment, 'en'), text: words, maxChars: 9 })())
-    right(await lifecycle.recordSegment({ ...segmentOf(segment, 'es'), text: words })())
+    right(await lifecycle.recordSegment({ ...segmentOf(segment, 'en'), text: words, maxChars: 9 }))
+    right(await lifecycle.recordSegment({ ...segmentOf(segment, 'es'), text: words }))
   }
   const [narrow, wide] = ['one two\nthree\nfour en', 'one two three four es']
   t.deepEqual(
@@ -146,25 +146,25 @@ test('stored finals are returned in pages within a minute after the end, and not
   clock += 1000
   t.deepEqual(await finalsAfter({ kind: 'after', segment: 0 }), [], 'retained for the owner, but not for listeners')
   clock -= 1000
-  right(await deleteLive(owner, 1)())
+  right(await deleteLive(owner, 1))
   t.deepEqual(await finalsAfter({ kind: 'after', segment: 0 }), [])
 })
 
 test('after the last stored final the last page is read again, with the finals stored since then [D58]', async (t) => {
   const { lifecycle } = await start({ retention: true })
-  right(await lifecycle.recordSegment(segmentOf(1, 'en'))())
-  const { next } = right(await lifecycle.storedFinals(1, { kind: 'after', segment: 0 })())
+  right(await lifecycle.recordSegment(segmentOf(1, 'en')))
+  const { next } = right(await lifecycle.storedFinals(1, { kind: 'after', segment: 0 }))
   const segments = async () => right(await next())?.map(({ segment }) => segment) ?? null
   t.deepEqual([await segments(), await segments()], [[1], null])
-  right(await lifecycle.recordSegment(segmentOf(2, 'en'))())
+  right(await lifecycle.recordSegment(segmentOf(2, 'en')))
   t.deepEqual([await segments(), await segments()], [[1, 2], null])
 })
 
 test('finals from the log carry their term', async (t) => {
   const { lifecycle } = await start({ retention: true })
-  right(await lifecycle.recordSegment(segmentOf(1, 'en'))())
-  right(await lifecycle.recordSegment({ ...segmentOf(2, 'en'), term: 3 })())
-  const { next } = right(await lifecycle.storedFinals(1, { kind: 'after', segment: 0 })())
+  right(await lifecycle.recordSegment(segmentOf(1, 'en')))
+  right(await lifecycle.recordSegment({ ...segmentOf(2, 'en'), term: 3 }))
+  const { next } = right(await lifecycle.storedFinals(1, { kind: 'after', segment: 0 }))
   t.deepEqual(right(await next())?.map(({ term }) => term), [1, 3], 'finals of old versions have term 1')
 })
 
@@ -173,19 +173,19 @@ test('many listeners that read the past of a session cost little more than one l
   let events = 0
   const store: EventStore = {
     ...inner,
-    read: (stream, options) => async () => {
-      const read = await inner.read(stream, options)()
+    read: async (stream, options) => {
+      const read = await inner.read(stream, options)
       if (stream === 'segments-1' && E.isRight(read)) events += read.right.length
       return read
     },
   }
   const side = await createWriteSide({ store })
-  right(await side.createLive(owner, requestOf({}))())
+  right(await side.createLive(owner, requestOf({})))
   const count = 1500
   for (let segment = 1; segment <= count; segment += 1)
-    right(await side.lifecycle.recordSegment(segmentOf(segment, 'en'))())
+    right(await side.lifecycle.recordSegment(segmentOf(segment, 'en')))
   const finalsAfter = async (after: number): Promise<ReadonlyArray<number>> => {
-    const { next } = right(await side.lifecycle.storedFinals(1, { kind: 'after', segment: after })())
+    const { next } = right(await side.lifecycle.storedFinals(1, { kind: 'after', segment: after }))
     const segments: Array<number> = []
     for (let page = right(await next()); page !== null; page = right(await next()))
       segments.push(...page.map(({ segment }) => segment))
@@ -210,18 +210,18 @@ test('how long a text is shown counts on the clock of the store, not on a clock 
     storeNow: () => storeClock,
   })
   const finals = async (): Promise<number | undefined> => {
-    const { next } = right(await lifecycle.storedFinals(1, { kind: 'last', count: 1 })())
+    const { next } = right(await lifecycle.storedFinals(1, { kind: 'last', count: 1 }))
     return right(await next())?.length
   }
-  right(await lifecycle.recordSegment(segmentOf(1, 'en'))())
+  right(await lifecycle.recordSegment(segmentOf(1, 'en')))
   right(await lifecycle.endLive(1, { status: 'finished', reason: 'finish_message' })())
   for (const set of ['2026', '2028']) {
     year = set
     t.is(await finals(), 1, `set to ${set}`)
-    t.is(right(await getTranscript(owner, 1)()).length, 1, `set to ${set}`)
+    t.is(right(await getTranscript(owner, 1)).length, 1, `set to ${set}`)
   }
   ;[year, storeClock] = ['2026', 60_000]
   t.is(await finals(), undefined, 'after a minute')
   storeClock = 3_600_000
-  t.deepEqual(await getTranscript(owner, 1)(), NO_TRANSCRIPT)
+  t.deepEqual(await getTranscript(owner, 1), NO_TRANSCRIPT)
 })

@@ -10,9 +10,9 @@ import { append } from '../append-event.ts'
 const abandoned = async () => {
   const side = await createWriteSide()
   for (const id of [1, 2]) {
-    right(await side.createLive(callerOf(1), requestOf())())
+    right(await side.createLive(callerOf(1), requestOf()))
     right(await side.lifecycle.attachSender(id)())
-    right(await side.lifecycle.startLive(id)())
+    right(await side.lifecycle.startLive(id))
   }
   await append(side.store, 'live-1', 'InventedLater')
   return side
@@ -46,10 +46,10 @@ test('sessions of a dead process end even with unreadable admissions, and keep t
 test('an unreadable session does not prevent ending the other sessions of its owner', async (t) => {
   const side = await createWriteSide()
   const audioUrl = 'https://example.org/audio.m3u8'
-  for (const _ of [1, 2, 3]) right(await side.createLive(callerOf(1), requestOf({ audioUrl, audioFormat: 'hls' }))())
-  right(await side.createLive(callerOf(1), requestOf())())
+  for (const _ of [1, 2, 3]) right(await side.createLive(callerOf(1), requestOf({ audioUrl, audioFormat: 'hls' })))
+  right(await side.createLive(callerOf(1), requestOf()))
   await append(side.store, 'live-1', 'InventedLater')
-  const finished = right(await side.finishLivesByAudioUrl(callerOf(1), audioUrl, { skip: 0, limit: 10 })())
+  const finished = right(await side.finishLivesByAudioUrl(callerOf(1), audioUrl, { skip: 0, limit: 10 }))
   t.deepEqual(
     finished.items.map(({ id }) => id),
     [3, 2],
@@ -68,7 +68,7 @@ test('an unreadable session does not hide an unavailable store for another sessi
     ...side.deps.store,
     read: (stream, options) =>
       stream === 'live-2'
-        ? async () => E.left({ _tag: 'StoreUnavailable', reason: 'simulated' })
+        ? (async () => E.left({ _tag: 'StoreUnavailable', reason: 'simulated' }))()
         : side.deps.store.read(stream, options),
   }
   const restarted = writeSideOf(

@@ -95,15 +95,15 @@ test('damage found by a read is reported too', async (t) => {
       ...memory,
       read: (stream, options) =>
         stream === 'a'
-          ? async () => E.left({ _tag: 'LogCorrupted', reason: 'a flipped bit' })
+          ? (async () => E.left({ _tag: 'LogCorrupted', reason: 'a flipped bit' }))()
           : memory.read(stream, options),
     },
     silentLogger,
   )
   await append(memory, 'segments-7', 'InventedLater')
-  await store.read('a')()
-  await store.read('segments-7')()
-  await store.read('seq-user')()
+  await store.read('a')
+  await store.read('segments-7')
+  await store.read('seq-user')
   t.deepEqual(unreadable(), [
     { stream: 'a', problem: 'damaged', detail: 'a flipped bit' },
     {
@@ -115,16 +115,16 @@ test('damage found by a read is reported too', async (t) => {
 })
 
 test('1,000 damaged streams are described; further damaged streams are recognised without a description', async (t) => {
-  const read: EventStore['read'] = () => async () => E.left({ _tag: 'LogCorrupted', reason: 'a flipped bit' })
+  const read: EventStore['read'] = async () => E.left({ _tag: 'LogCorrupted', reason: 'a flipped bit' })
   const {
     store,
     unreadable,
     hasUnreadable,
     isDamaged,
   } = watchLog({ ...createMemoryEventStore(), read }, silentLogger)
-  for (let liveId = 1; liveId <= 1000; liveId++) await store.read(`live-${liveId}`)()
+  for (let liveId = 1; liveId <= 1000; liveId++) await store.read(`live-${liveId}`)
   t.false(hasUnreadable('user'))
-  await store.read('user-7')()
+  await store.read('user-7')
   t.is(unreadable().length, 1000)
   t.deepEqual(
     [hasUnreadable('user'), hasUnreadable('username'), isDamaged('user-7'), isDamaged('user-8')],
@@ -207,7 +207,7 @@ for (const obstacle of ['a damaged row', 'an event of a newer version', 'data th
     }
     t.deepEqual(await runDuty(), ['live-1', 'live-3'])
     t.deepEqual(
-      [right(await documents.checkpoint({ projection: 'test-duty', collection: null })()).position],
+      [right(await documents.checkpoint({ projection: 'test-duty', collection: null })).position],
       positions.slice(0, 1),
     )
     isRepaired = true

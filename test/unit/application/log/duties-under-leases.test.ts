@@ -45,7 +45,7 @@ test('a duty runs in one process at a time, and the next one continues at its ch
   const duties = [start('a'), start('b')]
   await advanceLive(store, 1)
   await eventually(() => assert.deepEqual(done, ['a live-1']))
-  await eventually(async () => assert.notEqual(right(await documents.checkpoint(named(NAME))()).last, null))
+  await eventually(async () => assert.notEqual(right(await documents.checkpoint(named(NAME))).last, null))
   leases.depose(dutyLease(NAME))
   await advanceLive(store, 2)
   await eventually(() => assert.deepEqual(done, ['a live-1', 'b live-2']))
@@ -58,9 +58,9 @@ test('a frozen holder of a duty cannot move its checkpoint after a takeover', as
   const frozen = Promise.withResolvers<void>()
   const outcomes: Array<string> = []
   const frozenDuty = start('a', {
-    commit: (...args) => async () => {
+    commit: async (...args) => {
       await frozen.promise
-      const committed = await documents.commit(...args)()
+      const committed = await documents.commit(...args)
       outcomes.push(committed._tag)
       return committed
     },
@@ -72,13 +72,13 @@ test('a frozen holder of a duty cannot move its checkpoint after a takeover', as
   await advanceLive(store, 2)
   await eventually(() => assert.deepEqual(done.slice(1), ['b live-1', 'b live-2']), { timeoutMs: 60_000 })
   const checkpointed = await eventually(async () => {
-    const { position } = right(await documents.checkpoint(named(NAME))())
-    assert.equal(position, right(await store.head()()))
+    const { position } = right(await documents.checkpoint(named(NAME)))
+    assert.equal(position, right(await store.head()))
     return position
   })
   frozen.resolve()
   await eventually(() => assert.deepEqual(outcomes, ['Left']))
-  t.is(right(await documents.checkpoint(named(NAME))()).position, checkpointed)
+  t.is(right(await documents.checkpoint(named(NAME))).position, checkpointed)
   leases.thaw('a')
   await Promise.all([frozenDuty.stop(), secondDuty.stop()])
 })
@@ -86,7 +86,7 @@ test('a frozen holder of a duty cannot move its checkpoint after a takeover', as
 test('on an older copy of the log a duty starts again from the beginning', async (t) => {
   const { store, documents, done, start } = createWorld()
   await advanceLive(store, 1)
-  right(await documents.commit(named(NAME), [], checkpointAt(right(await headOfLongerLog())))())
+  right(await documents.commit(named(NAME), [], checkpointAt(right(await headOfLongerLog()))))
   const running = start('a')
   await eventually(() => assert.deepEqual(done, ['a live-1']))
   t.pass()
@@ -97,7 +97,7 @@ test('on an older copy of the log a duty starts again from the beginning', async
 const headOfLongerLog = async () => {
   const store = createMemoryEventStore()
   for (const liveId of [1, 2, 3]) await advanceLive(store, liveId)
-  return await store.head()()
+  return await store.head()
 }
 
 test('a new holder of the reconciler lease starts the waiting time of each admission again', async (t) => {
@@ -106,7 +106,7 @@ test('a new holder of the reconciler lease starts the waiting time of each admis
   const side = await createWriteSide({ environment })
   const commandId = environment.newId()
   const command = admitCommand({ commandId, instance: environment.instance, at: environment.now() })
-  right(await side.admission.send({ command, commandId, correlationId: commandId, actor: 'user:1' })())
+  right(await side.admission.send({ command, commandId, correlationId: commandId, actor: 'user:1' }))
   const leases = createMemoryLeases()
   const open = () => side.admission.state().open.length
   let rounds = 0

@@ -28,7 +28,7 @@ const claiming = (store: EventStore, environment = createTestEnvironment()) => {
       commandId,
       correlationId: 'request-1',
       actor: `user:${userId}`,
-    })()
+    })
 }
 
 const withFates = (...fates: ReadonlyArray<Fate>) => {
@@ -55,7 +55,7 @@ test('an event of a request has its correlation id [B15]', async (t) => {
       correlationId: 'c',
       causationId: 'c',
       actor: 'a',
-    })(),
+    }),
   )
   t.deepEqual(store.allEvents().map(({ metadata }) => metadata.correlationId), ['the request', 'the request'])
 })
@@ -94,10 +94,10 @@ test('a command that lost a race is decided again on the new state', async (t) =
   let hasRaced = false
   const claim = claiming({
     ...memory,
-    append: (...args) => async () => {
+    append: async (...args) => {
       if (!hasRaced) right(await claimFirst(8))
       hasRaced = true
-      return await memory.append(...args)()
+      return await memory.append(...args)
     },
   })
   t.like(await claim(7), { left: { _tag: 'ListenerTokenTaken' } })
@@ -108,7 +108,7 @@ test('after the first decision and four retries the answer is Contended', async 
   let appends = 0
   const claim = claiming({
     ...createMemoryEventStore(),
-    append: (stream) => async () => {
+    append: async (stream) => {
       appends += 1
       return E.left({ _tag: 'WrongRevision', stream, actual: appends })
     },
@@ -120,7 +120,7 @@ test('after the first decision and four retries the answer is Contended', async 
 test('a deleted stream continues its numbering', async (t) => {
   const { memory, claim } = withFates()
   right(await claim(7))
-  right(await memory.deleteStream(STREAM)())
+  right(await memory.deleteStream(STREAM))
   // The next command decides on an empty stream, although the revisions continue.
   t.is(right(await claim(8)).stored[0]?.revision, 1)
 })
@@ -128,28 +128,28 @@ test('a deleted stream continues its numbering', async (t) => {
 test('a stream whose events have all expired continues its numbering', async (t) => {
   const { memory, claim } = withFates()
   right(await claim(7))
-  right(await memory.setMetadata(STREAM, { maxAgeSeconds: -1 })())
+  right(await memory.setMetadata(STREAM, { maxAgeSeconds: -1 }))
   t.is(right(await claim(8)).stored[0]?.revision, 1)
 })
 
 test('personal data is encrypted in the log and unreadable without its key [D59]', async (t) => {
   const keyring = createMemoryKeyring()
   const event = liveCreated({ audioUrl: 'rtsp://camera/secret', senderToken: 'the-sender-token' })
-  const sealed = storedEvents(right(await sealEvents(keyring, `live-${event.data.liveId}`)([event])()))
+  const sealed = storedEvents(right(await sealEvents(keyring, `live-${event.data.liveId}`)([event])))
   t.notRegex(JSON.stringify(sealed), /camera|the-sender-token/)
-  t.deepEqual(right(await openEvents(keyring)(sealed)()), [event])
+  t.deepEqual(right(await openEvents(keyring)(sealed)), [event])
 
-  right(await keyring.erase([`live-${event.data.liveId}`])())
-  const [opened] = right(await openEvents(keyring)(sealed)())
+  right(await keyring.erase([`live-${event.data.liveId}`]))
+  const [opened] = right(await openEvents(keyring)(sealed))
   t.like(opened?.data, { audioUrl: ERASED, senderToken: ERASED, vram: event.data.vram })
 })
 
 test('a decision is refused when a stored event has a wrong shape or an unknown type', async (t) => {
   const open = openEvents(createMemoryKeyring())
-  t.like(await open(storedEvents([{ type: 'Released', data: { liveId: 'seven' } }]))(), {
+  t.like(await open(storedEvents([{ type: 'Released', data: { liveId: 'seven' } }])), {
     left: { _tag: 'LogCorrupted' },
   })
-  t.like(await open(storedEvents([{ type: 'NeverDefined', data: {} }]))(), {
+  t.like(await open(storedEvents([{ type: 'NeverDefined', data: {} }])), {
     left: { _tag: 'EventTypeUnknown', type: 'NeverDefined' },
   })
 })

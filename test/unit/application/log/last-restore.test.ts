@@ -20,18 +20,18 @@ const start = () => {
   return {
     store,
     append: async (type: string, data: Readonly<Record<string, unknown>>) =>
-      right(await store.append(RESTORES_STREAM, 'any', [{ id: v7(), type, data, metadata }])()),
-    next: () => nextId(write)('user', { correlationId: 'c', causationId: 'c', actor: 'user:1' })(),
+      right(await store.append(RESTORES_STREAM, 'any', [{ id: v7(), type, data, metadata }])),
+    next: () => nextId(write)('user', { correlationId: 'c', causationId: 'c', actor: 'user:1' }),
   }
 }
 
 test('the newest restore counts', async (t) => {
   const { store, append, next } = start()
-  t.is(right(await lastRestore({ store })()), null)
+  t.is(right(await lastRestore({ store })), null)
   t.is(right(await next()), 1)
   for (const [epoch, user] of [['first', 5], ['second', 9]] as const)
     await append('LogRestored', { epoch, idOffsets: { ...idOffsets, user }, lost: 'known', backupAt: null, at })
-  t.like(right(await lastRestore({ store })()), { epoch: 'second', idOffsets: { user: 9 } })
+  t.like(right(await lastRestore({ store })), { epoch: 'second', idOffsets: { user: 9 } })
   t.is(right(await next()), 11)
 })
 
@@ -42,8 +42,8 @@ test('without the newest restore no id is given out, and nobody learns an earlie
     const { store, append, next } = start()
     await append('LogRestored', { epoch: 'first', idOffsets, lost: 'known', backupAt: null, at })
     await append(type, data)
-    t.like(await lastRestore({ store })(), { left: { _tag: tag } })
+    t.like(await lastRestore({ store }), { left: { _tag: tag } })
     t.like(await next(), { left: { _tag: tag } })
-    t.is(right(await store.read('seq-user')()).length, 0)
+    t.is(right(await store.read('seq-user')).length, 0)
   }
 })

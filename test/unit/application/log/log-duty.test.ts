@@ -63,8 +63,8 @@ const dutyThatFails = async (failuresBefore: ReadonlyMap<number, number>, waitsW
   }
   let checkpoint = NO_CHECKPOINT
   const documents = {
-    checkpoint: () => async () => E.right(checkpoint),
-    commit: (_: unknown, __: unknown, reached: Checkpoint) => async () => {
+    checkpoint: async () => E.right(checkpoint),
+    commit: async (_: unknown, __: unknown, reached: Checkpoint) => {
       checkpoint = reached
       return E.right(undefined)
     },
@@ -122,13 +122,11 @@ test('irrelevant events advance the checkpoint every 500 events or 5 s', async (
     passed.resolve()
   }
   const documents = {
-    checkpoint: () => async () => E.right(NO_CHECKPOINT),
-    commit:
-      (_: unknown, __: unknown, { position, last }: Checkpoint) =>
-      async () => {
-        saved.push(`${Number(position)}, ${String(last?.revision)}`)
-        return E.right(undefined)
-      },
+    checkpoint: async () => E.right(NO_CHECKPOINT),
+    commit: async (_: unknown, __: unknown, { position, last }: Checkpoint) => {
+      saved.push(`${Number(position)}, ${String(last?.revision)}`)
+      return E.right(undefined)
+    },
   }
   const environment = { random: () => 1, monotonic: () => clock }
   const timers: Timers = { after: () => () => undefined }

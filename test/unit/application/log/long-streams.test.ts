@@ -33,7 +33,7 @@ const startProfiles = (stores = { store: createMemoryEventStore(), keyring: crea
     { ...base, states: createStreamStates(base) }
   const send = async (command: ProfilesCommand, commandId = environment.newId()) => {
     const origin = { commandId, correlationId: commandId, actor: 'user:7' }
-    const handled = await handleCommand(deps)({ stream: STREAM, decider: profilesDecider, command, ...origin })()
+    const handled = await handleCommand(deps)({ stream: STREAM, decider: profilesDecider, command, ...origin })
     await deps.states.snapshots.idle()
     return handled
   }
@@ -46,7 +46,7 @@ const startProfiles = (stores = { store: createMemoryEventStore(), keyring: crea
     return send({ type: 'AddProfile', profileId, userId: 7, name: 'first', settings, at: environment.now() })
   }
   const load = async (from: Pick<WriteDeps, 'store' | 'keyring' | 'states'> = deps) =>
-    right(await loadState(from)(STREAM, profilesDecider)()).state
+    right(await loadState(from)(STREAM, profilesDecider)).state
   return {
     ...stores, deps, send, add, change, load,
     reads: (task: () => Promise<unknown>) => during(task),
@@ -77,12 +77,12 @@ test('right after a restart, a command reads a snapshot and few events', async (
   const read = await restarted.reads(() => restarted.change(601))
   t.true(read < 40, `${read} events were read`)
   t.deepEqual(await restarted.load(), await world.loadWhole())
-  t.is(right(await world.store.read(`snapshot-${STREAM}`)()).length, 2, 'only the newest snapshots are kept')
+  t.is(right(await world.store.read(`snapshot-${STREAM}`)).length, 2, 'only the newest snapshots are kept')
 })
 
 test('a state without a snapshot is saved when it is read, and read in pages', async (t) => {
   const world = await afterChanges(300)
-  right(await deleteSnapshots(world.store, STREAM)())
+  right(await deleteSnapshots(world.store, STREAM))
   const first = world.restart()
   t.true(await first.reads(() => first.load()) > 300)
   await first.deps.states.snapshots.idle()
@@ -112,8 +112,8 @@ const ignores = async (
   spoil: (snapshot: StateSnapshotTaken['data']) => object,
 ): Promise<void> => {
   const world = await afterChanges(100)
-  const read: WriteDeps['store']['read'] = (stream, options) => async () => {
-    const found = await world.store.read(stream, options)()
+  const read: WriteDeps['store']['read'] = async (stream, options) => {
+    const found = await world.store.read(stream, options)
     return !stream.startsWith('snapshot-') || E.isLeft(found) ? found : E.right(found.right.map((event) =>
       ({ ...event, data: { ...(event.data as object), ...spoil(event.data as StateSnapshotTaken['data']) } })))
   }
@@ -136,7 +136,7 @@ test('a snapshot is unreadable once the key of its state is erased', async (t) =
   const world = await afterChanges(100)
   t.true(snapshots(world).length > 0)
   for (const { data } of snapshots(world)) t.notRegex(JSON.stringify(data), /hotword|prompt|change/)
-  right(await world.keyring.erase(['user-7'])())
+  right(await world.keyring.erase(['user-7']))
   const restarted = world.restart()
   t.like(await restarted.load(), [{ name: '[erased]' }])
   const before = snapshots(world).length
@@ -155,12 +155,12 @@ test('a command whose append is answered late is not repeated, although others f
   const origin = { commandId: 'command-1', correlationId: 'c', actor: 'user:7' }
   const append = () => handleCommand(deps)({
     stream: STREAM, decider: profilesDecider, command: { ...command, at }, ...origin,
-  })()
+  })
   const handled = right(await append())
   t.is(handled.events.length, 1)
   right(await world.change(1))
   t.deepEqual(right(await append()).stored, handled.stored, 'a repeat finds the events of the first')
-  t.is(right(await world.store.read(STREAM)()).length, 3)
+  t.is(right(await world.store.read(STREAM)).length, 3)
 })
 
 const owner = callerOf(1)
@@ -169,8 +169,8 @@ const longSession = async (changes: number) => {
   const memory = createMemoryEventStore()
   const { store, during } = countReads(memory)
   const side = await createWriteSide({ store })
-  right(await side.createLive(owner, requestOf())())
-  right(await side.lifecycle.startLive(1)())
+  right(await side.createLive(owner, requestOf()))
+  right(await side.lifecycle.startLive(1))
   const { states } = side.deps
   for (let each = 1; each <= changes; each++) {
     const vocabulary = { prompt: `prompt ${each}`, hotwords: HOTWORDS }
@@ -187,20 +187,20 @@ test('every command and every entry of the history of a long session reads few e
     const entryOf = getHistoryEntry({ ...restarted, states: createStreamStates(side.deps) })
     let prompt: string | undefined
     const read = await during(async () => {
-      prompt = right(await entryOf(owner, 1, entry)()).state.vocabulary?.prompt
+      prompt = right(await entryOf(owner, 1, entry)).state.vocabulary?.prompt
     })
     t.is(prompt, entry <= 2 ? undefined : `prompt ${entry - 2}`)
     t.true(read < 80, `${read} events were read for entry ${entry}`)
   }
-  t.true(await during(async () => right(await loadLive(restarted, 1)())) < 60)
-  t.is(await during(async () => right(await side.lifecycle.startLive(1)())), 0)
+  t.true(await during(async () => right(await loadLive(restarted, 1))) < 60)
+  t.is(await during(async () => right(await side.lifecycle.startLive(1))), 0)
 })
 
 test('the deletion of a session deletes its snapshots', async (t) => {
   const { side, memory } = await longSession(100)
-  t.true(right(await memory.read('snapshot-live-1')()).length > 0)
-  right(await side.deleteLive(owner, 1)())
-  t.deepEqual(right(await memory.read('snapshot-live-1')()), [])
+  t.true(right(await memory.read('snapshot-live-1')).length > 0)
+  right(await side.deleteLive(owner, 1))
+  t.deepEqual(right(await memory.read('snapshot-live-1')), [])
   const restarted = { ...side.deps, states: createStreamStates(side.deps) }
-  t.like(right(await loadLive(restarted, 1)()).state, { status: 'deleted' })
+  t.like(right(await loadLive(restarted, 1)).state, { status: 'deleted' })
 })

@@ -10,14 +10,14 @@ const openStream = (maxStreams = 10) => {
   const loads: Array<() => void> = []
   const { get, forget } = createStreamCache<'unavailable', number>({
     maxStreams,
-    load: () => () => {
+    load: () => {
       const read = state
       return new Promise((resolve) => loads.push(() => resolve(E.right(read))))
     },
     isWorthKeeping: (value) => value >= 0,
   })
   return {
-    read: () => get('stream')(),
+    read: () => get('stream'),
     answer: (): void => loads.splice(0).forEach((load) => load()),
     /** Changes the stream; the cache learns of it only by `reportChange`. */
     change: (to: number): void => { state = to },
@@ -63,23 +63,23 @@ test('a result read before a reported change is never cached, even without a que
 
 test('an uncacheable or failed result is loaded each time', async (t) => {
   const answers = [E.left('unavailable' as const), E.right(-1), E.right(7), E.right(8)]
-  const load = () => async () => answers.shift() ?? E.left('unavailable' as const)
+  const load = async () => answers.shift() ?? E.left('unavailable' as const)
   const { get } = createStreamCache({ maxStreams: 1, load, isWorthKeeping: (value) => value > 0 })
   const results: Array<unknown> = []
-  for (const _ of [1, 2, 3, 4]) results.push(await get('stream')())
+  for (const _ of [1, 2, 3, 4]) results.push(await get('stream'))
   t.deepEqual(results, [E.left('unavailable'), E.right(-1), E.right(7), E.right(7)])
 })
 
 test('a defect of a load is reported to its caller, and the next query loads again', async (t) => {
   let isBroken = true
-  const load = () => async () => {
+  const load = async () => {
     if (isBroken) throw new Error('broken')
     return E.right(1)
   }
   const { get } = createStreamCache<never, number>({ maxStreams: 1, load, isWorthKeeping: () => true })
-  await t.throwsAsync(get('stream')(), { message: 'broken' })
+  await t.throwsAsync(get('stream'), { message: 'broken' })
   isBroken = false
-  t.deepEqual(await get('stream')(), E.right(1))
+  t.deepEqual(await get('stream'), E.right(1))
 })
 
 test('for any order of queries, changes and answers no query gets a state older than its start', async (t) => {

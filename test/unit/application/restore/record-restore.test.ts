@@ -58,7 +58,7 @@ const logWith = async (steps: ReadonlyArray<Step>) => {
   const store = createMemoryEventStore()
   for (const [minute, [stream, type, data, recordedAt = after(minute * 60)]] of steps.entries()) {
     const metadata = { correlationId: 'c', causationId: 'c', actor: 'service', recordedAt }
-    right(await store.append(stream, 'any', [{ id: v7(), type, data, metadata }])())
+    right(await store.append(stream, 'any', [{ id: v7(), type, data, metadata }]))
   }
   return store
 }
@@ -88,7 +88,7 @@ const restore = async ({ backup, later, keyNames = [], unknownIds = 0 }: Given) 
   return {
     store, recorded, restored, replaced,
     written: store.allEvents().slice(before),
-    next: async (kind: 'user' | 'profile' | 'api-token' | 'job') => right(await nextId(write)(kind, cause)()),
+    next: async (kind: 'user' | 'profile' | 'api-token' | 'job') => right(await nextId(write)(kind, cause)),
   }
 }
 

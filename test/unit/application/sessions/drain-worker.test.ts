@@ -15,9 +15,9 @@ test('at a planned stop each session finishes its audio and moves, and the worke
   const shared = stores()
   // The pipelines of this worker still have text to finish.
   const first = await startWorker(t, shared, { drainTimeout: TEN_MINUTES_MS, script: { tail: () => 'last words' } })
-  const fromUrl = right(await first.side.createLive(me, requestOf(URL_LIVE))()).id
-  const raw = right(await first.side.createLive(me, requestOf())()).id
-  const waiting = right(await first.side.createLive(me, requestOf())()).id
+  const fromUrl = right(await first.side.createLive(me, requestOf(URL_LIVE))).id
+  const raw = right(await first.side.createLive(me, requestOf())).id
+  const waiting = right(await first.side.createLive(me, requestOf())).id
   await eventually(() => assert.equal(first.pullers.all.length, 1))
   first.pullers.latest().events.audio(AUDIO, null)
   const sender = await first.attach(raw)
@@ -54,7 +54,7 @@ test('at a planned stop each session finishes its audio and moves, and the worke
     ),
   )
   for (const id of [fromUrl, raw]) {
-    const [final, fence] = right(await shared.store.read(`segments-${id}`)()).map(dataOf)
+    const [final, fence] = right(await shared.store.read(`segments-${id}`)).map(dataOf)
     t.deepEqual(
       [final?.['term'], fence?.['term']],
       [1, 2],
@@ -73,7 +73,7 @@ for (const hasSockets of [false, true])
     async (t) => {
       const shared = stores()
       const first = await startWorker(t, shared, { drainTimeout: TEN_MINUTES_MS, hasSockets })
-      const raw = right(await first.side.createLive(me, requestOf())()).id
+      const raw = right(await first.side.createLive(me, requestOf())).id
       const sender = await first.attach(raw)
       sender.configure({})
       sender.audio(AUDIO)
@@ -97,8 +97,8 @@ test('sessions without another worker stay until DRAIN_TIMEOUT and then wait for
   const environment = createTestEnvironment()
   const first = await startWorker(t, shared, { environment, drainTimeout: 200, offering, script: { tail: () => null } })
   const [stays, goes] = [
-    right(await first.side.createLive(me, requestOf(URL_LIVE))()).id,
-    right(await first.side.createLive(me, requestOf({ ...URL_LIVE, model: 'm2' }))()).id,
+    right(await first.side.createLive(me, requestOf(URL_LIVE))).id,
+    right(await first.side.createLive(me, requestOf({ ...URL_LIVE, model: 'm2' }))).id,
   ]
   await eventually(() => assert.equal(first.pullers.all.length, 2))
   const second = await startWorker(t, shared, { worker: 'w2', offering })
@@ -128,7 +128,7 @@ test('a single process writes nothing when it stops and keeps its sessions for t
   const shared = stores()
   const environment = createTestEnvironment()
   const only = await startWorker(t, shared, { environment, drainTimeout: 200, script: { tail: () => null } })
-  right(await only.side.createLive(me, requestOf(URL_LIVE))())
+  right(await only.side.createLive(me, requestOf(URL_LIVE)))
   await eventually(() => assert.equal(only.pullers.all.length, 1))
   const draining = only.drain()
   environment.advance(200)
@@ -143,7 +143,7 @@ test('a worker waits for its sessions only while a process with sockets runs', a
   const own = memberNamed('w1', undefined, { incarnation: environment.instance })
   const { members, set } = scriptedMembers(own, memberNamed('api', null))
   const only = await startWorker(t, shared, { environment, members, drainTimeout: TEN_MINUTES_MS })
-  right(await only.side.createLive(me, requestOf(URL_LIVE))())
+  right(await only.side.createLive(me, requestOf(URL_LIVE)))
   await eventually(() => assert.equal(only.pullers.all.length, 1))
   let hasDrained = false
   const draining = only.drain().then(() => { hasDrained = true })
@@ -161,7 +161,7 @@ test('a worker waits for its sessions only while a process with sockets runs', a
 test('DRAIN_TIMEOUT=0 moves all sessions as the worker leaves', async (t) => {
   const shared = stores()
   const first = await startWorker(t, shared)
-  right(await first.side.createLive(me, requestOf(URL_LIVE))())
+  right(await first.side.createLive(me, requestOf(URL_LIVE)))
   await eventually(() => assert.equal(first.pullers.all.length, 1))
   const second = await startWorker(t, shared, { worker: 'w2' })
   await first.admission.refresh()

@@ -171,7 +171,7 @@ test('a refused end is retried until it is stored; clients learn of it within 2 
   t.deepEqual(kindsOf(signals), ['started', 'ended'])
   t.is(session.audio(AUDIO), 'over')
   session.closed('sender_closed')
-  t.like(await sessions.attachSender(live.id)(), { left: { _tag: 'LiveOver' } })
+  t.like(await sessions.attachSender(live.id), { left: { _tag: 'LiveOver' } })
   t.is(sessions.count(), 1, 'the end is not stored yet')
   lifecycle.setUnavailable(false)
   await eventually(() => {

@@ -9,10 +9,10 @@ test('one of many senders attaches; a sender that an unavailable store refused b
   const { lifecycle, sessions } = startSessions(t)
   const live = lifecycle.add()
   lifecycle.setUnavailable(true)
-  t.like(await sessions.attachSender(live.id)(), { left: { _tag: 'StoreUnavailable' } })
+  t.like(await sessions.attachSender(live.id), { left: { _tag: 'StoreUnavailable' } })
   t.false(sessions.runs.hasSender(live.id))
   lifecycle.setUnavailable(false)
-  const answers = await Promise.all(Array.from({ length: 20 }, () => sessions.attachSender(live.id)()))
+  const answers = await Promise.all(Array.from({ length: 20 }, () => sessions.attachSender(live.id)))
   t.deepEqual(
     answers
       .map((answer) => (E.isLeft(answer) ? answer.left._tag : 'attached'))
@@ -27,10 +27,10 @@ test('one of many senders attaches; a sender that an unavailable store refused b
 test('at no moment of its admission does a sender share its place with another', async (t) => {
   const { lifecycle, sessions } = startSessions(t)
   const live = lifecycle.add()
-  const attempts = [sessions.attachSender(live.id)()]
+  const attempts = [sessions.attachSender(live.id)]
   for (let turn = 0; turn < 20; turn += 1) {
     await Promise.resolve()
-    attempts.push(sessions.attachSender(live.id)())
+    attempts.push(sessions.attachSender(live.id))
   }
   t.is((await Promise.all(attempts)).filter(E.isRight).length, 1)
 })
@@ -41,7 +41,7 @@ test('a sender is not admitted to a session that began to end meanwhile', async 
   const first = await attach(live.id)
   first.configure({})
   first.closed('sender_closed')
-  const attaching = sessions.attachSender(live.id)()
+  const attaching = sessions.attachSender(live.id)
   const finishing = finish(live.id, 0)
   t.like(await attaching, { left: { _tag: 'LiveOver' } })
   await finishing

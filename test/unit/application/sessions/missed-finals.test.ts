@@ -48,7 +48,7 @@ const startLive = (kept: number, between: (moment: 'opening' | 'reading' | 'read
     }
     if (!isSentLater) send()
   }
-  const storedFinals: StoredFinals = (_, point) => async () => {
+  const storedFinals: StoredFinals = async (_, point) => {
     between('opening')
     // The store chooses the last finals now. Finals sent from now on must arrive as well.
     if (point.kind === 'last') sentBefore = count - (unsent === null ? 0 : 1)
@@ -77,7 +77,7 @@ const startLive = (kept: number, between: (moment: 'opening' | 'reading' | 'read
   /** Reads as a socket does: page by page. Then it takes the rest and joins the bus in one tick, without a gap. */
   const listen = async (point: ResumePoint): Promise<void> => {
     sentBefore = count - (unsent === null ? 0 : 1)
-    const missed = right(await openMissedFinals({ recent, storedFinals })(1, point)())
+    const missed = right(await openMissedFinals({ recent, storedFinals })(1, point))
     for (;;) {
       const page = right(await missed.next())
       for (const final of page ?? []) received.push(finalKey(final))

@@ -36,7 +36,7 @@ test('no session starts while the subscription is held back; after the release a
     yield* shared.store.subscribe(...from)
   }
   const { side, pullers } = await startWorker(t, shared, { subscribe })
-  for (let count = 0; count < 5; count++) right(await side.createLive(me, requestOf(URL_LIVE))())
+  for (let count = 0; count < 5; count++) right(await side.createLive(me, requestOf(URL_LIVE)))
   await new Promise((resolve) => { setImmediate(resolve) })
   t.is(pullers.all.length, 0)
   release()
@@ -56,7 +56,7 @@ test('a broken subscription continues at its position', async (t) => {
     }
   }
   const { side, pullers, logger } = await startWorker(t, shared, { subscribe })
-  for (let count = 0; count < 3; count++) right(await side.createLive(me, requestOf(URL_LIVE))())
+  for (let count = 0; count < 3; count++) right(await side.createLive(me, requestOf(URL_LIVE)))
   await eventually(() => assert.equal(pullers.all.length, 3))
   t.is(broken, 3)
   t.true(logger.lines.some(({ message }) => message === 'the subscription to sessions was lost'))
@@ -66,9 +66,9 @@ test('a restarted process takes its sessions over in the next term [D53]', async
   const shared = stores()
   const first = await startWorker(t, shared)
   const [fromUrl, raw, waiting] = [
-    right(await first.side.createLive(me, requestOf(URL_LIVE))()).id,
-    right(await first.side.createLive(me, requestOf())()).id,
-    right(await first.side.createLive(me, requestOf())()).id,
+    right(await first.side.createLive(me, requestOf(URL_LIVE))).id,
+    right(await first.side.createLive(me, requestOf())).id,
+    right(await first.side.createLive(me, requestOf())).id,
   ]
   await eventually(() => assert.equal(first.pullers.all.length, 1))
   first.pullers.latest().events.audio(AUDIO, null)
@@ -108,7 +108,7 @@ test('a restarted process takes its sessions over in the next term [D53]', async
   t.true(first.pullers.latest().stopped)
   sender.finish()
   await second.pipelines.of(fromUrl).final(5, 'five')
-  const segments = right(await shared.store.read(`segments-${fromUrl}`)()).map(dataOf)
+  const segments = right(await shared.store.read(`segments-${fromUrl}`)).map(dataOf)
   t.deepEqual(
     segments.map((data) => [data['segment'] ?? 'fence', data['term']]),
     [
@@ -125,7 +125,7 @@ test('a restart costs one append, and one read for each session that waits for i
   const shared = stores()
   const first = await startWorker(t, shared, { vram: 1000 })
   const caller = callerOf(1, { maxSessions: sessions })
-  for (let count = 0; count < sessions; count++) right(await first.side.createLive(caller, requestOf())())
+  for (let count = 0; count < sessions; count++) right(await first.side.createLive(caller, requestOf()))
   await first.close()
   let [appends, reads] = [0, 0]
   const store: EventStore = {
@@ -148,7 +148,7 @@ test('a restart costs one append, and one read for each session that waits for i
 test('an earlier run that accepts the first sender of a session after the restart is fenced off', async (t) => {
   const shared = stores()
   const first = await startWorker(t, shared)
-  const { id } = right(await first.side.createLive(me, requestOf())())
+  const { id } = right(await first.side.createLive(me, requestOf()))
   await first.running.stop()
   const second = await startWorker(t, shared, { takeoverGrace: 60_000 })
   // The earlier run does not know that it was replaced.
@@ -166,7 +166,7 @@ test('an earlier run that accepts the first sender of a session after the restar
 test('a sender in the log that this worker does not have is detached', async (t) => {
   const shared = stores()
   const { side } = await startWorker(t, shared)
-  const { id } = right(await side.createLive(me, requestOf())())
+  const { id } = right(await side.createLive(me, requestOf()))
   const { at } = admitted
   await appendElsewhere(shared, `live-${id}`, 'SenderAttached', { liveId: id, userId: 1, at, epoch: 1, instance: 'i' })
   await eventually(async () =>
@@ -177,7 +177,7 @@ test('a sender in the log that this worker does not have is detached', async (t)
 test('a worker drops a moved session and does not end it', async (t) => {
   const shared = stores()
   const worker = await startWorker(t, shared)
-  const { id } = right(await worker.side.createLive(me, requestOf(URL_LIVE))())
+  const { id } = right(await worker.side.createLive(me, requestOf(URL_LIVE)))
   await eventually(() => assert.equal(worker.pullers.all.length, 1))
   await appendElsewhere(shared, 'admission', 'Moved', { liveId: id, worker: 'w2', term: 2, at: admitted.at })
   await eventually(() => assert.ok(worker.pullers.latest().stopped))
@@ -192,8 +192,8 @@ test('an unreadable session is skipped, and the others do not wait for it', asyn
   const shared = stores()
   const first = await startWorker(t, shared)
   const ids = [
-    right(await first.side.createLive(me, requestOf(URL_LIVE))()).id,
-    right(await first.side.createLive(me, requestOf(URL_LIVE))()).id,
+    right(await first.side.createLive(me, requestOf(URL_LIVE))).id,
+    right(await first.side.createLive(me, requestOf(URL_LIVE))).id,
   ]
   await eventually(() => assert.equal(first.pullers.all.length, 2))
   await first.close()
@@ -205,7 +205,7 @@ test('an unreadable session is skipped, and the others do not wait for it', asyn
         data: {},
         metadata: { correlationId: 'c', causationId: 'c', actor: 'a', recordedAt: admitted.at },
       },
-    ])(),
+    ]),
   )
   const second = await startWorker(t, shared)
   t.deepEqual(second.pipelines.all.map(({ liveId }) => liveId), [ids[1]])

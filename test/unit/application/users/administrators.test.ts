@@ -32,7 +32,7 @@ const openLog = async (permissions: ReadonlyArray<ReadonlyArray<Permission>>) =>
   const store: EventStore = createMemoryEventStore()
   const write = { store, keyring: createMemoryKeyring(), environment: createTestEnvironment(), timers }
   const send = (deps: typeof write, userId: number, command: UserCommand) =>
-    sendToUser(deps)(userId, command, originOf(deps, 'test'))()
+    sendToUser(deps)(userId, command, originOf(deps, 'test'))
   for (const [index, userPermissions] of permissions.entries()) {
     const userId = index + 1
     const name = { username: `user ${userId}`, usernameHash: `hash ${userId}`, passwordHash: 'hash' }
@@ -53,11 +53,11 @@ const openLog = async (permissions: ReadonlyArray<ReadonlyArray<Permission>>) =>
   }
   const recorded = async (): Promise<ReadonlyArray<number>> => {
     const load = loadState(write)<ReturnType<typeof administratorsDecider.evolve>, AdministratorsEvent>
-    const { state } = right(await load(ADMINISTRATORS_STREAM, administratorsDecider)())
+    const { state } = right(await load(ADMINISTRATORS_STREAM, administratorsDecider))
     return await idsThat(async (id) => state.get(id)?.administers === true)
   }
   const administering = () => idsThat(async (id) => {
-    const { state } = right(await loadState(write)<UserState, UserEvent>(`user-${id}`, userDecider)())
+    const { state } = right(await loadState(write)<UserState, UserEvent>(`user-${id}`, userDecider))
     return administers(state)
   })
   return { store, write, send, ids, recorded, administering }
@@ -75,35 +75,32 @@ const processOn = (
   const store: EventStore = {
     ...write.store,
     append:
-      (...append) =>
-      async () => {
+      async (...append) => {
         await scheduler.schedule(Promise.resolve())
         appends += 1
-        if (appends < diesAt.append) return await write.store.append(...append)()
-        if (appends === diesAt.append && diesAt.isWritten) await write.store.append(...append)()
+        if (appends < diesAt.append) return await write.store.append(...append)
+        if (appends === diesAt.append && diesAt.isWritten) await write.store.append(...append)
         return E.left(unavailable)
       },
     read:
-      (...read) =>
-      async () => {
+      async (...read) => {
         await scheduler.schedule(Promise.resolve())
-        return appends < diesAt.append ? await write.store.read(...read)() : E.left(unavailable)
+        return appends < diesAt.append ? await write.store.read(...read) : E.left(unavailable)
       },
   }
   const deps = { ...write, store }
   const { removeThen, synchronise } = createAdministrators(deps)
   const change =
     (userId: number, changes: Extract<UserCommand, { type: 'Change' }>['changes'], nobodyElseAdministers = false) =>
-    () =>
       send(deps, userId, { type: 'Change', changes, nobodyElseAdministers, at: deps.environment.now() })
   return {
     end: (userId: number, by: 'disable' | 'demote') => {
       const changes = by === 'disable' ? { isActive: false } : { permissions: [] }
-      return removeThen(userId, originOf(deps, 'test'), (nobodyElse) => change(userId, changes, nobodyElse))()
+      return removeThen(userId, originOf(deps, 'test'), (nobodyElse) => change(userId, changes, nobodyElse))
     },
     begin: async (userId: number) => {
-      const changed = await change(userId, { isActive: true, permissions: ['admin'] })()
-      return E.isLeft(changed) ? changed : await synchronise(userId, originOf(deps, 'test'))()
+      const changed = await change(userId, { isActive: true, permissions: ['admin'] })
+      return E.isLeft(changed) ? changed : await synchronise(userId, originOf(deps, 'test'))
     },
   }
 }
@@ -123,7 +120,7 @@ test('despite removals and crashes in two processes, an administrator remains an
     fc.tuple(death, death),
     async (scheduler, departures, deaths) => {
       const log = await openLog(ADMINISTRATORS)
-      right(await countAdministrators(log.write)())
+      right(await countAdministrators(log.write))
       assert.deepEqual(await log.recorded(), [1, 2, 3])
       const processes = deaths.map((diesAt) => processOn(log, scheduler, diesAt))
       const ends = departures.map(async ({ process, userId, by }) => await processes[process]?.end(userId, by))
@@ -156,56 +153,56 @@ test('a log without a stream of administrators gets it once, in one append, from
   right(await change(6, { isActive: false, maxSessions: 3 }))
   right(await change(6, { isActive: true }))
   right(await log.send(log.write, 7, { type: 'Delete', at: log.write.environment.now() }))
-  const killed = { ...log.write, store: { ...log.store, append: () => async () => E.left(unavailable) } }
-  t.deepEqual(await countAdministrators(killed)(), E.left(unavailable))
-  t.deepEqual(right(await log.store.read(ADMINISTRATORS_STREAM)()), [])
+  const killed = { ...log.write, store: { ...log.store, append: async () => E.left(unavailable) } }
+  t.deepEqual(await countAdministrators(killed), E.left(unavailable))
+  t.deepEqual(right(await log.store.read(ADMINISTRATORS_STREAM)), [])
   let appends = 0
   const append: EventStore['append'] = (...events) => {
     appends += 1
     return log.store.append(...events)
   }
   const countingAppends = { ...log.write, store: { ...log.store, append } }
-  const answers = await Promise.all([countAdministrators(countingAppends)(), countAdministrators(countingAppends)()])
+  const answers = await Promise.all([countAdministrators(countingAppends), countAdministrators(countingAppends)])
   t.true(answers.every(E.isRight))
   t.deepEqual(await log.recorded(), [1, 3, 6])
   t.deepEqual(await log.administering(), [1, 3, 6])
-  t.is(right(await log.store.read(ADMINISTRATORS_STREAM)()).length, 3)
+  t.is(right(await log.store.read(ADMINISTRATORS_STREAM)).length, 3)
   t.is(appends, 2, 'one append of each process')
 })
 
 test('a log without users or administrators is not set up; a log with unreadable users is set up', async (t) => {
   const log = await openLog([[]])
-  right(await countAdministrators(log.write)())
+  right(await countAdministrators(log.write))
   t.deepEqual(await log.recorded(), [])
   const isSetUpWith = (hasUnreadable: boolean, store: Pick<EventStore, 'read'> = log.store) =>
-    isSetUp({ store, log: { hasUnreadable: () => hasUnreadable } })()()
+    isSetUp({ store, log: { hasUnreadable: () => hasUnreadable } })()
   t.deepEqual(await isSetUpWith(false), E.right(false))
   t.deepEqual(await isSetUpWith(true), E.right(true))
-  t.deepEqual(await isSetUpWith(false, { read: () => async () => E.left(unavailable) }), E.left(unavailable))
+  t.deepEqual(await isSetUpWith(false, { read: async () => E.left(unavailable) }), E.left(unavailable))
   t.deepEqual(
-    await isSetUpWith(false, { read: () => async () => E.left({ _tag: 'LogCorrupted', reason: 'a flipped bit' }) }),
+    await isSetUpWith(false, { read: async () => E.left({ _tag: 'LogCorrupted', reason: 'a flipped bit' }) }),
     E.right(true),
   )
-  right(await createAdministrators(log.write).synchronise(1, originOf(log.write, 'test'))())
+  right(await createAdministrators(log.write).synchronise(1, originOf(log.write, 'test')))
   t.deepEqual(await isSetUpWith(false), E.right(false), 'a user without administrator rights is not recorded')
 })
 
 test('the duty records an administrator whose registration or promotion was interrupted', async (t) => {
   const store = createMemoryEventStore()
   const world = await startUserWorld(t, { store })
-  right(await world.users.registerUser({ ...ada, permissions: ['admin'] }, 'setup')())
-  const bob = right(await world.users.registerUser({ ...ada, username: 'Bob' }, 'setup')())
+  right(await world.users.registerUser({ ...ada, permissions: ['admin'] }, 'setup'))
+  const bob = right(await world.users.registerUser({ ...ada, username: 'Bob' }, 'setup'))
   const common = { nobodyElseAdministers: false, at: world.environment.now() }
   const promote = { type: 'Change', changes: { permissions: ['admin'] }, ...common } as const
-  right(await sendToUser(world.write)(bob.id, promote, originOf(world.write, 'test'))())
+  right(await sendToUser(world.write)(bob.id, promote, originOf(world.write, 'test')))
   const name = { username: 'Cy', usernameHash: 'hash of Cy', passwordHash: 'hash' }
   const cy = { ...name, ...DEFAULT_QUOTAS, userId: bob.id + 1, permissions: ['admin' as const], at: common.at }
-  right(await sendToUser(world.write)(cy.userId, { type: 'Register', data: cy }, originOf(world.write, 'test'))())
+  right(await sendToUser(world.write)(cy.userId, { type: 'Register', data: cy }, originOf(world.write, 'test')))
   const duty = world.users.completeUsers()
   await eventually(async () => {
-    assert.equal(right(await store.read(ADMINISTRATORS_STREAM)()).length, 3)
+    assert.equal(right(await store.read(ADMINISTRATORS_STREAM)).length, 3)
   })
   await duty.stop()
-  const recorded = right(await store.read(ADMINISTRATORS_STREAM)()).map(dataOf)
+  const recorded = right(await store.read(ADMINISTRATORS_STREAM)).map(dataOf)
   t.deepEqual(recorded.map(({ userId, revision }) => [userId, revision]), [[1, 0], [bob.id, 1], [cy.userId, 0]])
 })

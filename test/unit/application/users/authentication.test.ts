@@ -2,7 +2,6 @@ import { mock } from 'node:test'
 import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
 import * as O from 'fp-ts/lib/Option.js'
-import * as TE from 'fp-ts/lib/TaskEither.js'
 import type { Caller } from '../../../../application/caller.ts'
 import type { Credentials, ShownJwt } from '../../../../application/ports/credentials.ts'
 import { handleCommand } from '../../../../application/log/handle-command.ts'
@@ -26,11 +25,11 @@ const startWithAda = async (t: Parameters<typeof startUserWorld>[0]) => {
   const keyring = createMemoryKeyring()
   const environment = createTestEnvironment()
   const world = await startUserWorld(t, { store, keyring })
-  const user = right(await world.users.registerUser({ ...ada, permissions: ['admin'] }, 'setup')())
+  const user = right(await world.users.registerUser({ ...ada, permissions: ['admin'] }, 'setup'))
   const change = async (command: UserCommand): Promise<void> => {
     const origin = { commandId: environment.newId(), correlationId: 'c', actor: 'service' }
     const handle = handleCommand({ store, keyring, environment, timers: immediateTimers })
-    const { position } = right(await handle({ stream: `user-${user.id}`, decider: userDecider, command, ...origin })())
+    const { position } = right(await handle({ stream: `user-${user.id}`, decider: userDecider, command, ...origin }))
     if (position !== null) await world.directory.whenSeen(position)
   }
   const at = environment.now()
@@ -49,7 +48,7 @@ test('the token of a login identifies the user [R27]', async (t) => {
     userId: user.id, permissions: ['admin'], maxSessions: 10, maxTranslations: 5, credential: 'jwt',
     login: { tokenId, expiresAt },
   }
-  t.deepEqual(await authentication.authenticate(token)(), E.right(O.some(expected)))
+  t.deepEqual(await authentication.authenticate(token), E.right(O.some(expected)))
 })
 
 test('unknown names, wrong passwords and disabled users get the same answer at the same cost [R28 S14]', async (t) => {
@@ -64,7 +63,7 @@ test('unknown names, wrong passwords and disabled users get the same answer at t
 
 test('a user name with an accent can log in with every encoding of the accent', async (t) => {
   const { authentication, users } = await startWithAda(t)
-  right(await users.registerUser({ ...ada, username: 'Zoë' }, 'setup')())
+  right(await users.registerUser({ ...ada, username: 'Zoë' }, 'setup'))
   t.true(E.isRight(await authentication.logIn('Zoe\u0308', ada.password, ADDRESS)))
 })
 
@@ -80,19 +79,19 @@ test('a log-in with a very long name of combining marks costs no more than a sho
 
 test('malformed tokens and tokens of unknown users are refused [R34]', async (t) => {
   const { authentication } = await startWithAda(t)
-  t.deepEqual(await authentication.authenticate('no token')(), E.right(O.none))
-  t.deepEqual(await authentication.authenticate(JSON.stringify({ userId: 999, generation: 0 }))(), E.right(O.none))
+  t.deepEqual(await authentication.authenticate('no token'), E.right(O.none))
+  t.deepEqual(await authentication.authenticate(JSON.stringify({ userId: 999, generation: 0 })), E.right(O.none))
 })
 
 test('a new password ends the tokens of the old one [R34]', async (t) => {
   const { authentication, change, at } = await startWithAda(t)
   const old = tokenOf(await authentication.logIn('Ada', ada.password, ADDRESS))
   await change({ type: 'ChangePassword', passwordHash: 'hash of another', at })
-  t.deepEqual(await authentication.authenticate(old)(), E.right(O.none))
+  t.deepEqual(await authentication.authenticate(old), E.right(O.none))
   t.deepEqual(await authentication.logIn('Ada', ada.password, ADDRESS), wrong)
   t.true(
     O.isSome(
-      right(await authentication.authenticate(tokenOf(await authentication.logIn('Ada', 'another', ADDRESS)))()),
+      right(await authentication.authenticate(tokenOf(await authentication.logIn('Ada', 'another', ADDRESS)))),
     ),
   )
 })
@@ -103,15 +102,15 @@ const startTwo = async (t: Parameters<typeof startUserWorld>[0]) => {
   const second = await startUserWorld(t, { store: first.store, keyring: first.keyring })
   const { logIn, logOut } = first.authentication
   const knownBy = async ({ authentication }: Pick<typeof first, 'authentication'>, token: string): Promise<boolean> =>
-    O.isSome(right(await authentication.authenticate(token)()))
+    O.isSome(right(await authentication.authenticate(token)))
   return {
     ...first,
     second,
     login: async () => tokenOf(await logIn('Ada', ada.password, ADDRESS)),
     logOut: async (token: string, everywhere: boolean) => {
-      const caller = right(await first.authentication.authenticate(token)())
+      const caller = right(await first.authentication.authenticate(token))
       if (O.isNone(caller)) throw new Error('the token is invalid')
-      right(await logOut(caller.value, everywhere)())
+      right(await logOut(caller.value, everywhere))
     },
     isKnownHere: (token: string) => knownBy(first, token),
     isKnownThere: (token: string) => knownBy(second, token),
@@ -127,25 +126,25 @@ test('a log-out ends only its token, in other processes and after a restart, and
   await eventually(async () => t.false(await world.isKnownThere(ended)))
   t.deepEqual([await world.isKnownHere(remaining), await world.isKnownThere(remaining)], [true, true])
   const later = await startUserWorld(t, { store: world.store, keyring: world.keyring })
-  t.deepEqual(right(await later.authentication.authenticate(ended)()), O.none)
+  t.deepEqual(right(await later.authentication.authenticate(ended)), O.none)
   const { tokenId } = JSON.parse(ended) as ShownJwt
   t.deepEqual(
-    right(await world.store.read(`login-token-${tokenId}`)()).map(({ type }) => type),
+    right(await world.store.read(`login-token-${tokenId}`)).map(({ type }) => type),
     ['LoggedOut'],
   )
 })
 
 test('the record of a log-out stays at least ten minutes longer than its token is valid [R160]', async (t) => {
   const kept: Array<readonly [string, StreamMetadata]> = []
-  const setMetadata: EventStore['setMetadata'] = (stream, metadata) => {
+  const setMetadata: EventStore['setMetadata'] = async (stream, metadata) => {
     kept.push([stream, metadata])
-    return TE.right(undefined)
+    return E.right(undefined)
   }
   const world = await startUserWorld(t, { store: { ...createMemoryEventStore(), setMetadata } })
-  right(await world.users.registerUser(ada, 'setup')())
+  right(await world.users.registerUser(ada, 'setup'))
   const token = tokenOf(await world.authentication.logIn('Ada', ada.password, ADDRESS))
-  const caller = right(await world.authentication.authenticate(token)())
-  if (O.isSome(caller)) right(await world.authentication.logOut(caller.value, false)())
+  const caller = right(await world.authentication.authenticate(token))
+  if (O.isSome(caller)) right(await world.authentication.logOut(caller.value, false))
   const { tokenId, expiresAt } = JSON.parse(token) as ShownJwt
   const [, metadata] = kept.find(([stream]) => stream === `login-token-${tokenId}`) ?? []
   const secondsLeft = expiresAt - Date.parse('2026-11-21T09:30:00Z') / 1000
@@ -168,7 +167,7 @@ test('an unreadable log-out makes the answer unavailable; a damaged record count
   const answerOf = async (left: typeof unavailable | typeof damaged) => {
     const stop = new AbortController()
     t.teardown(() => { stop.abort() })
-    const store = { ...write.store, read: () => TE.left(left) }
+    const store = { ...write.store, read: async () => E.left(left) }
     const logins = startLoginDirectory({
       store,
       from: BEGINNING,
@@ -177,7 +176,7 @@ test('an unreadable log-out makes the answer unavailable; a damaged record count
       timers: immediateTimers,
       signal: stop.signal,
     })
-    return await logins.isLoggedOut('a token')()
+    return await logins.isLoggedOut('a token')
   }
   t.deepEqual(await answerOf(unavailable), E.left(unavailable))
   t.deepEqual(await answerOf(damaged), E.right(true))
@@ -189,16 +188,16 @@ test('a login with an outdated password hash stores a current hash, and every lo
   const login = () => authentication.logIn('Ada', 'another', ADDRESS)
   t.deepEqual(await authentication.logIn('Ada', 'wrong', ADDRESS), wrong)
   await rehash.settled()
-  const types = async () => right(await store.read(`user-${user.id}`)()).map(({ type }) => type)
+  const types = async () => right(await store.read(`user-${user.id}`)).map(({ type }) => type)
   t.deepEqual(await types(), ['UserRegistered', 'PasswordChanged'], 'a wrong password stores no hash')
 
   const before = await Promise.all([login(), login()])
   await rehash.settled()
   t.deepEqual(await types(), ['UserRegistered', 'PasswordChanged', 'PasswordRehashed'])
-  await directory.whenSeen(right(await store.head()()))
+  await directory.whenSeen(right(await store.head()))
   const after = await login()
   t.deepEqual(credentials.verifications.at(-1), O.some('hash of another'))
-  for (const token of [...before, after]) t.true(O.isSome(right(await authentication.authenticate(tokenOf(token))())))
+  for (const token of [...before, after]) t.true(O.isSome(right(await authentication.authenticate(tokenOf(token)))))
   await rehash.settled()
   t.is((await types()).length, 3, 'a current hash is not replaced')
 })
@@ -214,16 +213,16 @@ test('a login does not wait for its new hash, and a failed or late hash changes 
     t.true(E.isRight(await attempt('Ada', 'another', ADDRESS)))
     return rehash
   }
-  await (await loginWith(() => async () => E.left({ _tag: 'TooBusy' }))).settled()
-  await (await loginWith(() => () => Promise.reject(new Error('no memory')))).settled()
+  await (await loginWith(async () => E.left({ _tag: 'TooBusy' }))).settled()
+  await (await loginWith(() => Promise.reject(new Error('no memory')))).settled()
   t.deepEqual(logger.lines.map(({ level }) => level), ['warn', 'error'])
 
   const hashed = Promise.withResolvers<E.Either<never, string>>()
-  const slowHash = await loginWith(() => () => hashed.promise)
+  const slowHash = await loginWith(() => hashed.promise)
   await change({ type: 'ChangePassword', passwordHash: 'hash of a third', at })
   hashed.resolve(E.right('hash of another'))
   await slowHash.settled()
-  const types = right(await store.read(`user-${user.id}`)()).map(({ type }) => type)
+  const types = right(await store.read(`user-${user.id}`)).map(({ type }) => type)
   t.deepEqual(types, ['UserRegistered', 'PasswordChanged', 'PasswordChanged'])
 })
 
@@ -231,17 +230,17 @@ test('a user who is disabled and enabled again needs a new login [R34]', async (
   const { authentication, change, at } = await startWithAda(t)
   const token = tokenOf(await authentication.logIn('Ada', ada.password, ADDRESS))
   await change({ type: 'Change', changes: { isActive: false }, at })
-  t.deepEqual(await authentication.authenticate(token)(), E.right(O.none))
+  t.deepEqual(await authentication.authenticate(token), E.right(O.none))
   await change({ type: 'Change', changes: { isActive: true }, at })
-  t.deepEqual(await authentication.authenticate(token)(), E.right(O.none))
+  t.deepEqual(await authentication.authenticate(token), E.right(O.none))
   const newToken = tokenOf(await authentication.logIn('Ada', ada.password, ADDRESS))
-  t.true(O.isSome(right(await authentication.authenticate(newToken)())))
+  t.true(O.isSome(right(await authentication.authenticate(newToken))))
 })
 
 test('a user with an erased key cannot log in after a restart', async (t) => {
   const { store, keyring, stop, user } = await startWithAda(t)
   await stop()
-  right(await keyring.erase([`user-${user.id}`])())
+  right(await keyring.erase([`user-${user.id}`]))
   const { authentication, credentials } = await startUserWorld(t, { store, keyring })
   t.deepEqual(await authentication.logIn('Ada', ada.password, ADDRESS), wrong)
   t.deepEqual(credentials.verifications, [O.none])

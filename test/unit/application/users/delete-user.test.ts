@@ -1,6 +1,5 @@
 import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
-import * as TE from 'fp-ts/lib/TaskEither.js'
 import * as O from 'fp-ts/lib/Option.js'
 import { createAdmissionActor } from '../../../../application/admission/admission-actor.ts'
 import { originOf } from '../../../../application/log/origin.ts'
@@ -25,15 +24,15 @@ test('deleting a user removes sessions, tokens, keys and list entries, and frees
   t.is(await readable(), ofAda.length)
   t.deepEqual(await listed(), [USERS, PROFILES, LIVES, LIVES, API_TOKENS])
   const remove = deleting()
-  right(await remove(admin, 2)())
-  t.true(O.isNone(right(await directory.byId(2)())))
+  right(await remove(admin, 2))
+  t.true(O.isNone(right(await directory.byId(2))))
   t.is(await readable(), 0)
   t.deepEqual(await listed(), [])
   t.deepEqual(typesOf('live-1'), ['LiveCreated', 'LiveFinished', 'LiveDeleted'])
   t.deepEqual(typesOf('live-2'), ['LiveCreated', 'LiveFinished', 'LiveDeleted'])
   t.deepEqual(typesOf('api-token-1'), ['ApiTokenIssued', 'ApiTokenRevoked'])
   t.is(admission.state().open.length, 0)
-  t.deepEqual(right(await store.read('segments-1')()), [])
+  t.deepEqual(right(await store.read('segments-1')), [])
   t.true(
     store
       .allEvents()
@@ -41,8 +40,8 @@ test('deleting a user removes sessions, tokens, keys and list entries, and frees
       .every(({ metadata }) => metadata.actor === 'user:1'),
   )
 
-  t.deepEqual(await remove(admin, 2)(), E.left({ _tag: 'UserNotFound' }))
-  t.deepEqual(await remove(admin, 4711)(), E.left({ _tag: 'UserNotFound' }))
+  t.deepEqual(await remove(admin, 2), E.left({ _tag: 'UserNotFound' }))
+  t.deepEqual(await remove(admin, 4711), E.left({ _tag: 'UserNotFound' }))
   const newAda = await register('Ada')
   t.is(newAda.id, 3, 'a new user id')
   t.is(await readable(), 0)
@@ -50,7 +49,7 @@ test('deleting a user removes sessions, tokens, keys and list entries, and frees
 
 test('a deletion removes an open session that the list does not show yet', async (t) => {
   const { deleting, readable, admission, typesOf } = await startDeletion(t)
-  right(await deleting({ liveIdsOf: () => TE.right([2]) })(admin, 2)())
+  right(await deleting({ liveIdsOf: async () => E.right([2]) })(admin, 2))
   t.deepEqual(typesOf('live-1'), ['LiveCreated', 'LiveFinished', 'LiveDeleted'])
   t.is(admission.state().open.length, 0)
   t.is(await readable(), 0)
@@ -60,12 +59,12 @@ test('the last administrator cannot be deleted, even by two simultaneous deletio
   const { deleting, register, directory } = await startDeletion(t)
   const last = E.left({ _tag: 'LastAdministrator' } as const)
   const remove = deleting()
-  t.deepEqual(await remove(admin, 1)(), last)
+  t.deepEqual(await remove(admin, 1), last)
   await register('second', ['admin'])
-  const answers = await Promise.all([remove(admin, 1)(), remove(admin, 3)()])
+  const answers = await Promise.all([remove(admin, 1), remove(admin, 3)])
   t.is(answers.filter(E.isRight).length, 1)
   t.deepEqual(answers.filter(E.isLeft), [last])
-  const administrators = await Promise.all([1, 2, 3].map(async (id) => right(await directory.byId(id)())))
+  const administrators = await Promise.all([1, 2, 3].map(async (id) => right(await directory.byId(id))))
   t.is(administrators.filter(O.isSome).length, 2)
 })
 
@@ -73,8 +72,8 @@ test('an administrator who cannot log in or cannot be read does not count as a r
   const { deps, store, register } = await startDeletion(t)
   for (const name of ['second', 'third', 'fourth']) await register(name, ['admin'])
   let missing = ['user-3']
-  const open: typeof deps.keyring.open = (sealed) => async () => {
-    const opened = right(await deps.keyring.open(sealed)())
+  const open: typeof deps.keyring.open = async (sealed) => {
+    const opened = right(await deps.keyring.open(sealed))
     return E.right(
       sealed.map(({ key }, index) =>
         missing.includes(key)
@@ -86,11 +85,11 @@ test('an administrator who cannot log in or cannot be read does not count as a r
   let damaged = ['user-4']
   const read: typeof store.read = (stream, options) =>
     damaged.includes(stream)
-      ? async () => E.left({ _tag: 'LogCorrupted', reason: 'a flipped bit' })
+      ? (async () => E.left({ _tag: 'LogCorrupted', reason: 'a flipped bit' }))()
       : store.read(stream, options)
   const damagedDeps = { ...deps, states: undefined, store: { ...store, read }, keyring: { ...deps.keyring, open } }
   const { removeThen } = createAdministrators(damagedDeps)
-  const leavesNobody = () => removeThen(1, originOf(deps, 'test'), (nobodyElse) => TE.right(nobodyElse))()
+  const leavesNobody = () => removeThen(1, originOf(deps, 'test'), async (nobodyElse) => E.right(nobodyElse))
   t.deepEqual(await leavesNobody(), E.right(false), 'the readable administrator is found after two unreadable ones')
   missing = ['user-3', 'user-5']
   t.deepEqual(await leavesNobody(), E.left({ _tag: 'LogCorrupted', reason: 'a flipped bit' }), 'the answer is unknown')
@@ -106,7 +105,7 @@ for (const when of ['before', 'after'] as const)
       const { deps, documents, owned, deleting, readable, listed, typesOf, ofAda, register } = await startDeletion(t)
       const dying = createDyingProcess(deps, lastWrite, when)
       const dyingAdmission = await createAdmissionActor({ ...deps, ...dying, logger: silentLogger })
-      const answer = await dying.outlive(deleting({ ...dying, admission: dyingAdmission })(admin, 2)())
+      const answer = await dying.outlive(deleting({ ...dying, admission: dyingAdmission })(admin, 2))
       const isDeleted = typesOf('user-2').includes('UserDeleted')
       t.is(lastWrite > 0 || when === 'after', isDeleted, 'the first write stores the deletion')
 
@@ -145,7 +144,7 @@ for (const when of ['before', 'after'] as const)
 
 /** Returns the stream of Ada's user name. */
 const nameStream = async (store: Awaited<ReturnType<typeof startDeletion>>['deps']['store']): Promise<string> => {
-  const [registered] = right(await store.read('user-2')())
+  const [registered] = right(await store.read('user-2'))
   return `username-${String(registered && dataOf(registered)['usernameHash'])}`
 }
 
@@ -156,11 +155,11 @@ test('a deletion also erases unreadable data and does not stop at it', async (t)
     right(
       await store.append(stream, 'any', [
         { id: deps.environment.newId(), type: 'InventedLater', data: {}, metadata },
-      ])(),
+      ]),
     )
   }
   t.true((await readable()) > 0)
-  right(await deleting()(admin, 2)())
+  right(await deleting()(admin, 2))
   t.is(await readable(), 0, 'all keys of the user and of the unreadable session are erased')
   t.false((await listed()).includes(USERS))
   t.is(store.allEvents().filter(({ type }) => type === 'UsernameFreed').length, 1)
@@ -169,8 +168,8 @@ test('a deletion also erases unreadable data and does not stop at it', async (t)
 test('a user is erased even with unreadable admissions', async (t) => {
   const { deleting, readable, listed, deps } = await startDeletion(t)
   const unreadable = { refresh: async () => E.left({ _tag: 'LogCorrupted', reason: 'a flipped bit' } as const) }
-  const admission = { ...deps.admission, ...unreadable, send: () => unreadable.refresh }
-  right(await deleting({ admission })(admin, 2)())
+  const admission = { ...deps.admission, ...unreadable, send: unreadable.refresh }
+  right(await deleting({ admission })(admin, 2))
   t.is(await readable(), 0)
   t.deepEqual(await listed(), [])
 })

@@ -24,7 +24,7 @@ test('invented names and many networks share a fixed number of streams of a fixe
     found += 1
     t.is(await attempt('guess', `crowd ${n}`, `10.2.0.${found}`), 'wrong')
   }
-  const events = await inner.read(full)()
+  const events = await inner.read(full)
   t.is(E.isRight(events) && events.right.length, SHARED_FAILURES)
 })
 

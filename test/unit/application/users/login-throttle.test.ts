@@ -150,7 +150,7 @@ test('failures that an older version stored without a network count for the name
     data: { failures: 40, at: after(0) },
     metadata,
   }
-  t.true(E.isRight(await store.append('login-failures-ada', 'no-stream', [old])()))
+  t.true(E.isRight(await store.append('login-failures-ada', 'no-stream', [old])))
   const { attempt } = createWorld(store)
   t.is(await attempt('guess'), 'wrong')
   t.is(await attempt('right'), 'wait 900')
@@ -173,7 +173,7 @@ test('a restart forgets no failure of a name, and each name keeps one event [S24
   await first.attempts(6)
   const { store } = first
   t.is(await createWorld(store).attempt('right'), 'wait 1')
-  const events = await store.read('login-failures-ada')()
+  const events = await store.read('login-failures-ada')
   t.is(E.isRight(events) && events.right.length, 1)
 })
 
@@ -183,8 +183,8 @@ test('in a store outage failures are counted in memory [S24]', async (t) => {
   const unavailable = TE.left({ _tag: 'StoreUnavailable' as const, reason: 'simulated' })
   const store: EventStore = {
     ...inner,
-    append: (...append) => (isUnavailable ? unavailable : inner.append(...append)),
-    read: (...read) => (isUnavailable ? unavailable : inner.read(...read)),
+    append: (...append) => (isUnavailable ? unavailable() : inner.append(...append)),
+    read: (...read) => (isUnavailable ? unavailable() : inner.read(...read)),
   }
   const { attempt, attempts, pass, logger } = createWorld(store)
   await attempts(2)

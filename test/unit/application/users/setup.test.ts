@@ -1,6 +1,5 @@
 import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
-import * as TE from 'fp-ts/lib/TaskEither.js'
 import { registerFirstAdmin } from '../../../../application/users/commands/register-first-admin.ts'
 import type { RegisterUser } from '../../../../application/users/commands/register-user.ts'
 import { openSetupLink } from '../../../../application/users/commands/set-up.ts'
@@ -24,8 +23,8 @@ const start = async (
     },
   }
   const { isSetUp } = users
-  const registerUser: RegisterUser = (...user) =>
-    registration.isUnavailable ? TE.left(unavailable) : users.registerUser(...user)
+  const registerUser: RegisterUser = async (...user) =>
+    registration.isUnavailable ? E.left(unavailable) : users.registerUser(...user)
   const deps = { environment: clock, credentials: createTestCredentials(), isSetUp, registerUser }
   const setup = openSetupLink(deps)
   const issued = async () => right(await setup.token())
@@ -35,7 +34,7 @@ const start = async (
 
 test('the token makes the first user an administrator with all permissions [B2]', async (t) => {
   const { setup, token } = await start(t)
-  const registered = await setup.setUp(token, 'root', 'password')()
+  const registered = await setup.setUp(token, 'root', 'password')
   if (E.isLeft(registered)) return t.fail(registered.left._tag)
   t.like(registered.right, {
     id: 1,
@@ -48,14 +47,14 @@ test('the token makes the first user an administrator with all permissions [B2]'
 
 test('a token works once', async (t) => {
   const { setup, token, issued } = await start(t)
-  t.true(E.isRight(await setup.setUp(token, 'root', 'password')()))
+  t.true(E.isRight(await setup.setUp(token, 'root', 'password')))
   t.is(await issued(), null)
-  t.deepEqual(await setup.setUp(token, 'second', 'password')(), refused('used'))
+  t.deepEqual(await setup.setUp(token, 'second', 'password'), refused('used'))
 })
 
 test('of 20 simultaneous uses one succeeds', async (t) => {
   const { setup, token } = await start(t)
-  const answers = await Promise.all(Array.from({ length: 20 }, (_, n) => setup.setUp(token, `root ${n}`, 'password')()))
+  const answers = await Promise.all(Array.from({ length: 20 }, (_, n) => setup.setUp(token, `root ${n}`, 'password')))
   t.is(answers.filter(E.isRight).length, 1)
   t.is(
     answers.filter((answer) => E.isLeft(answer) && answer.left._tag === 'SetupRefused' && answer.left.reason === 'used')
@@ -68,50 +67,50 @@ test('a wrong token is refused and changes nothing', async (t) => {
   const { setup, token } = await start(t)
   const later = token.replace(/^\d+/, (expiresAt) => String(Number(expiresAt) + 1))
   for (const wrong of ['', '.', token.slice(1), `${token}x`, later, `0${token}`, ` ${token}`])
-    t.deepEqual(await setup.setUp(wrong, 'root', 'password')(), refused('invalid'))
-  t.true(E.isRight(await setup.setUp(token, 'root', 'password')()))
+    t.deepEqual(await setup.setUp(wrong, 'root', 'password'), refused('invalid'))
+  t.true(E.isRight(await setup.setUp(token, 'root', 'password')))
 })
 
 test('a token is valid for 30 minutes', async (t) => {
   const { setup, token, clock } = await start(t)
   clock.advance(30 * 60 * 1000)
-  t.deepEqual(await setup.setUp(token, 'root', 'password')(), refused('expired'))
+  t.deepEqual(await setup.setUp(token, 'root', 'password'), refused('expired'))
   clock.advance(-1)
-  t.true(E.isRight(await setup.setUp(token, 'root', 'password')()))
+  t.true(E.isRight(await setup.setUp(token, 'root', 'password')))
 })
 
 test('any process of the installation accepts the token once, also after a restart', async (t) => {
   const { setup, otherProcess, token } = await start(t)
-  t.true(E.isRight(await otherProcess.setUp(token, 'root', 'password')()))
-  t.deepEqual(await setup.setUp(token, 'second', 'password')(), refused('used'))
+  t.true(E.isRight(await otherProcess.setUp(token, 'root', 'password')))
+  t.deepEqual(await setup.setUp(token, 'second', 'password'), refused('used'))
 })
 
 test('a failed registration keeps the token valid', async (t) => {
   const registration = { isUnavailable: true }
   const { setup, token } = await start(t, registration)
-  t.deepEqual(await setup.setUp(token, 'root', 'password')(), E.left(unavailable))
+  t.deepEqual(await setup.setUp(token, 'root', 'password'), E.left(unavailable))
   registration.isUnavailable = false
-  t.true(E.isRight(await setup.setUp(token, 'root', 'password')()))
+  t.true(E.isRight(await setup.setUp(token, 'root', 'password')))
 })
 
 test('once an administrator exists there is no set-up token', async (t) => {
   const { setup, token, issued, registerUser } = await start(t)
   const first = { username: 'first', password: 'password', maxSessions: 1, maxTranslations: 1 }
-  await registerUser({ ...first, permissions: [] }, 'cli')()
+  await registerUser({ ...first, permissions: [] }, 'cli')
   t.not(await issued(), null, 'an administrator is still missing')
-  await registerUser({ ...first, username: 'second', permissions: ['admin'] }, 'cli')()
+  await registerUser({ ...first, username: 'second', permissions: ['admin'] }, 'cli')
   t.is(await issued(), null)
-  t.deepEqual(await setup.setUp(token, 'root', 'password')(), refused('used'))
+  t.deepEqual(await setup.setUp(token, 'root', 'password'), refused('used'))
 })
 
 test('the settings create the first administrator once', async (t) => {
   const { isSetUp, registerUser, authentication } = await start(t)
-  const registered = await registerFirstAdmin({ isSetUp, registerUser })('root', 'password')()
+  const registered = await registerFirstAdmin({ isSetUp, registerUser })('root', 'password')
   t.like(registered, { _tag: 'Right', right: { id: 1, permissions: ['admin', 'user_retention'] } })
-  t.deepEqual(await registerFirstAdmin({ isSetUp, registerUser })('root', 'another')(), E.right(null))
-  const outdated = { isSetUp: () => TE.right(false), registerUser }
+  t.deepEqual(await registerFirstAdmin({ isSetUp, registerUser })('root', 'another'), E.right(null))
+  const outdated = { isSetUp: async () => E.right(false), registerUser }
   t.deepEqual(
-    await registerFirstAdmin(outdated)('root', 'another')(),
+    await registerFirstAdmin(outdated)('root', 'another'),
     E.right(null),
     'another process created the administrator first',
   )

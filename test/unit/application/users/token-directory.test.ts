@@ -1,7 +1,6 @@
 import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
 import * as O from 'fp-ts/lib/Option.js'
-import * as TE from 'fp-ts/lib/TaskEither.js'
 import { handleCommand } from '../../../../application/log/handle-command.ts'
 import { originOf } from '../../../../application/log/origin.ts'
 import type { EventStore, Position } from '../../../../application/ports/event-store.ts'
@@ -36,7 +35,7 @@ const start = async (t: { teardown: (fn: () => void) => void }) => {
   const credentials = createTestCredentials()
   const send = async (tokenId: number, command: ApiTokenCommand): Promise<Position | null> => {
     const request = { ...originOf(write, 'test'), stream: `api-token-${tokenId}`, decider: apiTokenDecider, command }
-    return right(await handleCommand(write)(request)()).position
+    return right(await handleCommand(write)(request)).position
   }
   const issue = async (tokenId: number) => {
     const { secret, prefix, hash } = credentials.newApiToken()
@@ -44,13 +43,13 @@ const start = async (t: { teardown: (fn: () => void) => void }) => {
     return { secret, prefix, position: await send(tokenId, { type: 'Issue', data }) }
   }
   const first = await issue(1)
-  let readModel: TokenIdByPrefix = () => TE.left(behind)
+  let readModel: TokenIdByPrefix = async () => E.left(behind)
   let isLogUnavailable = false
   const queries: Array<string> = []
   const stop = new AbortController()
   t.teardown(() => stop.abort())
-  const read: EventStore['read'] = (...args) => (isLogUnavailable ? TE.left(unavailable) : store.read(...args))
-  const following = { store: { ...store, read }, from: right(await store.head()()), logger: silentLogger, timers }
+  const read: EventStore['read'] = async (...args) => (isLogUnavailable ? E.left(unavailable) : store.read(...args))
+  const following = { store: { ...store, read }, from: right(await store.head()), logger: silentLogger, timers }
   const directory = startTokenDirectory({
     ...following,
     environment: write.environment,
@@ -61,7 +60,7 @@ const start = async (t: { teardown: (fn: () => void) => void }) => {
     },
   })
   const authenticate = authenticateKey({
-    tokens: directory, users: { byId: () => TE.right(O.some(user)) }, credentials, environment: write.environment,
+    tokens: directory, users: { byId: async () => E.right(O.some(user)) }, credentials, environment: write.environment,
     uses: { record: () => undefined },
   })
   return {
@@ -73,10 +72,10 @@ const start = async (t: { teardown: (fn: () => void) => void }) => {
     store,
     authenticate,
     readModelKnows: (ids: Readonly<Record<string, number>>) => {
-      readModel = (prefix) => TE.right(O.fromNullable(ids[prefix]))
+      readModel = async (prefix) => E.right(O.fromNullable(ids[prefix]))
     },
     readModelIsBehind: () => {
-      readModel = () => TE.left(behind)
+      readModel = async () => E.left(behind)
     },
     stopLog: () => {
       isLogUnavailable = true
@@ -89,26 +88,26 @@ const isAccepted = (answer: E.Either<unknown, O.Option<unknown>>): boolean =>
 
 test('while the read model is behind, an unknown token is not reported as invalid', async (t) => {
   const { authenticate, first, readModelKnows } = await start(t)
-  t.deepEqual(await authenticate(first.secret)(), E.left(behind))
+  t.deepEqual(await authenticate(first.secret), E.left(behind))
   t.deepEqual(
-    await authenticate(`lt_${'0'.repeat(12)}_${'0'.repeat(43)}`)(),
+    await authenticate(`lt_${'0'.repeat(12)}_${'0'.repeat(43)}`),
     E.left(behind),
     'the same holds for a token that was never issued',
   )
-  t.deepEqual(await authenticate('lt_ malformed')(), E.right(O.none))
+  t.deepEqual(await authenticate('lt_ malformed'), E.right(O.none))
   readModelKnows({ [first.prefix]: 1 })
-  t.true(isAccepted(await authenticate(first.secret)()))
-  t.deepEqual(await authenticate(`lt_${'0'.repeat(12)}_${'0'.repeat(43)}`)(), E.right(O.none))
+  t.true(isAccepted(await authenticate(first.secret)))
+  t.deepEqual(await authenticate(`lt_${'0'.repeat(12)}_${'0'.repeat(43)}`), E.right(O.none))
 })
 
 test('in an outage a used token is accepted, and an unused one is not reported as invalid', async (t) => {
   const { authenticate, first, readModelKnows, readModelIsBehind, stopLog, queries } = await start(t)
   readModelKnows({ [first.prefix]: 1 })
-  t.true(isAccepted(await authenticate(first.secret)()))
+  t.true(isAccepted(await authenticate(first.secret)))
   readModelIsBehind()
-  t.true(isAccepted(await authenticate(first.secret)()))
+  t.true(isAccepted(await authenticate(first.secret)))
   stopLog()
-  t.true(isAccepted(await authenticate(first.secret)()))
+  t.true(isAccepted(await authenticate(first.secret)))
   t.is(queries.length, 1)
 })
 
@@ -116,23 +115,23 @@ test('a token whose stream is unreadable is not reported as invalid', async (t) 
   const { authenticate, first, readModelKnows, stopLog } = await start(t)
   readModelKnows({ [first.prefix]: 1 })
   stopLog()
-  t.deepEqual(await authenticate(first.secret)(), E.left(unavailable))
+  t.deepEqual(await authenticate(first.secret), E.left(unavailable))
 })
 
 test('tokens issued since the start are known without the read model, and revoked ones are refused', async (t) => {
   const { directory, authenticate, issue, send } = await start(t)
   const { secret, position } = await issue(2)
   if (position !== null) await directory.whenSeen(position)
-  t.true(isAccepted(await authenticate(secret)()))
+  t.true(isAccepted(await authenticate(secret)))
   for (const [isActive, isExpected] of [
     [false, false],
     [true, true],
   ] as const) {
     const changed = await send(2, { type: 'Change', userId: user.userId, isActive, at: after(0) })
     if (changed !== null) await directory.whenSeen(changed)
-    t.is(isAccepted(await authenticate(secret)()), isExpected)
+    t.is(isAccepted(await authenticate(secret)), isExpected)
   }
   const revoked = await send(2, { type: 'Revoke', userId: user.userId, at: after(0) })
   if (revoked !== null) await directory.whenSeen(revoked)
-  t.deepEqual(await authenticate(secret)(), E.right(O.none), 'a revoked token is known without the read model')
+  t.deepEqual(await authenticate(secret), E.right(O.none), 'a revoked token is known without the read model')
 })

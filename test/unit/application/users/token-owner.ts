@@ -6,7 +6,7 @@ import { dataOf } from '../../../support/events/stored-data.ts'
 
 /** Returns whether the secret is accepted. */
 export const accepts = async (authenticateKey: AuthenticateKey, secret: string): Promise<boolean> =>
-  O.isSome(right(await authenticateKey(secret)()))
+  O.isSome(right(await authenticateKey(secret)))
 
 export const everything = { skip: 0, limit: 100 }
 export const ci = { name: 'ci', expiresAt: null }
@@ -19,8 +19,8 @@ export const startWithToken = async (
   const world = await startTokenWorld(t, stores)
   const userId = await world.register('Ada')
   const caller = callerOf(userId)
-  const { token, secret } = right(await world.tokens.issueToken(caller, ci)())
+  const { token, secret } = right(await world.tokens.issueToken(caller, ci))
   const usesInLog = async () =>
-    right(await world.store.read(`token-use-${token.id}`)()).map((event) => dataOf(event)['at'])
+    right(await world.store.read(`token-use-${token.id}`)).map((event) => dataOf(event)['at'])
   return { ...world, userId, caller, token, secret, usesInLog }
 }

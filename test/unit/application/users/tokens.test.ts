@@ -16,14 +16,14 @@ import { TOKEN_LISTS } from '../../../../application/ports/projector.ts'
 
 test('an API key identifies its user from the moment of the answer [R30]', async (t) => {
   const { authenticateKey, secret, userId } = await startWithToken(t)
-  t.deepEqual(await authenticateKey(secret)(), E.right(O.some({ ...callerOf(userId), credential: 'api-key' as const })))
+  t.deepEqual(await authenticateKey(secret), E.right(O.some({ ...callerOf(userId), credential: 'api-key' as const })))
 })
 
 test('log, documents and directory do not contain the secret or the plain name [R117]', async (t) => {
   const store = createMemoryEventStore()
   const { tokens, caller, documents, userId } = await startWithToken(t, { store })
-  const { secret, token } = right(await tokens.issueToken(caller, { name: 'Quokka key', expiresAt: null })())
-  const listed = documents.page('api-tokens', {
+  const { secret, token } = right(await tokens.issueToken(caller, { name: 'Quokka key', expiresAt: null }))
+  const listed = () => documents.page('api-tokens', {
     filter: { userId },
     sort: { by: 'id', direction: 'ascending' },
     ...everything,
@@ -32,7 +32,7 @@ test('log, documents and directory do not contain the secret or the plain name [
   t.true(found.includes(token.prefix))
   t.false(found.includes(secret.slice(16)))
   t.false(found.includes('Quokka'))
-  t.false(JSON.stringify(right(await tokens.listTokens(caller.userId, everything)())).includes('ash'))
+  t.false(JSON.stringify(right(await tokens.listTokens(caller.userId, everything))).includes('ash'))
 })
 
 test('guesses, malformed secrets and secrets that share the public part are refused [R32 S25]', async (t) => {
@@ -47,32 +47,32 @@ test('guesses, malformed secrets and secrets that share the public part are refu
     secret.replace('lt_', 'lt-'),
     `lt_${'0'.repeat(12)}${secret.slice(15)}`,
   ])
-    t.deepEqual(await authenticateKey(invalid)(), E.right(O.none), invalid)
+    t.deepEqual(await authenticateKey(invalid), E.right(O.none), invalid)
 })
 
 test('a switched-off or revoked token is refused immediately, a switched-on one works again [R119 R120]', async (t) => {
   const { authenticateKey, tokens, caller, token, secret } = await startWithToken(t)
-  t.false(right(await tokens.changeToken(caller, token.id, { isActive: false })()).isActive)
-  t.deepEqual(await authenticateKey(secret)(), E.right(O.none))
-  t.true(right(await tokens.changeToken(caller, token.id, { isActive: true })()).isActive)
+  t.false(right(await tokens.changeToken(caller, token.id, { isActive: false })).isActive)
+  t.deepEqual(await authenticateKey(secret), E.right(O.none))
+  t.true(right(await tokens.changeToken(caller, token.id, { isActive: true })).isActive)
   t.true(await accepts(authenticateKey, secret))
-  right(await tokens.revokeToken(caller, token.id)())
-  t.deepEqual(await authenticateKey(secret)(), E.right(O.none))
-  t.deepEqual(right(await tokens.listTokens(caller.userId, everything)()), { items: [], total: 0 })
+  right(await tokens.revokeToken(caller, token.id))
+  t.deepEqual(await authenticateKey(secret), E.right(O.none))
+  t.deepEqual(right(await tokens.listTokens(caller.userId, everything)), { items: [], total: 0 })
 })
 
 test('the operator issues tokens for users and changes any token; the events name the operator', async (t) => {
   const store = createMemoryEventStore()
   const { tokens, userId, caller, token } = await startWithToken(t, { store })
   const operator = { ...caller, permissions: [], credential: 'operator' as const }
-  const issued = right(await tokens.issueToken(operator, { name: 'made for you', expiresAt: null })()).token
+  const issued = right(await tokens.issueToken(operator, { name: 'made for you', expiresAt: null })).token
   t.is(issued.userId, userId)
   const withoutUser = { ...operator, userId: 0 }
-  t.like(right(await tokens.changeToken(withoutUser, token.id, { name: 'nightly' })()), { name: 'nightly', userId })
-  right(await tokens.revokeToken(withoutUser, token.id)())
+  t.like(right(await tokens.changeToken(withoutUser, token.id, { name: 'nightly' })), { name: 'nightly', userId })
+  right(await tokens.revokeToken(withoutUser, token.id))
   for (const id of [token.id, 4711]) {
-    t.deepEqual(await tokens.changeToken(withoutUser, id, { isActive: false })(), E.left({ _tag: 'ApiTokenNotFound' }))
-    t.deepEqual(await tokens.revokeToken(withoutUser, id)(), E.left({ _tag: 'ApiTokenNotFound' }))
+    t.deepEqual(await tokens.changeToken(withoutUser, id, { isActive: false }), E.left({ _tag: 'ApiTokenNotFound' }))
+    t.deepEqual(await tokens.revokeToken(withoutUser, id), E.left({ _tag: 'ApiTokenNotFound' }))
   }
   const actors = store
     .allEvents()
@@ -95,7 +95,7 @@ test('a write is answered only after the token directory has seen it [R32]', asy
   const isAnswered = async (answer: Promise<unknown>): Promise<boolean> => {
     let answered = false
     void answer.then(() => { answered = true })
-    const head = right(await store.head()())
+    const head = right(await store.head())
     await Promise.all([projector.whenProjected(TOKEN_LISTS, head), tokenDirectory.whenSeen(head)])
     for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve))
     return answered
@@ -107,27 +107,27 @@ test('a write is answered only after the token directory has seen it [R32]', asy
     seen.resolve()
     return answer
   }
-  const { token } = right(await answerAfterDirectory(tokens.issueToken(caller, ci)))
-  right(await answerAfterDirectory(tokens.changeToken(caller, token.id, { isActive: false })))
-  right(await answerAfterDirectory(tokens.revokeToken(caller, token.id)))
+  const { token } = right(await answerAfterDirectory(() => tokens.issueToken(caller, ci)))
+  right(await answerAfterDirectory(() => tokens.changeToken(caller, token.id, { isActive: false })))
+  right(await answerAfterDirectory(() => tokens.revokeToken(caller, token.id)))
 })
 
 test('a token is refused from the instant of its expiry [R32]', async (t) => {
   const { authenticateKey, tokens, caller, setClock } = await startWithToken(t)
   setClock(after(0))
-  const { secret } = right(await tokens.issueToken(caller, { name: 'short', expiresAt: after(1000) })())
+  const { secret } = right(await tokens.issueToken(caller, { name: 'short', expiresAt: after(1000) }))
   setClock(after(999))
   t.true(await accepts(authenticateKey, secret))
   setClock(after(1000))
-  t.deepEqual(await authenticateKey(secret)(), E.right(O.none))
+  t.deepEqual(await authenticateKey(secret), E.right(O.none))
 })
 
 test('an already expired token is not issued [R118]', async (t) => {
   const { tokens, caller, setClock } = await startWithToken(t)
   setClock(after(0))
   for (const expiresAt of [after(0), after(-1)])
-    t.deepEqual(await tokens.issueToken(caller, { name: 'late', expiresAt })(), E.left({ _tag: 'ExpiryNotInFuture' }))
-  t.is(right(await tokens.listTokens(caller.userId, everything)()).total, 1)
+    t.deepEqual(await tokens.issueToken(caller, { name: 'late', expiresAt }), E.left({ _tag: 'ExpiryNotInFuture' }))
+  t.is(right(await tokens.listTokens(caller.userId, everything)).total, 1)
 })
 
 test("a disabled user's tokens are refused until the user is enabled again [R32 S10]", async (t) => {
@@ -142,7 +142,7 @@ test("a disabled user's tokens are refused until the user is enabled again [R32 
         decider: userDecider,
         command: { type: 'Change', changes: { isActive }, at: environment.now() },
         ...about,
-      })(),
+      }),
     )
     await eventually(async () => { assert.equal(await accepts(authenticateKey, secret), isActive) })
   }
@@ -157,10 +157,10 @@ test("another user's token is unknown and stays unchanged [R36 R119]", async (t)
   const bob = callerOf(await register('Bob'))
   const unknown = E.left({ _tag: 'ApiTokenNotFound' })
   for (const id of [token.id, token.id + 1, 0, -1, Infinity]) {
-    t.deepEqual(await tokens.revokeToken(bob, id)(), unknown)
-    t.deepEqual(await tokens.changeToken(bob, id, { isActive: false })(), unknown)
+    t.deepEqual(await tokens.revokeToken(bob, id), unknown)
+    t.deepEqual(await tokens.changeToken(bob, id, { isActive: false }), unknown)
   }
-  t.deepEqual(right(await tokens.listTokens(bob.userId, everything)()), { items: [], total: 0 })
+  t.deepEqual(right(await tokens.listTokens(bob.userId, everything)), { items: [], total: 0 })
   t.true(await accepts(authenticateKey, secret))
-  t.deepEqual(right(await tokens.listTokens(caller.userId, everything)()).items.map(({ isActive }) => isActive), [true])
+  t.deepEqual(right(await tokens.listTokens(caller.userId, everything)).items.map(({ isActive }) => isActive), [true])
 })

@@ -30,7 +30,7 @@ export const startDeletion = async (t: ExecutionContext) => {
   const { deps, store, documents, project } = side
   const stop = new AbortController()
   t.teardown(() => stop.abort())
-  const following = { from: right(await store.head()()), logger: silentLogger, signal: stop.signal }
+  const following = { from: right(await store.head()), logger: silentLogger, signal: stop.signal }
   const directory = startUserDirectory({ ...deps, ...following, timers: immediateTimers })
   const administrators = createAdministrators(deps)
   const credentials = createTestCredentials()
@@ -40,7 +40,7 @@ export const startDeletion = async (t: ExecutionContext) => {
       await registerUser({ ...deps, credentials, administrators, directory, projector })(
         { ...ada, username, permissions },
         'setup',
-      )(),
+      ),
     )
   await register('root', ['admin'])
   await register('Ada')
@@ -60,10 +60,10 @@ export const startDeletion = async (t: ExecutionContext) => {
       stream: 'api-token-1',
       decider: apiTokenDecider,
       command: { type: 'Issue', data: token },
-    })(),
+    }),
   )
   const owner = callerOf(2, { permissions: ['user_retention'] })
-  right(await side.createLive(owner, requestOf({ retention: true }))())
+  right(await side.createLive(owner, requestOf({ retention: true })))
   right(
     await side.lifecycle.recordSegment({
       liveId: 1,
@@ -73,15 +73,15 @@ export const startDeletion = async (t: ExecutionContext) => {
       text: 'the secret',
       kind: 'transcription',
       language: 'en',
-    })(),
+    }),
   )
-  right(await side.createLive(owner, requestOf())())
-  right(await side.finishLive(owner, 2)())
+  right(await side.createLive(owner, requestOf()))
+  right(await side.finishLive(owner, 2))
   await project()
   const sealed = store.allEvents().flatMap(sealedIn)
   const ofAda = sealed.filter(({ envelope }) => envelope.k !== 'user-1')
   /** Returns how many of Ada's encrypted texts can still be decrypted. */
-  const readable = async (): Promise<number> => right(await deps.keyring.open(ofAda)()).filter(E.isRight).length
+  const readable = async (): Promise<number> => right(await deps.keyring.open(ofAda)).filter(E.isRight).length
   /** Returns the collections that list data of Ada, one entry for each document. */
   const listed = async (): Promise<ReadonlyArray<string>> => {
     await project()
@@ -92,7 +92,7 @@ export const startDeletion = async (t: ExecutionContext) => {
           sort: { by: 'id', direction: 'ascending' },
           skip: 0,
           limit: 10,
-        })(),
+        }),
       )
       return page.filter((document) => (document['userId'] ?? document['id']) === 2).map(() => collection)
     }))

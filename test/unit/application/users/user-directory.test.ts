@@ -2,7 +2,6 @@ import assert from 'node:assert/strict'
 import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
 import * as O from 'fp-ts/lib/Option.js'
-import * as TE from 'fp-ts/lib/TaskEither.js'
 import { sealEvents } from '../../../../application/log/event-serialization.ts'
 import type { EventStore, Position } from '../../../../application/ports/event-store.ts'
 import type { Keyring } from '../../../../application/ports/keyring.ts'
@@ -34,25 +33,25 @@ const registered = (userId: number): UserEvent => ({
 
 const write = async (store: EventStore, keyring: Keyring, event: UserEvent): Promise<Position> => {
   const metadata = { correlationId: 'c', causationId: 'c', actor: 'service', recordedAt: environment.now() }
-  const sealed = right(await sealEvents(keyring, `user-${event.data.userId}`)([event])())
+  const sealed = right(await sealEvents(keyring, `user-${event.data.userId}`)([event]))
   const events = sealed.map((event) => ({ ...event, id: environment.newId(), metadata }))
-  return right(await store.append(`user-${event.data.userId}`, 'any', events)()).position
+  return right(await store.append(`user-${event.data.userId}`, 'any', events)).position
 }
 
 const start = async (t: { teardown: (fn: () => void) => void }, store: EventStore, keyring: Keyring) => {
   const stop = new AbortController()
   t.teardown(() => { stop.abort() })
   const logger = createRecordingLogger()
-  const from = right(await store.head()())
+  const from = right(await store.head())
   const following = { store, from, logger, environment, timers: systemTimers, signal: stop.signal }
   const directory = startUserDirectory({ ...following, keyring })
-  return { directory, logger, stop, find: async (id: number) => right(await directory.byId(id)()) }
+  return { directory, logger, stop, find: async (id: number) => right(await directory.byId(id)) }
 }
 
 const claimName = async (store: EventStore, userId: number): Promise<void> => {
   const metadata = { correlationId: 'c', causationId: 'c', actor: 'service', recordedAt: environment.now() }
   const claim = { type: 'UsernameClaimed', data: { userId, at: environment.now() } }
-  right(await store.append(`username-hash ${userId}`, 'any', [{ id: environment.newId(), ...claim, metadata }])())
+  right(await store.append(`username-hash ${userId}`, 'any', [{ id: environment.newId(), ...claim, metadata }]))
 }
 
 const unavailable = { _tag: 'StoreUnavailable', reason: 'simulated' } as const
@@ -78,7 +77,7 @@ test('users are found by id and name in their own streams, which are read once a
     await write(inner, keyring, registered(userId))
   }
   const { directory, find } = await start(t, store, keyring)
-  t.deepEqual(subscriptions, [right(await inner.head()())], 'the subscription starts at the end of the log')
+  t.deepEqual(subscriptions, [right(await inner.head())], 'the subscription starts at the end of the log')
   t.deepEqual(reads, [])
   t.like(O.toNullable(await find(7)), {
     userId: 7,
@@ -86,9 +85,9 @@ test('users are found by id and name in their own streams, which are read once a
     passwordHash: 'hash of password',
     generation: 0,
   })
-  for (const _ of [1, 2]) t.deepEqual(right(await directory.byUsernameHash('hash 7')()), await find(7))
+  for (const _ of [1, 2]) t.deepEqual(right(await directory.byUsernameHash('hash 7')), await find(7))
   t.deepEqual(reads, ['user-7', 'username-hash 7'])
-  t.deepEqual(right(await directory.byUsernameHash('hash of nobody')()), O.none)
+  t.deepEqual(right(await directory.byUsernameHash('hash of nobody')), O.none)
   t.deepEqual(await find(4711), O.none)
 })
 
@@ -113,7 +112,7 @@ test('in an outage known users keep their last state, and queries for other user
   let connection: AbortController = new AbortController()
   const store: EventStore = {
     ...inner,
-    read: (...read) => (isUnavailable ? TE.left(unavailable) : inner.read(...read)),
+    read: async (...read) => (isUnavailable ? E.left(unavailable) : inner.read(...read)),
     subscribe: async function* (from, prefixes, signal) {
       const own = connection
       for await (const message of inner.subscribe(from, prefixes, AbortSignal.any([signal, own.signal]))) yield message
@@ -125,14 +124,14 @@ test('in an outage known users keep their last state, and queries for other user
     await write(inner, memoryKeyring, registered(userId))
   }
   const { directory, find } = await start(t, store, memoryKeyring)
-  t.true(O.isSome(right(await directory.byUsernameHash('hash 1')())))
+  t.true(O.isSome(right(await directory.byUsernameHash('hash 1'))))
 
   isUnavailable = true
   connection.abort()
   await write(inner, memoryKeyring, { type: 'UserDisabled', data: { userId: 1, at: environment.now() } })
   t.like(O.toNullable(await find(1)), { status: 'active' })
-  t.like(O.toNullable(right(await directory.byUsernameHash('hash 1')())), { status: 'active' })
-  for (const query of [directory.byId(2), directory.byUsernameHash('hash 2')])
+  t.like(O.toNullable(right(await directory.byUsernameHash('hash 1'))), { status: 'active' })
+  for (const query of [() => directory.byId(2), () => directory.byUsernameHash('hash 2')])
     t.deepEqual(await query(), E.left(unavailable))
 
   connection = new AbortController()
@@ -149,7 +148,7 @@ test('a freed name that another user claims belongs to that user from this event
   for (const userId of [1, 2]) await write(store, keyring, registered(userId))
   await claimName(store, 1)
   const { directory } = await start(t, store, keyring)
-  t.like(O.toNullable(right(await directory.byUsernameHash('hash 1')())), { userId: 1 })
+  t.like(O.toNullable(right(await directory.byUsernameHash('hash 1'))), { userId: 1 })
   const metadata = { correlationId: 'c', causationId: 'c', actor: 'service', recordedAt: environment.now() }
   const changes = [['UsernameFreed', 1], ['UsernameClaimed', 2]] as const
   const events = changes.map(([type, userId]) => ({
@@ -158,17 +157,17 @@ test('a freed name that another user claims belongs to that user from this event
     data: { userId, at: environment.now() },
     metadata,
   }))
-  await directory.whenSeen(right(await store.append('username-hash 1', 0, events)()).position)
-  t.like(O.toNullable(right(await directory.byUsernameHash('hash 1')())), { userId: 2 })
+  await directory.whenSeen(right(await store.append('username-hash 1', 0, events)).position)
+  t.like(O.toNullable(right(await directory.byUsernameHash('hash 1'))), { userId: 2 })
 })
 
 test('a user that cannot be decrypted is not reported as unknown, and is known once the keyring is back', async (t) => {
   const store = createMemoryEventStore()
   const memoryKeyring = createMemoryKeyring()
   const failures = [
-    () => TE.left({ _tag: 'KeyringUnavailable' as const, reason: 'simulated' }),
-    () =>
-      TE.right([
+    async () => E.left({ _tag: 'KeyringUnavailable' as const, reason: 'simulated' }),
+    async () =>
+      E.right([
         E.left({ _tag: 'KeyMissing' as const, key: 'user-1' }),
         E.left({ _tag: 'KeyMissing' as const, key: 'user-1' }),
       ]),
@@ -179,7 +178,7 @@ test('a user that cannot be decrypted is not reported as unknown, and is known o
   }
   await write(store, memoryKeyring, registered(1))
   const { directory, find } = await start(t, store, keyring)
-  t.like(await directory.byId(1)(), { left: { _tag: 'KeyringUnavailable' } })
+  t.like(await directory.byId(1), { left: { _tag: 'KeyringUnavailable' } })
   t.like(O.toNullable(await find(1)), { passwordHash: '[erased]' })
   t.like(O.toNullable(await find(1)), { passwordHash: 'hash of password' }, 'an unreadable state is not cached')
 })
@@ -192,7 +191,7 @@ test('an event of a later version changes nothing', async (t) => {
   right(
     await store.append('user-1', 0, [
       { id: environment.newId(), type: 'UserApplauded', data: { userId: 1 }, metadata },
-    ])(),
+    ]),
   )
   const { find } = await start(t, store, keyring)
   t.true(O.isSome(await find(1)))

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
-import * as TE from 'fp-ts/lib/TaskEither.js'
 import { BEGINNING } from '../../../../application/ports/event-store.ts'
 import type { EventStore } from '../../../../application/ports/event-store.ts'
 import { FIRST_PROFILE_NAME } from '../../../../domain/profiles/first-profile.ts'
@@ -20,7 +19,7 @@ const eventTypes = (store: ReturnType<typeof createMemoryEventStore>): ReadonlyA
 
 test('a registered user can log in and is listed as in the answer [R15]', async (t) => {
   const { users, authentication } = await startUserWorld(t)
-  const user = right(await users.registerUser({ ...ada, permissions: ['user_retention'] }, 'user:1')())
+  const user = right(await users.registerUser({ ...ada, permissions: ['user_retention'] }, 'user:1'))
   t.like(user, {
     id: 1,
     username: 'Ada',
@@ -31,23 +30,23 @@ test('a registered user can log in and is listed as in the answer [R15]', async 
   })
   t.is(user.updatedAt, null)
   t.true(E.isRight(await authentication.logIn('Ada', ada.password, '192.0.2.1')))
-  t.deepEqual(right(await users.listUsers({ skip: 0, limit: 10 })()), { items: [user], total: 1 })
+  t.deepEqual(right(await users.listUsers({ skip: 0, limit: 10 })), { items: [user], total: 1 })
 })
 
 test('a user begins with one profile named Default [D30]', async (t) => {
   const store = createMemoryEventStore()
   const keyring = createMemoryKeyring()
   const { users } = await startUserWorld(t, { store, keyring })
-  const { id } = right(await users.registerUser(ada, 'setup')())
-  const profiles = right(await store.read(`profiles-${id}`)())
+  const { id } = right(await users.registerUser(ada, 'setup'))
+  const profiles = right(await store.read(`profiles-${id}`))
   t.deepEqual(profiles.map(({ type }) => type), ['ProfileAdded'])
-  t.deepEqual(right(await keyring.open(profiles.flatMap(sealedIn))()), [E.right(FIRST_PROFILE_NAME)])
+  t.deepEqual(right(await keyring.open(profiles.flatMap(sealedIn))), [E.right(FIRST_PROFILE_NAME)])
 })
 
 test('the log does not contain the name or the password [D59]', async (t) => {
   const store = createMemoryEventStore()
   const { users } = await startUserWorld(t, { store })
-  right(await users.registerUser({ ...ada, username: 'Grace Hopper' }, 'setup')())
+  right(await users.registerUser({ ...ada, username: 'Grace Hopper' }, 'setup'))
   const log = JSON.stringify(store.allEvents())
   t.false(log.includes('Grace'))
   t.false(log.includes(ada.password))
@@ -56,21 +55,21 @@ test('the log does not contain the name or the password [D59]', async (t) => {
 test('users are numbered from 1, each once [R14]', async (t) => {
   const { users } = await startUserWorld(t)
   const names = Array.from({ length: 12 }, (_, n) => `user ${n}`)
-  const registered = await Promise.all(names.map((username) => users.registerUser({ ...ada, username }, 'setup')()))
+  const registered = await Promise.all(names.map((username) => users.registerUser({ ...ada, username }, 'setup')))
   t.deepEqual(registered.map((user) => right(user).id).toSorted((a, b) => a - b), names.map((_, n) => n + 1))
 })
 
 test('names differ by case, but not by the encoding of their accents', async (t) => {
   const { users } = await startUserWorld(t)
-  right(await users.registerUser({ ...ada, username: 'Zoë' }, 'setup')())
-  t.deepEqual(await users.registerUser({ ...ada, username: 'Zoe\u0308' }, 'setup')(), taken)
-  t.true(E.isRight(await users.registerUser({ ...ada, username: 'zoë' }, 'setup')()))
+  right(await users.registerUser({ ...ada, username: 'Zoë' }, 'setup'))
+  t.deepEqual(await users.registerUser({ ...ada, username: 'Zoe\u0308' }, 'setup'), taken)
+  t.true(E.isRight(await users.registerUser({ ...ada, username: 'zoë' }, 'setup')))
 })
 
 test('of 20 simultaneous registrations of one name exactly one succeeds', async (t) => {
   const store = createMemoryEventStore()
   const { users } = await startUserWorld(t, { store })
-  const answers = await Promise.all(Array.from({ length: 20 }, () => users.registerUser(ada, 'setup')()))
+  const answers = await Promise.all(Array.from({ length: 20 }, () => users.registerUser(ada, 'setup')))
   t.is(answers.filter(E.isRight).length, 1)
   t.is(answers.filter((answer) => E.isLeft(answer) && answer.left._tag === 'UsernameTaken').length, 19)
   t.is(eventTypes(store).filter((type) => type === 'UserRegistered').length, 1)
@@ -81,9 +80,9 @@ test('of 20 simultaneous continuations of an unfinished registration exactly one
   const store = createMemoryEventStore()
   const keyring = createMemoryKeyring()
   const first = await startUserWorld(t, { store: cutOff(store, 3, false), keyring })
-  t.true(E.isLeft(await first.users.registerUser(ada, 'setup')()))
+  t.true(E.isLeft(await first.users.registerUser(ada, 'setup')))
   const { users } = await startUserWorld(t, { store, keyring })
-  const answers = await Promise.all(Array.from({ length: 20 }, () => users.registerUser(ada, 'setup')()))
+  const answers = await Promise.all(Array.from({ length: 20 }, () => users.registerUser(ada, 'setup')))
   t.is(answers.filter(E.isRight).length, 1)
   t.is(eventTypes(store).filter((type) => type === 'UserRegistered').length, 1)
   t.is(eventTypes(store).filter((type) => type === 'ProfileAdded').length, 1)
@@ -97,11 +96,11 @@ const completeUsers = async (
   store: ReturnType<typeof createMemoryEventStore>,
 ): Promise<void> => {
   const checkpoint = { projection: 'complete-users', collection: null }
-  right(await documents.discard(checkpoint)())
+  right(await documents.discard(checkpoint))
   const last = store.allEvents().findLast(({ type }) => type === 'UserRegistered')?.position ?? BEGINNING
   const duty = users.completeUsers()
   await eventually(async () => {
-    assert.equal(right(await documents.checkpoint(checkpoint)()).position, last)
+    assert.equal(right(await documents.checkpoint(checkpoint)).position, last)
   })
   await duty.stop()
 }
@@ -111,13 +110,13 @@ const cutOff = (inner: EventStore, nth: number, isWritten: boolean): EventStore 
   let appends = 0
   return {
     ...inner,
-    append: (...append) => async () => {
+    append: async (...append) => {
       appends += 1
-      if (appends < nth) return await inner.append(...append)()
-      if (appends === nth && isWritten) await inner.append(...append)()
+      if (appends < nth) return await inner.append(...append)
+      if (appends === nth && isWritten) await inner.append(...append)
       return E.left(unavailable)
     },
-    read: (...read) => (appends < nth ? inner.read(...read) : TE.left(unavailable)),
+    read: async (...read) => (appends < nth ? inner.read(...read) : E.left(unavailable)),
   }
 }
 
@@ -130,12 +129,12 @@ for (const [index, step] of STEPS.entries()) {
       const store = createMemoryEventStore()
       const keyring = createMemoryKeyring()
       const first = await startUserWorld(t, { store: cutOff(store, index + 1, isWritten), keyring })
-      const answer = await first.users.registerUser(ada, 'setup')()
+      const answer = await first.users.registerUser(ada, 'setup')
       t.deepEqual(answer, E.left(unavailable))
       await first.stop()
 
       const second = await startUserWorld(t, { store, keyring })
-      const retried = await second.users.registerUser(ada, 'setup')()
+      const retried = await second.users.registerUser(ada, 'setup')
       const isRegistered = index > 2 || (index === 2 && isWritten)
       if (isRegistered) t.deepEqual(retried, taken)
       else t.true(E.isRight(retried))
@@ -154,7 +153,7 @@ test('two processes that start together add one first profile', async (t) => {
   const store = createMemoryEventStore()
   const keyring = createMemoryKeyring()
   const first = await startUserWorld(t, { store: cutOff(store, 4, false), keyring })
-  t.true(E.isLeft(await first.users.registerUser(ada, 'setup')()))
+  t.true(E.isLeft(await first.users.registerUser(ada, 'setup')))
   const worlds = [await startUserWorld(t, { store, keyring }), await startUserWorld(t, { store, keyring })]
   await Promise.all(worlds.map((world) => completeUsers(world, store)))
   t.is(eventTypes(store).filter((type) => type === 'ProfileAdded').length, 1)
@@ -163,15 +162,15 @@ test('two processes that start together add one first profile', async (t) => {
 test('only the newest event of a sequence is kept', async (t) => {
   const store = createMemoryEventStore()
   const { users } = await startUserWorld(t, { store })
-  for (const username of ['a', 'b', 'c']) right(await users.registerUser({ ...ada, username }, 'setup')())
-  t.deepEqual(right(await store.read('seq-user')()).map(({ revision }) => revision), [2])
+  for (const username of ['a', 'b', 'c']) right(await users.registerUser({ ...ada, username }, 'setup'))
+  t.deepEqual(right(await store.read('seq-user')).map(({ revision }) => revision), [2])
 })
 
 test('users are listed by id, with the true total on every page [R23]', async (t) => {
   const { users } = await startUserWorld(t)
-  for (let n = 1; n <= 12; n++) right(await users.registerUser({ ...ada, username: `user ${n}` }, 'setup')())
+  for (let n = 1; n <= 12; n++) right(await users.registerUser({ ...ada, username: `user ${n}` }, 'setup'))
   const page = async (skip: number, limit: number) => {
-    const { items, total } = right(await users.listUsers({ skip, limit })())
+    const { items, total } = right(await users.listUsers({ skip, limit }))
     return { ids: items.map(({ id }) => id), total }
   }
   t.deepEqual(await page(0, 5), { ids: [1, 2, 3, 4, 5], total: 12 })
