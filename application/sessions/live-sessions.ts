@@ -87,7 +87,7 @@ export const createLiveSessions = (options: LiveSessionsOptions): RunningSession
         droppedFinals += 1
         logger.error({ liveId, ...final }, 'a final could not be stored: only memory holds it')
       },
-      lost: (seconds) => void (lostSeconds += seconds),
+      lost: (samples) => void (lostSeconds += samples / SAMPLE_RATE),
       ended: (cause) => ended(liveId, cause),
       unused: () => void (isCurrent() && lives.delete(liveId)),
     })

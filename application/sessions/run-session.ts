@@ -1,5 +1,5 @@
 import * as E from 'fp-ts/lib/Either.js'
-import { NO_VOCABULARY, type GivenVocabulary } from '../../domain/live/vocabulary.ts'
+import { NO_VOCABULARY } from '../../domain/live/vocabulary.ts'
 import type { DailyBudget } from '../budget.ts'
 import type { AttachedLive } from '../lives/attached-live.ts'
 import type { AdmittedSender } from '../lives/commands/admit-sender.ts'
@@ -7,7 +7,6 @@ import type { Ended, EndRequest } from '../lives/end-by-worker.ts'
 import type { SourcePoint } from '../lives/source-point.ts'
 import type { EndCause, LiveBus } from '../pipeline/signals.ts'
 import type { StartPuller } from '../ports/audio-source.ts'
-import { SAMPLE_RATE } from '../ports/engine.ts'
 import type { Environment, Logger } from '../ports/environment.ts'
 import type { Position } from '../ports/event-store.ts'
 import type { Timers } from '../ports/timers.ts'
@@ -19,8 +18,8 @@ import type { LiveMemory } from './record-finals.ts'
 import { recordVocabulary } from './record-vocabulary.ts'
 import type { ExpectedSender } from './runs/live-runs.ts'
 import type { Answer, SenderSession } from './runs/socket-sessions.ts'
-import { beginSession, step, type Input } from './session-machine.ts'
-import type { Effect, Effects, Timer } from './session-state.ts'
+import { step, type Input } from './session-machine.ts'
+import { beginSession, type Effect, type Effects, type SessionState, type Timer } from './session-state.ts'
 
 /** The parts of the service that all sessions of a worker share. */
 export interface SessionServices extends CaptionServices {
@@ -45,26 +44,40 @@ export interface RunSessionOptions extends SessionServices, Pick<CaptionsOptions
   readonly signal: AbortSignal
   /** Receives background work, so a close can wait for it. */
   readonly track: (work: Promise<unknown>) => void
-  /** Called when audio of the source is missing. */
-  readonly lost: (seconds: number) => void
+  /** Counts missing audio of the source. */
+  readonly lost: (samples: number) => void
   /** Called when the end is stored, unless the log may report another cause. */
   readonly ended: (cause: EndCause) => void
   /** Called when the session has nothing to keep. */
   readonly unused: () => void
 }
 
-export type RunningSession = ReturnType<typeof runSession>
+/** A session that runs in this process. */
+export interface RunningSession {
+  readonly term: number
+  readonly stage: () => SessionState['stage']
+  readonly hasSender: () => boolean
+  /** Returns the number of samples of the session, including lost samples. */
+  readonly receivedSamples: () => number
+  /** Pulls the source. Further calls do nothing. */
+  readonly pull: () => void
+  /** Loads the model and waits for a sender. */
+  readonly awaitSender: (expected: ExpectedSender) => void
+  /** Makes the admitted sender the sender of the session, which has none. `from`: see LiveSessions. */
+  readonly attach: (admitted: AdmittedSender, from: number | null) => SenderSession
+  /** Takes no more audio, and transcribes and translates the received audio. `isContinued`: see LivePipeline. */
+  readonly finish: (limitMs: number, isContinued?: boolean) => Promise<void>
+  /** Finishes, then ends the session. Resolves to null when it belongs to another worker. */
+  readonly end: (request: EndRequest) => Promise<Ended | null>
+  /** Call this when the end of the session is known. Nothing is published afterwards. */
+  readonly settle: () => void
+}
 
 /** Runs a session: gives its inputs to the state machine one by one, and does what the machine says. */
-export const runSession = (options: RunSessionOptions) => {
+export const runSession = (options: RunSessionOptions): RunningSession => {
   const { liveId, live, point, lifecycle, writes, timers, logger, budget } = options
   const { term } = live
-  const isPulled = live.audioFormat !== 'raw'
-  const facts = {
-    model: live.model, config: live.config, earlier: point.sampleOffset, isPulled,
-    isIndependent: live.autoStart && isPulled, grace: options.reconnectGrace,
-  }
-  let state = beginSession(facts, live.vocabulary)
+  let state = beginSession(live, point.sampleOffset, options.reconnectGrace)
   let isBusy = false
   const waiting: Array<Effect> = []
   const running = new Map<Timer, () => void>()
@@ -109,9 +122,9 @@ export const runSession = (options: RunSessionOptions) => {
 
   /** The interface shows only the process of an auto-started session. */
   const recordSource = (pid: number | null, sampleOffset: number, mediaSequence: number | null): void => {
-    const shown = live.autoStart ? pid : null
-    const facts = { pid: shown, term, sampleOffset, nextSegment: point.nextSegment, mediaSequence }
-    void writes.add('source', lifecycle.startSource(liveId, facts))
+    void writes.add('source', lifecycle.startSource(liveId, {
+      pid: live.autoStart ? pid : null, term, sampleOffset, nextSegment: point.nextSegment, mediaSequence,
+    }))
   }
 
   const effects: Effects = {
@@ -124,7 +137,7 @@ export const runSession = (options: RunSessionOptions) => {
     },
     pushAudio: (samples, lost, skipped) => {
       captions.push(samples, lost, skipped)
-      if (lost > 0) options.lost(lost / SAMPLE_RATE)
+      options.lost(lost)
     },
     appendStart: async () => writes.add('start', () => lifecycle.startLive(liveId, term)),
     appendAttach: async (sender) => {
@@ -138,9 +151,10 @@ export const runSession = (options: RunSessionOptions) => {
         : E.right(undefined)),
     appendEnd: async (end) => {
       let position: Position | null = null
+      const write = lifecycle.endLive(liveId, { term, ...end })
       const isDurable = await writes.add('end', async () => E.map((reached: Position | null) => {
         position = reached
-      })(await lifecycle.endLive(liveId, { term, ...end })()))
+      })(await write()))
       take('endStored', position !== null)
       stored.resolve(isDurable ? { position } : null)
     },
@@ -203,34 +217,25 @@ export const runSession = (options: RunSessionOptions) => {
     term,
     stage: () => state.stage,
     hasSender: () => state.sender !== null,
-    /** Returns the number of samples of the session, including lost samples. */
     receivedSamples,
-    /** Pulls the source. Further calls do nothing. */
     pull: () => void take('pull'),
-    /** Loads the model and waits for a sender. */
-    awaitSender: ({ graceMs, ...end }: ExpectedSender) => void take('awaitSender', graceMs, end),
-    /** Takes no more audio, and transcribes and translates the received audio. `isContinued`: see LivePipeline. */
+    awaitSender: ({ graceMs, ...end }) => void take('awaitSender', graceMs, end),
     finish,
-    /** Finishes, then ends the session. Resolves to null when it belongs to another worker. */
-    end: async ({ cause, origin, limitMs }: EndRequest): Promise<Ended | null> => {
+    end: async ({ cause, origin, limitMs }) => {
       await finish(limitMs)
       const isFirst = take('end', { cause, origin }) === 'ok'
       const ended = await stored.promise
       return isFirst ? ended : ended && { position: null }
     },
-    /** Call this when the end of the session is known. Nothing is published afterwards. */
     settle: () => void take('settle'),
-    /** The session must have no sender. */
-    attach: ({ live: { status }, record, recordAfterMs }: AdmittedSender, from: number | null): SenderSession => {
+    attach: ({ live: { status }, record, recordAfterMs }, from) => {
       recordSender = record
       take('senderCame', from, status === 'active', recordAfterMs)
       const sender = state.senders
-      const isBeyondBudget = (vocabulary: GivenVocabulary): boolean =>
-        Object.keys(vocabulary).length > 0 && budget.waitSeconds(live.userId) > 0
       return {
         liveId,
         configure: (overrides, vocabulary = NO_VOCABULARY) =>
-          take('config', sender, { overrides, vocabulary, isBeyondBudget: isBeyondBudget(vocabulary) }),
+          take('config', sender, { overrides, vocabulary, isBeyondBudget: budget.waitSeconds(live.userId) > 0 }),
         audio: (samples) => take('audio', sender, samples),
         progress: () => ({ received: receivedSamples(), ...captions.settledSamples() }),
         backlogSeconds: captions.backlogSeconds,

@@ -18,11 +18,6 @@ const REPORT_UNSTORED_END_MS = 2000
 
 type Rule = (state: SessionState) => Step
 
-export const beginSession = (facts: SessionState['facts'], vocabulary: GivenVocabulary): SessionState => ({
-  facts, vocabulary, stage: 'open', config: null, received: 0, isPulling: false, senders: 0, sender: null,
-  recorded: null, wait: null, end: null,
-})
-
 const to = (state: SessionState, changes: Partial<SessionState>, ...effects: ReadonlyArray<Effect>): Step =>
   ({ state: { ...state, ...changes }, effects, answer: 'ok' })
 
@@ -63,7 +58,8 @@ const push = (state: SessionState, samples: Int16Array, lost: number, skipped: n
   const received = state.received + lost + skipped + samples.length
   if (received === state.received) return stay(state)
   const pushed = ['pushAudio', samples, lost, skipped] as const
-  return state.received === 0 ? to(state, { received }, ['appendStart'], pushed) : to(state, { received }, pushed)
+  const effects: ReadonlyArray<Effect> = state.received === 0 ? [['appendStart'], pushed] : [pushed]
+  return { state: { ...state, received }, effects, answer: 'ok' }
 }
 
 const setVocabulary = (state: SessionState, given: GivenVocabulary): Step => {
@@ -105,8 +101,10 @@ const waitFor = (state: SessionState, ms: number, end: End, limitMs: number | nu
 const leaveFor = (state: Attached, ms: number): Step =>
   then(detach(state), (left) => waitFor(left, ms, finished('sender_closed'), CLOSE_LIMIT_MS))
 
+const isEmpty = (members: object): boolean => Object.keys(members).length === 0
+
 const setVocabularyAlone = (state: SessionState, { overrides, vocabulary, isBeyondBudget }: ConfigFrame): Step => {
-  if (Object.keys(overrides).length > 0 || Object.keys(vocabulary).length === 0) return stay(state, 'config_too_late')
+  if (!isEmpty(overrides) || isEmpty(vocabulary)) return stay(state, 'config_too_late')
   return isBeyondBudget ? stay(state, 'rate_limited') : setVocabulary(state, vocabulary)
 }
 
@@ -124,7 +122,8 @@ const configure = (state: Attached, frame: ConfigFrame): Step => {
   const settings = { ...facts.config, ...frame.overrides }
   if (!buffersAreOrdered(settings) || taskOf(settings) !== taskOf(facts.config)) return stay(state, 'invalid')
   // The frame with which a sender begins is not refused.
-  if (sender.phase === 'configured' && frame.isBeyondBudget) return stay(state, 'rate_limited')
+  if (sender.phase === 'configured' && frame.isBeyondBudget && !isEmpty(frame.vocabulary))
+    return stay(state, 'rate_limited')
   return then(
     to(state, { sender: { ...sender, phase: 'configured' } }),
     (open) => setVocabulary(open, frame.vocabulary),
@@ -152,13 +151,14 @@ const takeAudio = (state: Attached, samples: Int16Array): Step => {
   )
 }
 
+const isPresent = (state: SessionState, number: number): state is Attached =>
+  state.sender?.number === number && !state.sender.hasLeft
+
 /** A rule for what a sender does. It changes nothing after the sender has left. */
 const fromSender =
   <Values extends ReadonlyArray<unknown>>(rule: (state: Attached, ...values: Values) => Step) =>
-  (state: SessionState, number: number, ...values: Values): Step => {
-    const { sender } = state
-    return sender?.number !== number || sender.hasLeft ? stay(state, 'over') : rule({ ...state, sender }, ...values)
-  }
+  (state: SessionState, number: number, ...values: Values): Step =>
+    isPresent(state, number) ? rule(state, ...values) : stay(state, 'over')
 
 /** The rule of each input. */
 const rules = {

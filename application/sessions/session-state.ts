@@ -68,6 +68,19 @@ export interface SessionState {
   readonly end: { readonly cause: EndCause; readonly isStored: boolean } | null
 }
 
+type Begun = Pick<AttachedLive, 'model' | 'config' | 'vocabulary' | 'audioFormat' | 'autoStart'>
+
+/** `earlier`: samples that earlier processes received. `grace`: RECONNECT_GRACE in milliseconds. */
+export const beginSession = (live: Begun, earlier: number, grace: number): SessionState => {
+  const { model, config, vocabulary } = live
+  const isPulled = live.audioFormat !== 'raw'
+  const facts = { model, config, earlier, grace, isPulled, isIndependent: live.autoStart && isPulled }
+  return {
+    facts, vocabulary, stage: 'open', config: null, received: 0, isPulling: false, senders: 0, sender: null,
+    recorded: null, wait: null, end: null,
+  }
+}
+
 export type Timer = 'record' | 'wait' | 'report'
 
 /** What a step causes. `run-session.ts` does it, in order. */

@@ -156,8 +156,8 @@ export const socketMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'application/sessions/session-machine.ts',
-    before: 'return state.received === 0 ? to',
-    after: 'return state.received !== 0 ? to',
+    before: 'state.received === 0 ? [',
+    after: 'state.received !== 0 ? [',
     rows: [99, 140], test: FRAMES,
   },
   {

@@ -29,8 +29,8 @@ export const transcriptOptionMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'application/sessions/session-machine.ts',
-    before: 'if (Object.keys(overrides).length > 0 || Object.keys(vocabulary).length === 0) return',
-    after: 'if (Object.keys(vocabulary).length === 0) return',
+    before: 'if (!isEmpty(overrides) || isEmpty(vocabulary)) return',
+    after: 'if (isEmpty(vocabulary)) return',
     rows: ['B44'], test: SESSION_VOCABULARY,
   },
   {

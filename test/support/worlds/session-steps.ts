@@ -1,7 +1,8 @@
 import test from 'ava'
 import type { ExecutionContext } from 'ava'
-import { beginSession, step, type Input } from '../../../application/sessions/session-machine.ts'
+import { step, type Input } from '../../../application/sessions/session-machine.ts'
 import type { Answer } from '../../../application/sessions/runs/socket-sessions.ts'
+import { beginSession } from '../../../application/sessions/session-state.ts'
 import type { ConfigFrame, Effect, End, SessionState } from '../../../application/sessions/session-state.ts'
 import type { FinishReason } from '../../../domain/live/events.ts'
 import { DEFAULT_ENGINE_SETTINGS } from '../../../domain/live/settings.ts'
@@ -9,13 +10,12 @@ import { AUDIO } from './session-world.ts'
 
 export const CONFIG = DEFAULT_ENGINE_SETTINGS
 
-const FACTS: SessionState['facts'] = {
-  model: 'demo-en', config: CONFIG, earlier: 0, isPulled: false, isIndependent: false, grace: 0,
-}
-
 /** A session with raw audio that no sender has used yet. */
-export const newSession = (facts: Partial<SessionState['facts']> = {}): SessionState =>
-  beginSession({ ...FACTS, ...facts }, {})
+export const newSession = (facts: Partial<SessionState['facts']> = {}): SessionState => {
+  const live = { model: 'demo-en', config: CONFIG, vocabulary: {}, audioFormat: 'raw', autoStart: false } as const
+  const state = beginSession(live, 0, 0)
+  return { ...state, facts: { ...state.facts, ...facts } }
+}
 
 /**
  * Tests a running session in three steps. Given the inputs so far, when another input comes, then it has effects and

@@ -182,6 +182,29 @@ test('a refused end is retried until it is stored; clients learn of it within 2 
   t.deepEqual(kindsOf(signals), ['started', 'ended'])
 })
 
+test('an end that is retried stays the same command, so an append without an answer is recognised', async (t) => {
+  const { lifecycle, attach, timers, logger } = startSessions(t)
+  const { endLive } = lifecycle
+  let commands = 0
+  Object.assign(lifecycle, {
+    endLive: (...end: Parameters<typeof endLive>) => {
+      commands += 1
+      return endLive(...end)
+    },
+  })
+  const live = lifecycle.add()
+  const session = await attach(live.id)
+  lifecycle.setUnavailable(true)
+  session.finish()
+  await eventually(() => assert.ok(logger.lines.length > 0))
+  lifecycle.setUnavailable(false)
+  await eventually(() => {
+    timers.advance(5000)
+    assert.equal(live.status, 'finished')
+  })
+  t.is(commands, 1)
+})
+
 test('a session that a route ends in a store outage counts as ended, and ends in the log afterwards', async (t) => {
   const { lifecycle, attach, listen, timers, sessions, finish } = startSessions(t)
   const live = lifecycle.add()

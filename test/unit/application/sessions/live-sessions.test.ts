@@ -61,6 +61,23 @@ test('audio from before the model is ready reaches the pipeline [R141]', async (
   t.is(pipelines.of(id).samples(), AUDIO.length)
 })
 
+test('audio that arrives while the pipeline takes other audio is answered at once and stays in order', async (t) => {
+  const { lifecycle, pipelines, attach } = startSessions(t)
+  const { id } = lifecycle.add()
+  const session = await attach(id)
+  session.configure({})
+  const [first, second] = [AUDIO, new Int16Array(800).fill(2)]
+  const answers: Array<string> = []
+  session.onDrained(() => {
+    if (answers.length > 0) return
+    answers.push('asked')
+    answers.push(session.audio(second))
+  })
+  t.is(session.audio(first), 'ok')
+  t.deepEqual(answers, ['asked', 'ok'])
+  t.deepEqual(pipelines.of(id).pushed, [first, second])
+})
+
 test('audio for a session with a URL is refused, before and after its config [R148]', async (t) => {
   const { lifecycle, pipelines, attach } = startSessions(t)
   const live = lifecycle.add({ audioFormat: 'hls' })
