@@ -73,3 +73,10 @@ export interface Keyring {
   readonly foreign: () => ReadonlyArray<string>
   readonly close: () => Promise<void>
 }
+
+/** Memory with data in clear text that was sealed with keys. */
+export interface KeyedMemory {
+  readonly forget: (keys: ReadonlyArray<string>) => void
+  /** Forgets the data of all other keys. */
+  readonly keepOnly: (keys: ReadonlyArray<string>) => void
+}

@@ -1,4 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js'
+import * as t from 'io-ts'
+import { boundedInteger, id } from '../shared/codecs.ts'
 import type { Decider } from '../shared/decider.ts'
 import type { AdministratorsEvent } from './events.ts'
 
@@ -46,6 +48,17 @@ export interface NoAdministratorRemains {
 
 const isListed = (state: Administrators, userId: number): boolean => state.get(userId)?.administers === true
 
+const entries = t.array(t.tuple([
+  id, t.strict({ administers: t.boolean, revision: boundedInteger(0, Number.MAX_SAFE_INTEGER) }),
+]))
+
+const administrators = new t.Type<Administrators, unknown>(
+  'Administrators',
+  (value): value is Administrators => value instanceof Map,
+  (value, context) => E.map((decoded: t.TypeOf<typeof entries>) => new Map(decoded))(entries.validate(value, context)),
+  (state) => [...state],
+)
+
 /** Keeps the list of administrators. A report of an older revision than the known one changes nothing. */
 export const administratorsDecider: Decider<
   Administrators, AdministratorsCommand, AdministratorsEvent, NoAdministratorRemains
@@ -69,4 +82,5 @@ export const administratorsDecider: Decider<
     }
     return E.right(known.administers && revision >= known.revision ? [removed(revision)] : [])
   },
+  snapshots: { version: 1, codec: administrators, keyOf: () => null, isKept: false },
 }

@@ -1,4 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js'
+import * as t from 'io-ts'
+import { instant } from '../shared/codecs.ts'
 import type { Decider } from '../shared/decider.ts'
 import type { CatalogueEvent } from './events.ts'
 
@@ -11,6 +13,10 @@ interface Switch {
 
 /** The switches that administrators set, by kind and id. */
 export type Switches = Readonly<Record<ReferenceKind, Readonly<Record<number, Switch>>>>
+
+const switchesOfKind = t.record(t.string, t.strict({ active: t.boolean, at: instant }))
+const switches: t.Type<Switches, unknown> =
+  t.strict({ model: switchesOfKind, language: switchesOfKind, translation: switchesOfKind })
 
 export interface SwitchReference {
   readonly kind: ReferenceKind
@@ -52,4 +58,5 @@ export const switchesDecider: Decider<Switches, SwitchReference, CatalogueEvent,
     const isActive = state[command.kind][command.id]?.active ?? true
     return E.right(isActive === command.active ? [] : [eventOf(command)])
   },
+  snapshots: { version: 1, codec: switches, keyOf: () => null, isKept: false },
 }

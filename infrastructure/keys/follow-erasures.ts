@@ -4,14 +4,15 @@ import type { Logger } from '../../application/ports/environment.ts'
 import type { Timers } from '../../application/ports/timers.ts'
 import { createOutage } from '../../application/outages.ts'
 import { pause } from '../../application/waiting.ts'
-import type { SharedKeyring } from './keyring.ts'
+import type { KeyedMemory } from '../../application/ports/keyring.ts'
 
 const QUERY_INTERVAL_MS = 1000
 /** After this time without an answer, keys in memory are dropped because another process may have erased them. */
 const MAX_SILENCE_MS = 30_000
 
 interface ErasedKeysDeps {
-  readonly keyring: Pick<SharedKeyring, 'forget' | 'keepOnly'>
+  /** The keyring, and whatever else keeps data in clear text. */
+  readonly memories: ReadonlyArray<KeyedMemory>
   /** Returns recently erased keys, including all keys erased after its previous answer. */
   readonly erased: () => Promise<Either<string, ReadonlyArray<string>>>
   /** Returns the keys that stay in memory even without an answer: the keys of the sessions in this process. */
@@ -22,9 +23,9 @@ interface ErasedKeysDeps {
   readonly logger: Pick<Logger, 'info' | 'warn'>
 }
 
-/** Removes keys that other processes erase from the memory of this keyring, until it is stopped. */
+/** Removes keys that other processes erase, and their data, from the memory of this process, until it is stopped. */
 export const followErasures = (
-  { keyring, erased, needed, timers, monotonic, logger }: ErasedKeysDeps,
+  { memories, erased, needed, timers, monotonic, logger }: ErasedKeysDeps,
 ): { readonly stop: () => Promise<void> } => {
   const stopping = new AbortController()
   let answeredAt = monotonic()
@@ -42,10 +43,11 @@ export const followErasures = (
       if (E.isRight(names)) {
         answeredAt = queriedAt
         outage.ended()
-        if (names.right.length > 0) keyring.forget(names.right)
+        if (names.right.length > 0) for (const memory of memories) memory.forget(names.right)
       } else if (monotonic() - answeredAt >= MAX_SILENCE_MS) {
         outage.failed(names.left)
-        keyring.keepOnly(needed())
+        const kept = needed()
+        for (const memory of memories) memory.keepOnly(kept)
       }
     }
   }

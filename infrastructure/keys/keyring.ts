@@ -6,7 +6,7 @@ import { createLruCache } from '../../application/lru-cache.ts'
 import type {
   KeyErased,
   KeyMissing,
-  Keyring,
+  KeyedMemory, Keyring,
   KeyringUnavailable,
   SealedMember,
   Unopened,
@@ -52,12 +52,7 @@ export const readOnlyStorage = ({ find, close }: Pick<KeyStorage, 'find' | 'clos
 }
 
 /** A keyring whose keys other processes can erase, so its cache must follow them. */
-export interface SharedKeyring extends Keyring {
-  /** Drops keys from memory that another process erased. */
-  readonly forget: (names: ReadonlyArray<string>) => void
-  /** Drops all keys except these from memory. */
-  readonly keepOnly: (names: ReadonlyArray<string>) => void
-}
+export interface SharedKeyring extends Keyring, KeyedMemory {}
 
 const unavailable = (reason: string): KeyringUnavailable => ({ _tag: 'KeyringUnavailable', reason })
 

@@ -5,6 +5,7 @@ import type { Documents } from '../../application/ports/documents.ts'
 import type { Environment, Logger } from '../../application/ports/environment.ts'
 import type { EventStore } from '../../application/ports/event-store.ts'
 import type { VerifyStream } from '../../application/ports/integrity.ts'
+import type { KeyedMemory } from '../../application/ports/keyring.ts'
 import type { Keyring } from '../../application/ports/keyring.ts'
 import type { Leases } from '../../application/ports/peers/leases.ts'
 import { RELAY_VERSION } from '../../application/ports/peers/live-links.ts'
@@ -77,8 +78,11 @@ interface ReadStores {
   readonly mongoSkewMs: (() => number) | null
 }
 
-/** Starts to follow the keys that other processes erase. `lives` are the sessions whose keys this process uses. */
-type FollowErasures = (lives: () => ReadonlyArray<number>) => Part
+/**
+ * Starts to follow the keys that other processes erase. `lives` are the sessions whose keys this process uses. `states`
+ * loses the data of these keys.
+ */
+type FollowErasures = (lives: () => ReadonlyArray<number>, states: KeyedMemory) => Part
 
 interface Joined {
   readonly members: Members
@@ -178,12 +182,14 @@ const openMongo = (joining: Joining): Promise<ReadStores & Joined & Part> =>
     const cluster = await clusterOf(connection)
     const register = createLeaseRegister(connection)
     const leases = createLeases({ register, members, timers, logger, pauseMs: ttl / 5 })
-    const following = { keyring, erased: erasedLately(connection), timers, monotonic, logger }
+    const following = { erased: erasedLately(connection), timers, monotonic, logger }
     return {
       documents: createMongoDocuments(connection), keyring, unreachable: connection.unreachable, members, cluster,
       leases, mongoSkewMs: connection.clockSkewMs,
-      followErasures: (lives) =>
-        followErasures({ ...following, needed: () => lives().flatMap((id) => [liveKey(id), textKey(id)]) }),
+      followErasures: (lives, states) => {
+        const needed = () => lives().flatMap((id) => [liveKey(id), textKey(id)])
+        return followErasures({ ...following, memories: [keyring, states], needed })
+      },
     }
   })
 

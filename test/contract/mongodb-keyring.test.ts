@@ -51,7 +51,7 @@ onEveryMongo((name, open) => {
       t.deepEqual(await recentlyErased(), E.right([]))
       await withSlowClock(() => right(here.erase(['user-1'])))
       const { stop } = followErasures({
-        keyring: there,
+        memories: [there],
         erased: recentlyErased,
         needed: () => [],
         timers: systemTimers,

@@ -22,6 +22,7 @@ import type { Projector } from '../../ports/projector.ts'
 import type { HolderOfToken, LiveView } from '../../ports/read-models.ts'
 import { chooseModels } from '../choose-models.ts'
 import { checkListenerToken } from '../listener-token.ts'
+import { loadLive } from '../load-live.ts'
 import { viewOf } from '../queries/live-view.ts'
 import { releaseLive } from '../release-live.ts'
 import type { LiveWriteDeps } from '../release-live.ts'
@@ -62,9 +63,27 @@ export interface CreateLiveDeps extends LiveWriteDeps, Pick<Projector, 'whenProj
  */
 const MAX_ADMISSIONS = 3
 
+const attemptCommandId = (commandId: string, attempt: number): string =>
+  attempt === 0 ? commandId : `${commandId}/${attempt}`
+
 /** Returns the command ids of one create: one for each attempt. After an undone attempt, the next id is used. */
 export const attemptCommandIds = (commandId: string): ReadonlyArray<string> =>
-  Array.from({ length: MAX_ADMISSIONS }, (_, admission) => (admission === 0 ? commandId : `${commandId}/${admission}`))
+  Array.from({ length: MAX_ADMISSIONS }, (_, attempt) => attemptCommandId(commandId, attempt))
+
+/** True when an earlier request used the id for an attempt that was undone, so no session can have it any more. */
+const isUndone = async (deps: CreateLiveDeps, commandId: string): Promise<boolean> => {
+  const state = deps.admission.state()
+  const liveId = O.toNullable(liveIdOfCommand(state, commandId))
+  if (liveId === null || placementOf(state, liveId) !== null) return false
+  const loaded = await loadLive(deps, liveId)
+  return E.isRight(loaded) && loaded.right.state.status === 'aborted'
+}
+
+/** Returns the id of the first attempt, from `attempt` on, that was not undone. */
+const nextAttempt = async (deps: CreateLiveDeps, commandId: string, attempt: number): Promise<number> =>
+  (await isUndone(deps, attemptCommandId(commandId, attempt)))
+    ? await nextAttempt(deps, commandId, attempt + 1)
+    : attempt
 
 interface Create extends RequestedLive {
   /** Keyed hash of the custom listener token, null without one. */
@@ -187,7 +206,11 @@ export const createLive =
     const maximum = caller.maxTranslations
     if (new Set(request.translations).size > maximum) return E.left({ _tag: 'TooManyTranslations', maximum })
 
-    for (const attemptId of attemptCommandIds(commandId)) {
+    let attempt = 0
+    for (let admission = 0; admission < MAX_ADMISSIONS; admission += 1) {
+      // Requests with the same Idempotency-Key share their ids. Undone attempts of earlier ones must not stop this one.
+      attempt = await nextAttempt(deps, commandId, attempt)
+      const attemptId = attemptCommandId(commandId, attempt)
       const origin: Origin = { commandId: attemptId, correlationId: commandId, actor: actorOf(caller) }
       const create = { caller, request, chosen: chosen.right, tokenHash, origin, recordLive }
       const created = await createOnce(deps, create)

@@ -1,4 +1,5 @@
 import type { Revision, StoredEvent } from '../../ports/event-store.ts'
+import type { KeyedMemory } from '../../ports/keyring.ts'
 
 /** An event in clear text and in stored form. */
 export interface Recorded<Event> {
@@ -25,8 +26,11 @@ export interface Known<State, Event> {
  */
 export interface KnownStates {
   readonly get: <State, Event>(stream: string) => Known<State, Event> | undefined
-  readonly keep: <State, Event>(stream: string, known: Known<State, Event>) => void
+  /** `key`: name of the key of the personal data in the state, null without any. */
+  readonly keep: <State, Event>(stream: string, known: Known<State, Event>, key: string | null) => void
   readonly forget: (stream: string) => void
+  /** Forgets the states with personal data of erased keys, which other processes may have erased. */
+  readonly ofKeys: KeyedMemory
 }
 
 interface Limits {
@@ -48,19 +52,22 @@ export const roughSize = (value: unknown): number => {
 }
 
 export const createKnownStates = (limits: Limits = LIMITS): KnownStates => {
-  const entries = new Map<string, { readonly known: unknown; readonly size: number }>()
+  const entries = new Map<string, { readonly known: unknown; readonly size: number; readonly key: string | null }>()
   let total = 0
   const forget = (stream: string): void => {
     total -= entries.get(stream)?.size ?? 0
     entries.delete(stream)
   }
+  const forgetIf = (isForgotten: (key: string) => boolean): void => {
+    for (const [stream, { key }] of entries) if (key !== null && isForgotten(key)) forget(stream)
+  }
   return {
     // Safe: all events of a stream, and so its states, belong to one decider.
     get: <State, Event>(stream: string) => entries.get(stream)?.known as Known<State, Event> | undefined,
-    keep: (stream, known) => {
+    keep: (stream, known, key) => {
       forget(stream)
       const size = roughSize(known.state) + roughSize(known.recent.map(({ event, stored }) => [event, stored.data]))
-      entries.set(stream, { known, size })
+      entries.set(stream, { known, size, key })
       total += size
       for (const leastRecent of entries.keys()) {
         if (entries.size <= limits.streams && total <= limits.size) break
@@ -68,5 +75,15 @@ export const createKnownStates = (limits: Limits = LIMITS): KnownStates => {
       }
     },
     forget,
+    ofKeys: {
+      forget: (keys) => {
+        const erased = new Set(keys)
+        forgetIf((key) => erased.has(key))
+      },
+      keepOnly: (keys) => {
+        const kept = new Set(keys)
+        forgetIf((key) => !kept.has(key))
+      },
+    },
   }
 }

@@ -95,7 +95,7 @@ export const keepState = <State, Event>(
   const isSaved = newest !== undefined && isDue(known)
   if (isSaved) states.snapshots.save(stream, format, { state, revision, eventId: newest.stored.id })
   const kept = isSaved ? { ...known, unsaved: NOTHING } : known
-  states.known.keep(stream, kept)
+  states.known.keep(stream, kept, format.keyOf(state))
   return kept
 }
 

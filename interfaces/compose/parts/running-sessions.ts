@@ -57,7 +57,7 @@ export const runSessions = ({ foundation, engines, writeSide, readSide }: Needs)
     const policies = settings.role.includes('projector') ? opened(await startPolicies({ ...needs, endByWorker })) : null
     if (isShared) opened(watchWorkers({ admission, environment, members: stores.members, timers, logger }))
     const ownLives = (): ReadonlyArray<number> => workerSessions?.sessions.runs.all() ?? []
-    opened(stores.followErasures(ownLives))
+    opened(stores.followErasures(ownLives, foundation.states.known.ofKeys))
     // Parts stop in reverse order, so the sessions stop before the policies and the stores.
     if (workerSessions !== null) opened({ stop: workerSessions.sessions.close })
     const worker = workerSessions === null ? null : opened(await startWorker({ ...needs, workerSessions, relay }))

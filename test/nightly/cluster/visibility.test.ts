@@ -72,7 +72,7 @@ test.serial('a process forgets a cached key soon after another process has erase
   t.teardown(connection.close)
   const [here, there] = [await openMongoKeyring(connection, masterKey), await openMongoKeyring(connection, masterKey)]
   const { stop } = followErasures({
-    keyring: there,
+    memories: [there],
     erased: erasedLately(connection),
     needed: () => [],
     timers: systemTimers,

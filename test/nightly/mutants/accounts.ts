@@ -139,7 +139,7 @@ export const accountMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'application/log/states/load-state.ts',
-    before: '  states.known.keep(stream, kept)\n',
+    before: '  states.known.keep(stream, kept, format.keyOf(state))\n',
     after: '',
     rows: ['a change reads only the events since the last change'],
     test: APPLICATION_PROFILES,

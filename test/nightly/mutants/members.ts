@@ -202,7 +202,7 @@ export const memberMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'infrastructure/keys/follow-erasures.ts',
-    before: 'keyring.forget(names.right)',
+    before: 'memory.forget(names.right)',
     after: 'keyring.forget([])',
     rows: ['a key erased by another process leaves the memory within a second'], test: ERASED_KEYS,
   },
@@ -220,7 +220,7 @@ export const memberMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'infrastructure/keys/follow-erasures.ts',
-    before: '        keyring.keepOnly(needed())\n',
+    before: '        for (const memory of memories) memory.keepOnly(kept)\n',
     after: '',
     rows: ['after thirty seconds without an answer only keys of running sessions stay in memory'], test: ERASED_KEYS,
   },

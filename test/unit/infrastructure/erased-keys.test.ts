@@ -2,6 +2,7 @@ import { setImmediate } from 'node:timers/promises'
 import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
+import { createKnownStates } from '../../../application/log/states/known-states.ts'
 import { followErasures } from '../../../infrastructure/keys/follow-erasures.ts'
 import { openKeyring } from '../../../infrastructure/keys/keyring.ts'
 import type { StoredKey } from '../../../infrastructure/keys/keyring.ts'
@@ -37,8 +38,9 @@ const follow = async (needed: ReadonlyArray<string> = []) => {
   }, Buffer.alloc(32, 7))
   const timers = createManualTimers()
   const logger = createRecordingLogger()
+  const states = createKnownStates()
   const { stop } = followErasures({
-    keyring,
+    memories: [keyring, states.ofKeys],
     erased: async () => erased,
     needed: () => needed,
     timers,
@@ -46,7 +48,7 @@ const follow = async (needed: ReadonlyArray<string> = []) => {
     logger,
   })
   return {
-    keyring, requestedKeys, logger, stop,
+    keyring, states, requestedKeys, logger, stop,
     eraseElsewhere: (name: string): void => void keys.set(name, null),
     reportErasures: (outcome: Either<string, ReadonlyArray<string>>): void => void (erased = outcome),
     holdFinds: (until: Promise<void> | null): void => void (held = until),
@@ -60,6 +62,24 @@ const follow = async (needed: ReadonlyArray<string> = []) => {
 }
 
 const erasedKey = (key: string) => [E.left({ _tag: 'KeyErased', key })]
+
+test('the states of a user whose key another process erased leave the memory within a second', async (t) => {
+  const { states, reportErasures, pass, stop } = await follow()
+  const known = { state: 'Alice', revision: 0, recent: [], unsaved: { events: 0, size: 0 }, isWhole: true }
+  states.keep('user-1', known, 'user-1')
+  states.keep('profiles-1', known, 'user-1')
+  states.keep('user-2', known, 'user-2')
+  states.keep('catalogue', known, null)
+  reportErasures(E.right(['user-1']))
+  await pass(1000)
+  const isKnown = (stream: string): boolean => states.get(stream) !== undefined
+  t.deepEqual(['user-1', 'profiles-1', 'user-2', 'catalogue'].map(isKnown), [false, false, true, true])
+  // Without an answer, other processes may have erased any key.
+  reportErasures(E.left('unreachable'))
+  await pass(31_000)
+  t.deepEqual(['user-2', 'catalogue'].map(isKnown), [false, true])
+  await stop()
+})
 
 test('a key erased by another process leaves the memory within a second', async (t) => {
   const { keyring, eraseElsewhere, reportErasures, pass, stop } = await follow()

@@ -5,6 +5,7 @@ import { createDyingProcess } from '../../../support/doubles/dying-process.ts'
 import { toSnapshot } from '../../../../domain/admission/snapshot.ts'
 import { after } from '../../../support/events/sample-events.ts'
 import { right } from '../../../support/tools/right.ts'
+import { createMemoryKeyring } from '../../../support/doubles/memory/keyring.ts'
 import { createTestEnvironment } from '../../../support/doubles/environment.ts'
 import { silentLogger } from '../../../support/doubles/loggers.ts'
 import { callerOf, createWriteSide, requestOf, writeSideOf } from '../../../support/worlds/write-side.ts'
@@ -172,3 +173,14 @@ for (const when of ['before', 'after'] as const)
       return
     }
   })
+
+test('requests that were undone while the keyring was unavailable do not use up their key', async (t) => {
+  let isReachable = false
+  const { createLiveOnce, log } = await createWriteSide({ keyring: createMemoryKeyring(() => isReachable) })
+  for (let count = 0; count < 5; count += 1)
+    t.like(await createLiveOnce(owner, requestOf(), 'key-1'), refused('KeyringUnavailable'))
+  isReachable = true
+  const created = right(await createLiveOnce(owner, requestOf(), 'key-1'))
+  t.deepEqual(right(await createLiveOnce(owner, requestOf(), 'key-1')), created)
+  t.is(log().filter(({ type }) => type === 'LiveCreated').length, 1)
+})

@@ -7,9 +7,14 @@ import { deleteSnapshots } from '../../../../application/log/states/stream-snaps
 import { handleCommand } from '../../../../application/log/handle-command.ts'
 import type { WriteDeps } from '../../../../application/log/handle-command.ts'
 import { loadState } from '../../../../application/log/states/load-state.ts'
+import { administratorsDecider } from '../../../../domain/administrators/decider.ts'
+import { ADMINISTRATORS_STREAM } from '../../../../domain/administrators/events.ts'
+import { CATALOGUE_STREAM } from '../../../../domain/catalogue/events.ts'
+import { switchesDecider } from '../../../../domain/catalogue/switches.ts'
 import { DEFAULT_ENGINE_SETTINGS } from '../../../../domain/live/settings.ts'
 import { MAX_PROFILES, profilesDecider } from '../../../../domain/profiles/decider.ts'
 import type { ProfilesCommand } from '../../../../domain/profiles/decider.ts'
+import type { Decider } from '../../../../domain/shared/decider.ts'
 import { StateSnapshotTaken } from '../../../../domain/shared/snapshot.ts'
 import { createTestEnvironment } from '../../../support/doubles/environment.ts'
 import { immediateTimers } from '../../../support/doubles/immediate-timers.ts'
@@ -104,6 +109,41 @@ test('a large state is saved in parts, each smaller than an append may be', asyn
   const restarted = world.restart()
   t.true(await restarted.reads(() => restarted.load()) < 500)
   t.deepEqual(await restarted.load(), await world.loadWhole())
+})
+
+test('the streams of all switches and of all administrators have snapshots too', async (t) => {
+  const stores = { store: createMemoryEventStore(), keyring: createMemoryKeyring() }
+  const environment = createTestEnvironment()
+  const { store, during } = countReads(stores.store)
+  const start = () => {
+    const base = { ...stores, store, environment, timers: immediateTimers }
+    return { ...base, states: createStreamStates(base) }
+  }
+  const deps = start()
+  const origin = () => ({ commandId: environment.newId(), correlationId: 'test', actor: 'test' })
+  for (let count = 0; count < 600; count++) {
+    const at = environment.now()
+    const [id, active, administers] = [1 + (count % 7), count % 14 >= 7, count % 2 === 0]
+    const command = { kind: 'model', id, active, at } as const
+    right(await handleCommand(deps)({ ...origin(), stream: CATALOGUE_STREAM, decider: switchesDecider, command }))
+    const report = { type: 'Report', userId: 1 + (count >> 1), administers, revision: count, at } as const
+    right(await handleCommand(deps)({
+      ...origin(), stream: ADMINISTRATORS_STREAM, decider: administratorsDecider, command: report,
+    }))
+    await deps.states.snapshots.idle()
+  }
+  const restarted = start()
+  const readsFew = async <State, Event extends { readonly type: string; readonly data: unknown }>(
+    stream: string, decider: Decider<State, never, Event, unknown>,
+  ) => {
+    const whole = right(await loadState(stores)(stream, decider))
+    const read = await during(async () => {
+      t.deepEqual(right(await loadState(restarted)(stream, decider)).state, whole.state)
+    })
+    t.true(read < 250, `${read} events of ${stream} were read`)
+  }
+  await readsFew(CATALOGUE_STREAM, switchesDecider)
+  await readsFew(ADMINISTRATORS_STREAM, administratorsDecider)
 })
 
 /** Changes the newest snapshot, and shows that it is then not used. */
