@@ -114,6 +114,9 @@ export const traverseConcurrently = async <A, L, B>(
 /** Rows that a request reads, opens or encodes without a pause. */
 export const ROWS_AT_ONCE = 100
 
+/** Maximum number of sessions that one task ends at the same time: they finish transcribing, and share one engine. */
+export const ENDS_AT_ONCE = 32
+
 /** Lets the event loop handle what has arrived in the meantime. */
 export const yieldToOthers = (): Promise<void> => new Promise((resolve) => { setImmediate(resolve) })
 

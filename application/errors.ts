@@ -61,12 +61,14 @@ export interface AudioUrlForbidden { readonly _tag: 'AudioUrlForbidden' }
 /** The settings require isolated decoders, but this machine cannot isolate them. No URL is pulled. */
 export interface SourcesNotIsolated { readonly _tag: 'SourcesNotIsolated' }
 export interface LiveNotFound { readonly _tag: 'LiveNotFound' }
+export const liveNotFound: LiveNotFound = { _tag: 'LiveNotFound' }
 /** The history of the session has no entry with this number. */
 export interface EntryNotFound { readonly _tag: 'EntryNotFound' }
 /** The session keeps no transcript, or its transcript was erased. */
 export interface TranscriptNotFound { readonly _tag: 'TranscriptNotFound' }
 export interface UsernameTaken { readonly _tag: 'UsernameTaken' }
 export interface UserNotFound { readonly _tag: 'UserNotFound' }
+export const userNotFound: UserNotFound = { _tag: 'UserNotFound' }
 /** Deleting the last administrator is refused. */
 export interface LastAdministrator { readonly _tag: 'LastAdministrator' }
 /** Demoting or disabling the last administrator is refused. */
@@ -80,6 +82,7 @@ export interface TooManyRequests { readonly _tag: 'TooManyRequests'; readonly se
 /** The user has written as much as is allowed within a day. `seconds`: when the next day begins. */
 export interface DailyBudgetUsed { readonly _tag: 'DailyBudgetUsed'; readonly seconds: number }
 export interface ProfileNotFound { readonly _tag: 'ProfileNotFound' }
+export const profileNotFound: ProfileNotFound = { _tag: 'ProfileNotFound' }
 export interface TooManyProfiles { readonly _tag: 'TooManyProfiles'; readonly maximum: number }
 /** Every user must keep at least one profile. */
 export interface LastProfile { readonly _tag: 'LastProfile' }
@@ -89,6 +92,7 @@ export interface LastProfile { readonly _tag: 'LastProfile' }
  */
 export interface BuffersNotOrdered { readonly _tag: 'BuffersNotOrdered'; readonly member: 'min_buffer' | 'max_buffer' }
 export interface ApiTokenNotFound { readonly _tag: 'ApiTokenNotFound' }
+export const apiTokenNotFound: ApiTokenNotFound = { _tag: 'ApiTokenNotFound' }
 export interface TooManyApiTokens { readonly _tag: 'TooManyApiTokens'; readonly maximum: number }
 /** The expiry of a new token must be in the future. */
 export interface ExpiryNotInFuture { readonly _tag: 'ExpiryNotInFuture' }

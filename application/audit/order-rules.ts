@@ -4,6 +4,7 @@ import type { Reservation } from '../../domain/admission/state.ts'
 import { ADMINISTRATORS_STREAM } from '../../domain/administrators/events.ts'
 import type { AdministratorsEvent } from '../../domain/administrators/events.ts'
 import { liveDecider } from '../../domain/live/decider.ts'
+import { isOpen } from '../../domain/live/state.ts'
 import type { Live, LiveState } from '../../domain/live/state.ts'
 import { liveStream } from '../../domain/live/events.ts'
 import type { LiveEvent, LiveTakenOver } from '../../domain/live/events.ts'
@@ -36,8 +37,6 @@ type CheckedLive = LiveState | { readonly status: 'over' }
 const OVER: CheckedLive = { status: 'over' }
 
 const afterEnd = ({ type }: LiveEvent): CheckedLive => (type === 'LiveDeleted' ? { status: 'deleted' } : OVER)
-
-const isOpen = (status: CheckedLive['status']): boolean => status === 'pending' || status === 'active'
 
 const creationProblem = (event: LiveEvent, reserved: Reservation | undefined): string | null => {
   if (event.type === 'LiveAborted') return null
@@ -140,7 +139,10 @@ export const createOrderRules = (): OrderRules => {
   const listed = new Map<number, boolean>()
 
   const statusOf = (liveId: number): CheckedLive['status'] => lives.get(liveId)?.status ?? 'none'
-  const admissions = createAdmissionRules((liveId) => statusOf(liveId) !== 'none' && !isOpen(statusOf(liveId)))
+  const admissions = createAdmissionRules((liveId) => {
+    const status = statusOf(liveId)
+    return status !== 'none' && !isOpen({ status })
+  })
 
   const checkRevision = ({ stream, revision }: AuditedEvent, before: number): string | null => {
     if (!isNeverShortened(stream)) return revision > before ? null : `revision ${revision} after revision ${before}`

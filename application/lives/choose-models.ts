@@ -21,7 +21,7 @@ interface RequestedModels {
   /** A language code, or `auto`. */
   readonly language: string
   readonly config: Pick<EngineSettings, 'task'>
-  /** Codes of the target languages. */
+  /** Codes of the target languages, without duplicates. */
   readonly translations: ReadonlyArray<string>
 }
 
@@ -61,7 +61,7 @@ export const chooseModels = (
   const isLanguageDetected = from === AUTO_LANGUAGE
   const sources = isLanguageDetected ? model.languages : [from]
   const pairs: Array<TranslationPair> = []
-  for (const to of new Set(translations)) {
+  for (const to of translations) {
     const matching = catalogue.translations()
       .filter((pair) => pair.active && pair.to === to && sources.includes(pair.from))
     if (matching.length === 0) return E.left({ _tag: 'TranslationNotFound', from, to })

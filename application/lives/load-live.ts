@@ -20,5 +20,3 @@ export const loadLive = (
 
 export const isOwned = (state: LiveState, userId: number): state is Live =>
   exists(state) && state.created.userId === userId
-
-export const isOpen = ({ status }: Live): boolean => status === 'pending' || status === 'active'

@@ -4,6 +4,7 @@ import { LiveCreated, LiveDeleted, LiveFailed, LiveFinished, liveStream } from '
 import type { StoredEventOf } from '../../domain/shared/event.ts'
 import { eventReader } from '../../domain/read-event.ts'
 import type { Caller } from '../caller.ts'
+import { liveNotFound } from '../errors.ts'
 import type { LiveNotFound, Unavailable } from '../errors.ts'
 import { whyUnreadable } from '../log/event-serialization.ts'
 import type { EventStore, Revision } from '../ports/event-store.ts'
@@ -22,8 +23,6 @@ export interface OwnedLive {
   readonly revision: Revision
 }
 
-const notFound: LiveNotFound = { _tag: 'LiveNotFound' }
-
 const createdOf = eventReader([LiveCreated])
 const endOf = eventReader([LiveFinished, LiveFailed])
 
@@ -41,10 +40,10 @@ export const findLive =
     const tail = await store.read(liveStream(liveId), { direction: 'backwards', limit: 1 })
     if (E.isLeft(tail)) return tail
     const [[first], [last]] = [head.right, tail.right]
-    if (first === undefined || last === undefined || last.type === LiveDeleted.type) return E.left(notFound)
+    if (first === undefined || last === undefined || last.type === LiveDeleted.type) return E.left(liveNotFound)
     const created = createdOf(first)
-    if (created === undefined) return E.left(whyUnreadable(first) ?? notFound)
-    if (!mayRead(created.data.userId)) return E.left(notFound)
+    if (created === undefined) return E.left(whyUnreadable(first) ?? liveNotFound)
+    if (!mayRead(created.data.userId)) return E.left(liveNotFound)
     const end = endOf(last)
     const status = end === undefined ? 'open' : end.type === LiveFailed.type ? 'error' : 'finished'
     const [endedAt, endStoredAt] = end === undefined ? [null, null] : [end.data.at, last.storedAt]

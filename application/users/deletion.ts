@@ -2,6 +2,7 @@ import * as TE from 'fp-ts/lib/TaskEither.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 import { pipe } from 'fp-ts/lib/function.js'
 import type { User } from '../../domain/user/decider.ts'
+import { userNotFound } from '../errors.ts'
 import type { LastAdministrator, Unavailable, UserNotFound } from '../errors.ts'
 import { mapRefusal } from '../log/map-refusal.ts'
 import type { Origin } from '../log/origin.ts'
@@ -27,7 +28,6 @@ interface Deleted {
   readonly position: Position
 }
 
-const notFound: UserNotFound = { _tag: 'UserNotFound' }
 const lastAdministrator: LastAdministrator = { _tag: 'LastAdministrator' }
 
 /** Appends `UserDeleted`. Afterwards the user does not exist. */
@@ -42,12 +42,12 @@ export const markDeleted =
       () =>
         sendToUser(deps)(user.userId, { type: 'Delete', nobodyElseAdministers, at: deps.environment.now() }, origin),
       TE.mapLeft((refusal) => mapRefusal(`user ${user.userId}`, refusal, {
-        UserUnknown: notFound,
+        UserUnknown: userNotFound,
         LastAdministrator: lastAdministrator,
         AlreadyRegistered: null,
         PasswordOutdated: null,
       })),
-      TE.chainW(({ position }) => (position === null ? TE.left(notFound) : TE.right({ user, position }))),
+      TE.chainW(({ position }) => (position === null ? TE.left(userNotFound) : TE.right({ user, position }))),
     )()
 
 /** Waits until the user cannot log in, then erases the user's data. After a crash `eraseUsers` completes this. */

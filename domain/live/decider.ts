@@ -3,7 +3,7 @@ import type { Either } from 'fp-ts/lib/Either.js'
 import type { Decider } from '../shared/decider.ts'
 import type { LiveCommand, LiveRefusal, TimeLimits } from './commands.ts'
 import type { FinishReason, LiveEvent } from './events.ts'
-import { evolve, exists, liveSnapshots } from './state.ts'
+import { evolve, exists, isOpen, liveSnapshots } from './state.ts'
 import type { Live, LiveState } from './state.ts'
 import { isSameVocabulary } from './vocabulary.ts'
 
@@ -80,7 +80,7 @@ export const firstLimit = (createdAt: string, limits: TimeLimits): NextLimit | n
 
 const expire = (command: CommandOf<'ExpireLive'>, state: LiveState): Decision => {
   if (state.status === 'none') return refuse('LiveUnknown')
-  if (state.status !== 'pending' && state.status !== 'active') return nothingToDo
+  if (!isOpen(state)) return nothingToDo
   const { liveId, userId } = state.created
   const next = nextLimit(state, command)
   if (next === null || command.now < next.at) return nothingToDo

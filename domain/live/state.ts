@@ -37,6 +37,11 @@ export interface Live {
   readonly updatedAt: string | null
 }
 
+/** True for a session that has not ended: pending or active. */
+export const isOpen = <S extends { readonly status: string }>(
+  state: S,
+): state is S & { readonly status: 'pending' | 'active' } => state.status === 'pending' || state.status === 'active'
+
 /** `aborted`: the create was stopped (fenced) before it completed, so clients never saw the session. */
 export type LiveState =
   | { readonly status: 'none' }

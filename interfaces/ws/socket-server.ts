@@ -3,6 +3,7 @@ import * as O from 'fp-ts/lib/Option.js'
 import type { IncomingMessage, Server } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { WebSocket } from 'ws'
+import { isOpen } from '../../domain/live/state.ts'
 import type { Environment, Logger } from '../../application/ports/environment.ts'
 import type { SocketRole } from '../../application/ports/read-models.ts'
 import type { LiveBus } from '../../application/pipeline/signals.ts'
@@ -140,11 +141,10 @@ export const attachSocketServer = (options: SocketServerOptions): SocketServer =
     if (!('role' in target)) return target
     const point = handshake.findResumePoint(query)
     if (E.isLeft(point)) return point.left
-    const isOpen = target.status === 'pending' || target.status === 'active'
-    if (isOpen) await sessions.ready?.(target.liveId)
+    if (isOpen(target)) await sessions.ready?.(target.liveId)
     const missed = point.right === null ? E.right(null) : await sessions.missed(target.liveId, point.right)
     if (E.isLeft(missed)) return handshake.UNAVAILABLE
-    if (!isOpen) return { ...target, sender: null, refusal: 'session_finished', missed: missed.right }
+    if (!isOpen(target)) return { ...target, sender: null, refusal: 'session_finished', missed: missed.right }
     if (target.role === 'sender') return admitSender(target, missed.right)
     return { ...target, sender: null, refusal: null, missed: missed.right }
   }

@@ -204,7 +204,7 @@ export const createLive =
     const chosen = chooseModels(deps.catalogue, request)
     if (E.isLeft(chosen)) return chosen
     const maximum = caller.maxTranslations
-    if (new Set(request.translations).size > maximum) return E.left({ _tag: 'TooManyTranslations', maximum })
+    if (request.translations.length > maximum) return E.left({ _tag: 'TooManyTranslations', maximum })
 
     let attempt = 0
     for (let admission = 0; admission < MAX_ADMISSIONS; admission += 1) {

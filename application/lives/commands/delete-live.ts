@@ -3,6 +3,7 @@ import type { Either } from 'fp-ts/lib/Either.js'
 import { pipe } from 'fp-ts/lib/function.js'
 import { actorOf } from '../../caller.ts'
 import type { Caller } from '../../caller.ts'
+import { liveNotFound } from '../../errors.ts'
 import type { LiveNotFound, Unavailable } from '../../errors.ts'
 import { originOf } from '../../log/origin.ts'
 import { SESSION_LISTS } from '../../ports/projector.ts'
@@ -16,8 +17,6 @@ export type DeleteLive = (caller: Caller, liveId: number) => Promise<Either<Live
 
 export interface DeleteLiveDeps extends LiveWriteDeps, Pick<Projector, 'whenProjected'> {}
 
-const notFound: LiveNotFound = { _tag: 'LiveNotFound' }
-
 /**
  * If a crash interrupts the deletion, `reconcile-lives.ts` later releases the reservation, and `erase-deleted-lives.ts`
  * erases the keys.
@@ -27,9 +26,9 @@ export const deleteLive =
   (caller, liveId) =>
     pipe(
       () => loadLive(deps, liveId),
-      TE.filterOrElseW(({ state }) => isOwned(state, caller.userId), () => notFound),
+      TE.filterOrElseW(({ state }) => isOwned(state, caller.userId), () => liveNotFound),
       TE.chainW(() => () => removeLive(deps, liveId, originOf(deps, actorOf(caller)))),
       // Null: another call deleted the session first.
-      TE.chainW(TE.fromNullable(notFound)),
+      TE.chainW(TE.fromNullable(liveNotFound)),
       TE.chainTaskK((position) => () => deps.whenProjected(SESSION_LISTS, position)),
     )()

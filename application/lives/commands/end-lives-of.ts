@@ -1,6 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
-import { traverseConcurrently } from '../../concurrency.ts'
+import { ENDS_AT_ONCE, traverseConcurrently } from '../../concurrency.ts'
 import { isUnreadable } from '../../errors.ts'
 import type { Unavailable } from '../../errors.ts'
 import type { Origin } from '../../log/origin.ts'
@@ -13,8 +13,6 @@ import type { LiveWriteDeps } from '../release-live.ts'
  */
 export type EndLivesOf = (userId: number, origin: Origin) => Promise<Either<Unavailable, void>>
 
-const MAX_CONCURRENT_ENDS = 16
-
 export const endLivesOf =
   (deps: LiveWriteDeps): EndLivesOf =>
   async (userId, origin) => {
@@ -23,7 +21,7 @@ export const endLivesOf =
     if (E.isLeft(admission)) return admission
     const lives = admission.right.open.filter((reservation) => reservation.userId === userId)
     type Ended = Either<Unavailable, Unavailable | null>
-    const ended = await traverseConcurrently(MAX_CONCURRENT_ENDS, lives, async ({ liveId }): Promise<Ended> => {
+    const ended = await traverseConcurrently(ENDS_AT_ONCE, lives, async ({ liveId }): Promise<Ended> => {
       const cause = { status: 'finished', reason: 'owner_disabled' } as const
       const outcome = await endAndRelease(deps, liveId, cause, origin)
       if (E.isRight(outcome)) return E.right(null)

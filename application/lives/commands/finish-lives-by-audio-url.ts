@@ -1,6 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
-import { traverseConcurrently } from '../../concurrency.ts'
+import { isOpen } from '../../../domain/live/state.ts'
+import { ENDS_AT_ONCE, traverseConcurrently } from '../../concurrency.ts'
 import { actorOf } from '../../caller.ts'
 import type { Caller } from '../../caller.ts'
 import { isUnreadable } from '../../errors.ts'
@@ -15,7 +16,7 @@ import { sendEndRequest } from '../request-end.ts'
 import { FINISHED_BY_REQUEST } from '../finish-if-allowed.ts'
 import type { FinishDeps } from '../finish-if-allowed.ts'
 import { viewOf } from '../queries/live-view.ts'
-import { isOpen, isOwned, loadLive } from '../load-live.ts'
+import { isOwned, loadLive } from '../load-live.ts'
 
 /** Ends all open sessions of the caller with this audio URL. `page` limits only the answer: all sessions end. */
 export type FinishLivesByAudioUrl = (
@@ -27,8 +28,6 @@ export type FinishLivesByAudioUrl = (
 export interface FinishLivesByAudioUrlDeps extends FinishDeps {
   readonly credentials: Pick<Credentials, 'keyedHash'>
 }
-
-const MAX_CONCURRENT_ENDS = 16
 
 /** Returns the ids of the user's open sessions whose URL has this hash, newest first. */
 const openWithUrl = async (
@@ -76,7 +75,7 @@ export const finishLivesByAudioUrl =
     // All requests are sent at once, so all sessions transcribe their last audio at the same time.
     const requested = matches.right.map((liveId) =>
       ({ liveId, waitForEnd: sendEndRequest(deps)(liveId, FINISHED_BY_REQUEST, originOf(deps, actorOf(caller))) }))
-    const ends = await traverseConcurrently(MAX_CONCURRENT_ENDS, requested, async ({ liveId, waitForEnd }) =>
+    const ends = await traverseConcurrently(ENDS_AT_ONCE, requested, async ({ liveId, waitForEnd }) =>
       E.map((position: Position | null) => ({ liveId, position }))(await waitForEnd()))
     if (E.isLeft(ends)) return ends
     // Null: another call ended this session, so it is not part of this answer.

@@ -15,8 +15,9 @@ export interface CreateLiveRequest {
   readonly audioFormat: AudioFormat
   /** Null for the audio format raw. */
   readonly audioUrl: string | null
-  /** Codes of the target languages as sent, with duplicates. */
+  /** Codes of the target languages, without duplicates. */
   readonly translations: ReadonlyArray<string>
+  /** False for the audio format raw. */
   readonly autoStart: boolean
   readonly retention: boolean
   readonly config: EngineSettings
@@ -45,8 +46,7 @@ export const liveCreatedData = (
   { caller, request, chosen }: RequestedLive,
   identity: { readonly liveId: number; readonly commandId: string; readonly worker: string },
 ): EventOf<typeof LiveCreated>['data'] => {
-  const isRaw = request.audioFormat === 'raw'
-  const audioUrl = isRaw ? null : request.audioUrl
+  const { audioUrl } = request
   const senderToken = newSecret()
   const listenerToken = request.listenerToken ?? newSecret()
   return {
@@ -60,7 +60,7 @@ export const liveCreatedData = (
     audioFormat: request.audioFormat,
     audioUrl,
     audioUrlHash: audioUrl === null ? null : keyedHash('audio-url', audioUrl),
-    autoStart: !isRaw && request.autoStart,
+    autoStart: request.autoStart,
     retention: request.retention && caller.permissions.includes('user_retention'),
     vram: chosen.vram,
     config: request.config,

@@ -2,7 +2,7 @@ import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 import type { Live } from '../../../domain/live/state.ts'
 import { messageOf } from '../../../domain/shared/message-of.ts'
-import { createSlots } from '../../concurrency.ts'
+import { createSlots, ENDS_AT_ONCE } from '../../concurrency.ts'
 import type { Unavailable } from '../../errors.ts'
 import { followLog } from '../../log/follow-log.ts'
 import type { Follower } from '../../log/follow-log.ts'
@@ -16,9 +16,6 @@ import type { ReconcileLivesDeps } from './reconciler.ts'
 
 /** One process at a time reconciles: the holder of this lease. A new holder starts all waiting times again. */
 export const RECONCILER_LEASE = 'reconciler'
-
-/** Maximum number of sessions that finish transcribing at the same time. All of them share one engine. */
-const MAX_CONCURRENT_ENDS = 32
 
 interface PeriodicDeps extends Omit<ReconcileLivesDeps, 'limits' | 'schedule'> {
   readonly logger: Logger
@@ -36,7 +33,7 @@ interface PeriodicDeps extends Omit<ReconcileLivesDeps, 'limits' | 'schedule'> {
  */
 export const reconcileLives = (deps: PeriodicDeps): { readonly stop: () => Promise<void> } => {
   const { expiry, every, first = every, timers } = deps
-  const inSlot = createSlots(MAX_CONCURRENT_ENDS)
+  const inSlot = createSlots(ENDS_AT_ONCE)
   const ending = new Map<number, Promise<void>>()
   const stopping = new AbortController()
   let follower: Follower | null = null

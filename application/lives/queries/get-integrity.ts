@@ -8,6 +8,7 @@ import { ERASED } from '../../../domain/shared/event.ts'
 import { segmentsStream } from '../../../domain/transcript/events.ts'
 import { IN_PROGRESS_MS } from '../../audit/check-log.ts'
 import type { Caller } from '../../caller.ts'
+import { liveNotFound } from '../../errors.ts'
 import type { LiveNotFound, Unavailable } from '../../errors.ts'
 import type { Environment } from '../../ports/environment.ts'
 import type { EventStore } from '../../ports/event-store.ts'
@@ -44,8 +45,6 @@ export interface IntegrityDeps extends ReadFinalsDeps {
 }
 
 const UNAVAILABLE = { status: 'unavailable', rows: 0, first: null, last: null, headHash: null, damaged: [] } as const
-
-const notFound: LiveNotFound = { _tag: 'LiveNotFound' }
 
 type Damages = LiveIntegrity['damaged']
 
@@ -100,7 +99,7 @@ export const getIntegrity = (deps: IntegrityDeps & { readonly factsOfLive: Facts
   return (caller, liveId) =>
     pipe(
       () => deps.factsOfLive(liveId),
-      TE.filterOrElseW(O.exists(({ userId }) => userId === caller.userId), () => notFound),
+      TE.filterOrElseW(O.exists(({ userId }) => userId === caller.userId), () => liveNotFound),
       TE.chainW(() => () => check(liveId)),
     )()
 }

@@ -4,6 +4,7 @@ import type { Either } from 'fp-ts/lib/Either.js'
 import { pipe } from 'fp-ts/lib/function.js'
 import { LiveViewed } from '../../../domain/administration/events.ts'
 import type { Caller } from '../../caller.ts'
+import { liveNotFound } from '../../errors.ts'
 import type { EntryNotFound, LiveNotFound, Unavailable } from '../../errors.ts'
 import type { WriteDeps } from '../../log/handle-command.ts'
 import { recordAdministration } from '../../log/record-administration.ts'
@@ -39,7 +40,6 @@ export interface InspectLiveDeps
   readonly factsOfLive: FactsOfLive
 }
 
-const notFound: LiveNotFound = { _tag: 'LiveNotFound' }
 const anyOwner = (): boolean => true
 
 export const inspectLive = (deps: InspectLiveDeps): InspectLive => {
@@ -58,7 +58,7 @@ export const inspectLive = (deps: InspectLiveDeps): InspectLive => {
     }
 
   const findFacts = (liveId: number): Promise<Either<LiveNotFound | Unavailable, LiveFacts>> =>
-    pipe(() => deps.factsOfLive(liveId), TE.chainEitherKW(E.fromOption(() => notFound)))()
+    pipe(() => deps.factsOfLive(liveId), TE.chainEitherKW(E.fromOption(() => liveNotFound)))()
 
   return {
     getAnyLive: (caller, liveId) =>

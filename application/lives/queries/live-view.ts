@@ -1,7 +1,7 @@
+import { isOpen } from '../../../domain/live/state.ts'
 import type { Live } from '../../../domain/live/state.ts'
 import { optionalVocabulary } from '../../../domain/live/vocabulary.ts'
 import type { LiveFacts, LiveView } from '../../ports/read-models.ts'
-import { isOpen } from '../load-live.ts'
 
 /** Returns a session without its secrets, as the read models show it. */
 export const factsOf = (live: Live): LiveFacts => {

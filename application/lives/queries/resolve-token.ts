@@ -2,6 +2,7 @@ import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 import * as O from 'fp-ts/lib/Option.js'
 import type { Option } from 'fp-ts/lib/Option.js'
+import { isOpen } from '../../../domain/live/state.ts'
 import type { TooManyRequests, Unavailable } from '../../errors.ts'
 import type { Credentials } from '../../ports/credentials.ts'
 import type { EventStore } from '../../ports/event-store.ts'
@@ -38,8 +39,6 @@ const roleOf = ({ created: { senderTokenHash, listenerTokenHash } }: OwnedLive, 
   return hash === listenerTokenHash ? 'listener' : null
 }
 
-export const isOpenStatus = ({ status }: ResolvedToken): boolean => status === 'pending' || status === 'active'
-
 /**
  * Looks into the lists first. They may lag behind the log, so a token that they do not show is looked up in the log: in
  * the stream of its session, or without `liveId` among the sessions that the list of tokens does not contain yet.
@@ -61,7 +60,7 @@ export const resolveToken = (deps: ResolveTokenDeps): ResolveToken => {
     const hash = credentials.keyedHash('live-token', token)
     const listed = await findListedToken(hash, liveId)
     const known = E.isRight(listed) ? O.toNullable(listed.right) : null
-    if (known !== null && (liveId !== null || isOpenStatus(known))) return listed
+    if (known !== null && (liveId !== null || isOpen(known))) return listed
     if (!mayReadLog()) return known === null && E.isRight(listed) ? TOO_MANY : listed
     if (liveId !== null) return await findInLog(hash, liveId)
     if (E.isLeft(listed)) return listed

@@ -6,6 +6,7 @@ import { optionalVocabulary } from '../../../domain/live/vocabulary.ts'
 import type { GivenVocabulary } from '../../../domain/live/vocabulary.ts'
 import type { Profile } from '../../../domain/profiles/decider.ts'
 import type { Caller } from '../../caller.ts'
+import { profileNotFound } from '../../errors.ts'
 import type { BuffersNotOrdered, ProfileNotFound, Unavailable } from '../../errors.ts'
 import { mapRefusal } from '../../log/map-refusal.ts'
 import type { Environment } from '../../ports/environment.ts'
@@ -31,8 +32,6 @@ export interface ChangeProfileDeps {
   readonly send: SendToProfiles
 }
 
-const notFound: ProfileNotFound = { _tag: 'ProfileNotFound' }
-
 const viewOf = ({ profileId, name, settings, vocabulary, createdAt, updatedAt }: Profile): ProfileView => ({
   id: profileId, name, settings, ...optionalVocabulary(vocabulary), createdAt, updatedAt,
 })
@@ -43,13 +42,13 @@ export const changeProfile =
     pipe(
       () => send(caller, { type: 'ChangeProfile', profileId, ...change, at: environment.now() }, environment.newId()),
       TE.mapLeft((refusal) => mapRefusal('the profiles', refusal, {
-        ProfileUnknown: notFound,
+        ProfileUnknown: profileNotFound,
         BuffersNotOrdered: buffersNotOrdered(change.settings),
         ProfileExists: null,
         TooManyProfiles: null,
         LastProfile: null,
       })),
       TE.map((profiles) => profiles.find((profile) => profile.profileId === profileId)),
-      TE.chainW(TE.fromNullable(notFound)),
+      TE.chainW(TE.fromNullable(profileNotFound)),
       TE.map(viewOf),
     )()

@@ -2,6 +2,7 @@ import * as TE from 'fp-ts/lib/TaskEither.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 import { pipe } from 'fp-ts/lib/function.js'
 import type { Caller } from '../../caller.ts'
+import { profileNotFound } from '../../errors.ts'
 import type { LastProfile, ProfileNotFound, Unavailable } from '../../errors.ts'
 import { mapRefusal } from '../../log/map-refusal.ts'
 import type { Environment } from '../../ports/environment.ts'
@@ -17,7 +18,6 @@ export interface RemoveProfileDeps {
   readonly send: SendToProfiles
 }
 
-const notFound: ProfileNotFound = { _tag: 'ProfileNotFound' }
 const last: LastProfile = { _tag: 'LastProfile' }
 
 export const removeProfile =
@@ -26,7 +26,7 @@ export const removeProfile =
     pipe(
       () => send(caller, { type: 'RemoveProfile', profileId, at: environment.now() }, environment.newId()),
       TE.mapLeft((refusal) => mapRefusal('the profiles', refusal, {
-        ProfileUnknown: notFound,
+        ProfileUnknown: profileNotFound,
         LastProfile: last,
         ProfileExists: null,
         TooManyProfiles: null,

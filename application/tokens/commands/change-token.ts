@@ -2,6 +2,7 @@ import * as TE from 'fp-ts/lib/TaskEither.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 import { pipe } from 'fp-ts/lib/function.js'
 import type { Caller } from '../../caller.ts'
+import { apiTokenNotFound } from '../../errors.ts'
 import type { ApiTokenNotFound, Unavailable } from '../../errors.ts'
 import { mapRefusal } from '../../log/map-refusal.ts'
 import type { Environment } from '../../ports/environment.ts'
@@ -29,21 +30,21 @@ export interface ChangeTokenDeps extends Pick<TokenWrites, 'send'> {
   readonly uses: Pick<TokenUses, 'lastUseOf'>
 }
 
-const notFound: ApiTokenNotFound = { _tag: 'ApiTokenNotFound' }
-
 export const changeToken =
   ({ environment, tokens, uses, send }: ChangeTokenDeps): ChangeToken =>
   (caller, tokenId, change) => {
     const changeOf = (userId: number) => pipe(
       () => send(caller, tokenId, { type: 'Change', userId, ...change, at: environment.now() }, environment.newId()),
       TE.mapLeft((refusal) =>
-        mapRefusal('an API token', refusal, { TokenUnknown: notFound, TokenExists: null, ExpiryNotInFuture: null })),
+        mapRefusal('an API token', refusal, {
+          TokenUnknown: apiTokenNotFound, TokenExists: null, ExpiryNotInFuture: null,
+        })),
     )()
     return pipe(
       () => ownerOf(tokens, caller, tokenId),
-      TE.chainW(TE.fromOption(() => notFound)),
+      TE.chainW(TE.fromOption(() => apiTokenNotFound)),
       TE.chainW((value) => () => changeOf(value)),
-      TE.chainW((token) => (token.status === 'issued' ? TE.right({ token }) : TE.left(notFound))),
+      TE.chainW((token) => (token.status === 'issued' ? TE.right({ token }) : TE.left(apiTokenNotFound))),
       TE.bindW('lastUsedAt', () => () => uses.lastUseOf(tokenId)),
       TE.map(({ token, lastUsedAt }) => tokenViewOf(token, lastUsedAt)),
     )()

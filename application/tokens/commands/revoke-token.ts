@@ -3,6 +3,7 @@ import * as TE from 'fp-ts/lib/TaskEither.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 import { pipe } from 'fp-ts/lib/function.js'
 import type { Caller } from '../../caller.ts'
+import { apiTokenNotFound } from '../../errors.ts'
 import type { ApiTokenNotFound, Unavailable } from '../../errors.ts'
 import { mapRefusal } from '../../log/map-refusal.ts'
 import type { Environment } from '../../ports/environment.ts'
@@ -20,19 +21,19 @@ export interface RevokeTokenDeps extends Pick<TokenWrites, 'send'> {
 
 type FindOwner = (caller: Caller, tokenId: number) => Promise<Either<Unavailable, Option<number>>>
 
-const notFound: ApiTokenNotFound = { _tag: 'ApiTokenNotFound' }
-
 const revokeWith =
   ({ environment, send }: RevokeTokenDeps, findOwner: FindOwner): RevokeToken =>
   (caller, tokenId) => {
     const revoke = (userId: number) => pipe(
       () => send(caller, tokenId, { type: 'Revoke', userId, at: environment.now() }, environment.newId()),
       TE.mapLeft((refusal) =>
-        mapRefusal('an API token', refusal, { TokenUnknown: notFound, TokenExists: null, ExpiryNotInFuture: null })),
+        mapRefusal('an API token', refusal, {
+          TokenUnknown: apiTokenNotFound, TokenExists: null, ExpiryNotInFuture: null,
+        })),
     )()
     return pipe(
       () => findOwner(caller, tokenId),
-      TE.chainW(TE.fromOption(() => notFound)),
+      TE.chainW(TE.fromOption(() => apiTokenNotFound)),
       TE.chainW((value) => () => revoke(value)),
       TE.map(() => undefined),
     )()

@@ -4,6 +4,7 @@ import * as O from 'fp-ts/lib/Option.js'
 import type { UserChanges } from '../../../domain/user/decider.ts'
 import { actorOf } from '../../caller.ts'
 import type { Caller } from '../../caller.ts'
+import { userNotFound } from '../../errors.ts'
 import type { LastAdministratorChanged, Unavailable, UserNotFound } from '../../errors.ts'
 import { mapRefusal } from '../../log/map-refusal.ts'
 import { originOf } from '../../log/origin.ts'
@@ -37,7 +38,6 @@ export interface ChangeUserDeps extends UserWriteDeps {
   readonly endLivesOf: (userId: number, origin: Origin) => Promise<Either<Unavailable, void>>
 }
 
-const notFound: UserNotFound = { _tag: 'UserNotFound' }
 const lastAdministrator: LastAdministratorChanged = { _tag: 'LastAdministratorChanged' }
 
 const canRemoveAdministrator = ({ permissions, isActive }: ChangeUserRequest): boolean =>
@@ -54,7 +54,7 @@ export const changeUser =
     // Unknown users skip hashing.
     const known = await directory.byId(userId)
     if (E.isLeft(known)) return known
-    if (O.isNone(known.right)) return E.left(notFound)
+    if (O.isNone(known.right)) return E.left(userNotFound)
     const hashed = password === undefined ? E.right(undefined) : await credentials.hashPassword(password)
     if (E.isLeft(hashed)) return hashed
     const origin = originOf(deps, actorOf(caller))
@@ -68,7 +68,7 @@ export const changeUser =
       : await change(false)
     if (E.isLeft(sent)) {
       return E.left(mapRefusal(`user ${userId}`, sent.left, {
-        UserUnknown: notFound,
+        UserUnknown: userNotFound,
         LastAdministrator: lastAdministrator,
         PasswordOutdated: null,
         AlreadyRegistered: null,
@@ -79,7 +79,7 @@ export const changeUser =
       : E.right(undefined)
     if (E.isLeft(synchronised)) return synchronised
     const user = await userOnceVisible(deps)(sent.right)
-    if (user === null) return E.left(notFound)
+    if (user === null) return E.left(userNotFound)
     // Ends the sessions even if this call changed nothing, because an earlier attempt may have failed before the ends.
     const ended = user.status === 'disabled' ? await endLivesOf(userId, origin) : E.right(undefined)
     return E.isLeft(ended) ? ended : E.right(userViewOf(user))

@@ -3,6 +3,7 @@ import type { Either } from 'fp-ts/lib/Either.js'
 import { pipe } from 'fp-ts/lib/function.js'
 import { actorOf } from '../../caller.ts'
 import type { Caller } from '../../caller.ts'
+import { userNotFound } from '../../errors.ts'
 import type { LastAdministrator, Unavailable, UserNotFound } from '../../errors.ts'
 import { originOf } from '../../log/origin.ts'
 import type { Administrators } from '../administrators.ts'
@@ -19,15 +20,13 @@ export interface DeleteUserDeps extends DeletionDeps {
   readonly administrators: Administrators
 }
 
-const notFound: UserNotFound = { _tag: 'UserNotFound' }
-
 export const deleteUser =
   (deps: DeleteUserDeps): DeleteUser =>
   (caller, userId) => {
     const origin = originOf(deps, actorOf(caller))
     return pipe(
       () => deps.directory.byId(userId),
-      TE.chainW(TE.fromOption(() => notFound)),
+      TE.chainW(TE.fromOption(() => userNotFound)),
       TE.chainW((user) => () => deps.administrators.removeThen(userId, origin, (nobodyElseAdministers) =>
         markDeleted(deps)(user, origin, nobodyElseAdministers))),
       TE.chainW((deleted) => () => finishDeletion(deps)(deleted, origin)),

@@ -6,6 +6,9 @@ import { badge } from './badge.ts'
 const BADGES = { pending: ['accent', '○'], active: ['good', '●'], finished: ['muted', '✓'],
   error: ['bad', '!'] } as const
 
+/** True for a session that has not ended. */
+export const isOpen = ({ status }: Pick<LiveSession, 'status'>): boolean => status === 'pending' || status === 'active'
+
 /** Shows the status of a session. */
 export const statusBadge = (status: LiveSession['status']): VNode => {
   const [tone, sign] = BADGES[status]

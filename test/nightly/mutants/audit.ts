@@ -48,8 +48,8 @@ export const auditMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'application/audit/order-rules.ts',
-    before: "statusOf(liveId) !== 'none' && !isOpen(statusOf(liveId))",
-    after: "statusOf(liveId) !== 'none'",
+    before: "status !== 'none' && !isOpen({ status })",
+    after: "status !== 'none'",
     rows: ['session 1 was released before its end'], test: AUDIT_VIOLATIONS,
   },
   {

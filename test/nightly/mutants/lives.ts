@@ -76,8 +76,8 @@ export const liveMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'application/lives/commands/create-live.ts',
-    before: 'if (new Set(request.translations).size > maximum)',
-    after: 'if (new Set(request.translations).size >= maximum)',
+    before: 'if (request.translations.length > maximum)',
+    after: 'if (request.translations.length >= maximum)',
     rows: [61], test: TRANSLATIONS,
   },
   {
@@ -148,8 +148,8 @@ export const liveMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'application/lives/commands/finish-lives-by-audio-url.ts',
-    before: 'traverseConcurrently(MAX_CONCURRENT_ENDS, requested, async',
-    after: 'traverseConcurrently(MAX_CONCURRENT_ENDS, requested.slice(skip, skip + limit), async',
+    before: 'traverseConcurrently(ENDS_AT_ONCE, requested, async',
+    after: 'traverseConcurrently(ENDS_AT_ONCE, requested.slice(skip, skip + limit), async',
     rows: [90], test: BY_URL,
   },
   {
@@ -160,7 +160,7 @@ export const liveMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'application/lives/owned-live.ts',
-    before: 'if (!mayRead(created.data.userId)) return E.left(notFound)',
+    before: 'if (!mayRead(created.data.userId)) return E.left(liveNotFound)',
     after: '',
     rows: [36, 87], test: RETENTION,
   },

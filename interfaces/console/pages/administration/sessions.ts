@@ -4,7 +4,7 @@ import type { AdminLiveSession } from '../../../client/operations.ts'
 import { choice } from '../../components/field.ts'
 import { listing, pager } from '../../components/listing.ts'
 import { problem, whenLoaded } from '../../components/loading.ts'
-import { statusBadge } from '../../components/status.ts'
+import { isOpen, statusBadge } from '../../components/status.ts'
 import { formatMoment, formatNumber, t } from '../../messages/texts.ts'
 import { linkTo } from '../../state/address.ts'
 import { call } from '../../state/api.ts'
@@ -37,7 +37,7 @@ const AllSessions = (): VNode => {
       statusBadge(live.status), languagesOf(live),
       bdi(null, live.model.name), formatMoment(live.created_at), live.lag === null ? '–' : live.lag.toFixed(1),
       formatNumber(live.vram),
-      live.status === 'active' || live.status === 'pending'
+      isOpen(live)
         ? button({ type: 'button', 'aria-label': `${t('finish')}: ${live.id}`, onClick: () =>
           run(() => finish(live.id)) }, t('finish'))
         : '–',

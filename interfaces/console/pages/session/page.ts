@@ -5,7 +5,7 @@ import type { LiveActivity, LiveSession } from '../../../client/operations.ts'
 import { modal } from '../../components/dialog.ts'
 import { textField } from '../../components/field.ts'
 import { emptyState, problem, whenLoaded } from '../../components/loading.ts'
-import { statusBadge } from '../../components/status.ts'
+import { isOpen, statusBadge } from '../../components/status.ts'
 import { tabs } from '../../components/tabs.ts'
 import { toast } from '../../components/toast.ts'
 import { formatSpan, t } from '../../messages/texts.ts'
@@ -60,7 +60,6 @@ const Delete = ({ live, close }: { readonly live: LiveSession; readonly close: (
 const Header = ({ live, activity, reload }: LiveProps): VNode => {
   const isDeleting = useSignal(false)
   const { run, error, isRunning } = useAction()
-  const isOpen = live.status === 'pending' || live.status === 'active'
   const finish = async (): Promise<void> => {
     await call('finishLive', { path: { id: live.id } })
     toast(t('finished_now'))
@@ -72,10 +71,12 @@ const Header = ({ live, activity, reload }: LiveProps): VNode => {
       { class: 'status-line' },
       statusBadge(live.status),
       activity.lag === null ? null : span(null, t('behind', { seconds: activity.lag.toFixed(1) })),
-      isOpen ? span(null, t('listeners', { count: activity.listeners })) : null,
+      isOpen(live) ? span(null, t('listeners', { count: activity.listeners })) : null,
       activity.sender_connected ? span(null, t('sender_connected')) : null,
       span(null, formatSpan(activity.audio_seconds)),
-      isOpen ? button({ type: 'button', disabled: isRunning.value, onClick: () => run(finish) }, t('finish')) : null,
+      isOpen(live)
+        ? button({ type: 'button', disabled: isRunning.value, onClick: () => run(finish) }, t('finish'))
+        : null,
       button({ type: 'button', class: 'danger', onClick: () => (isDeleting.value = true) }, t('delete_session')),
     ),
     problem(error.value),

@@ -1,6 +1,7 @@
 import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
 import type { CreateLiveRequest } from '../../../../application/lives/commands/requested-live.ts'
+import { createLiveBody, createLiveRequest } from '../../../../interfaces/http/codecs/create-live-codec.ts'
 import { admitCommand, callerOf, createWriteSide, requestOf } from '../../../support/worlds/write-side.ts'
 import { createMemoryKeyring } from '../../../support/doubles/memory/keyring.ts'
 import { right } from '../../../support/tools/right.ts'
@@ -47,9 +48,13 @@ test('refusals come in order: token, not found, quotas, memory [R62]', async (t)
   t.is(await tags({}, callerOf(2)), 'InsufficientVram')
 })
 
+/** The request of a body whose further members have their defaults. */
+const decoded = (body: object): CreateLiveRequest =>
+  createLiveRequest(right(createLiveBody.decode({ model: 'm2', language: 'en', ...body })))
+
 test('duplicate targets count once, for the limit and for the memory [R61 R55]', async (t) => {
   const { createLive } = await createWriteSide()
-  const request = requestOf({ model: 'm2', translations: ['de', 'es', 'de'] })
+  const request = decoded({ translations: ['de', 'es', 'de'] })
   const live = right(await createLive(callerOf(1, { maxTranslations: 2 }), request))
   t.deepEqual(live.translations.map(({ to }) => to), ['de', 'es'])
   t.is(live.vram, 4)
@@ -68,7 +73,8 @@ test('tokens have 256 random bits and are all different [R63]', async (t) => {
 
 test('retention needs the permission; a raw session has no URL and no auto_start [D19 R67]', async (t) => {
   const { createLive } = await createWriteSide()
-  const request = requestOf({ retention: true, autoStart: true, audioUrl: 'rtmp://ignored/' })
+  const body = { live_retention: true, auto_start: true, audio_url: 'rtmp://ignored/' }
+  const request = decoded(body)
   t.like(right(await createLive(callerOf(1), request)), {
     retention: false,
     autoStart: false,
@@ -77,7 +83,7 @@ test('retention needs the permission; a raw session has no URL and no auto_start
   })
   const allowed = callerOf(1, { permissions: ['user_retention'] })
   t.true(right(await createLive(allowed, request)).retention)
-  t.like(right(await createLive(allowed, { ...request, audioFormat: 'rtmp' })), {
+  t.like(right(await createLive(allowed, decoded({ ...body, audio_format: 'rtmp' }))), {
     autoStart: true,
     audioUrl: 'rtmp://ignored/',
   })
@@ -136,7 +142,7 @@ test('a create without keyring reserves nothing, and its repeat creates another 
 
 test('a session with language detection stores the source language of each pair [B32]', async (t) => {
   const { createLive, lifecycle } = await createWriteSide()
-  const request = requestOf({ language: 'auto', translations: ['es', 'es'] })
+  const request = requestOf({ language: 'auto', translations: ['es'] })
   const created = right(await createLive(callerOf(1, { maxTranslations: 1 }), request))
   t.deepEqual(
     [created.language, created.translations],
