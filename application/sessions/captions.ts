@@ -72,12 +72,6 @@ export const createCaptions = (options: CaptionsOptions) => {
     },
   })
 
-  const load = async (starting: LivePipeline): Promise<boolean> => {
-    const loaded = await starting.start()
-    if (E.isLeft(loaded)) failed(loaded.left)
-    return E.isRight(loaded)
-  }
-
   const finishPipeline = async (limitMs: number, isContinued: boolean): Promise<void> => {
     await pipeline?.finish(limitMs, isContinued)
     await lastFinal
@@ -108,13 +102,20 @@ export const createCaptions = (options: CaptionsOptions) => {
       },
     })
 
+  const load = async (config: EngineSettings, vocabulary: GivenVocabulary): Promise<boolean> => {
+    pipeline = open(config, vocabulary)
+    const starting = pipeline.start()
+    translations.prepare()
+    const loaded = await starting
+    if (E.isLeft(loaded)) failed(loaded.left)
+    return E.isRight(loaded)
+  }
+
   return {
     /** The first call starts the pipeline. */
     configure: (config: EngineSettings, vocabulary: GivenVocabulary): void => {
-      if (pipeline !== undefined) return pipeline.configure(config)
-      pipeline = open(config, vocabulary)
-      loading = load(pipeline).catch(handleException)
-      translations.prepare()
+      if (pipeline === undefined) loading = load(config, vocabulary).catch(handleException)
+      else pipeline.configure(config)
     },
     /** Resolves to true once the model is ready, or to false when it could not be loaded. */
     isLoaded: (): Promise<boolean> => loading,

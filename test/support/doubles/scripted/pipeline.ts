@@ -42,6 +42,8 @@ export interface ScriptedPipelines {
 }
 
 export interface PipelineScript {
+  /** False: a pipeline cannot be created. */
+  readonly opens?: boolean
   /** The model is loaded at once. Default: true. */
   readonly loads?: boolean
   /** All audio is consumed at once. Default: true. */
@@ -63,6 +65,7 @@ export const createScriptedPipelines = (script: PipelineScript = {}): ScriptedPi
   const all: ScriptedPipeline[] = []
 
   const create: CreatePipeline = (options) => {
+    if (script.opens === false) throw new Error('no pipeline')
     const { liveId, nextSegment, settings: initialSettings, events } = options
     const vocabularies: Vocabulary[] = options.vocabulary === undefined ? [] : [options.vocabulary]
     let settings = initialSettings

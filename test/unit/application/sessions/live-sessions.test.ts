@@ -78,6 +78,16 @@ test('audio that arrives while the pipeline takes other audio is answered at onc
   t.deepEqual(pipelines.of(id).pushed, [first, second])
 })
 
+test('a pipeline that cannot be created fails its session', async (t) => {
+  const { lifecycle, attach, logger } = startSessions(t, { opens: false })
+  const live = lifecycle.add()
+  const session = await attach(live.id)
+  session.configure({})
+  await eventually(() => assert.partialDeepStrictEqual(live.cause, { status: 'error', code: 'engine_failed' }))
+  t.is(session.audio(AUDIO), 'over')
+  t.regex(JSON.stringify(logger.lines), /no pipeline/)
+})
+
 test('audio for a session with a URL is refused, before and after its config [R148]', async (t) => {
   const { lifecycle, pipelines, attach } = startSessions(t)
   const live = lifecycle.add({ audioFormat: 'hls' })
