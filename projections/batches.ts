@@ -1,5 +1,3 @@
-import * as E from 'fp-ts/lib/Either.js'
-import * as TE from 'fp-ts/lib/TaskEither.js'
 import type { Position, StoredEvent, SubscriptionMessage } from '../application/ports/event-store.ts'
 
 /** Messages of a subscription that are handled together. */
@@ -26,6 +24,12 @@ const createIdleCheck = (): (() => Promise<typeof IDLE>) => {
       })
     }))
 }
+
+type Outcome = { readonly message: IteratorResult<SubscriptionMessage> } | { readonly error: unknown }
+
+/** Requests the next message. Never rejects, because the request may wait while the caller works on a batch. */
+const nextOf = (iterator: AsyncIterator<SubscriptionMessage>): Promise<Outcome> =>
+  iterator.next().then((message) => ({ message }), (error: unknown) => ({ error }))
 
 const batchOf = (
   messages: ReadonlyArray<SubscriptionMessage>, last: SubscriptionMessage, limit: number,
@@ -56,16 +60,16 @@ export async function* inBatches(
   try {
     for (;;) {
       if (waiting.length >= limit) yield* take()
-      const next = TE.tryCatch(() => iterator.next(), (error) => error)()
+      const next = nextOf(iterator)
       if (waiting.length > 0 && (await Promise.race([next, idle()])) === IDLE) yield* take()
-      const message = await next
-      if (E.isLeft(message) || message.right.done === true) {
+      const outcome = await next
+      if ('error' in outcome || outcome.message.done === true) {
         // Messages before an error still count, so a subscription that fails repeatedly makes progress.
         yield* take()
-        if (E.isLeft(message)) throw message.left
+        if ('error' in outcome) throw outcome.error
         return
       }
-      waiting.push(message.right.value)
+      waiting.push(outcome.message.value)
     }
   } finally {
     await iterator.return?.()

@@ -1,7 +1,7 @@
 import { pipe } from 'fp-ts/lib/function.js'
 import * as O from 'fp-ts/lib/Option.js'
 import type { Option } from 'fp-ts/lib/Option.js'
-import * as TE from 'fp-ts/lib/TaskEither.js'
+import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 import type { Document, Documents, DocumentsUnavailable, PageRequest } from '../application/ports/documents.ts'
 
@@ -18,7 +18,7 @@ export interface TypedDocuments<View> {
 export const typedDocuments = <View extends object>(collection: string) => {
   const typed = (document: Document): View => document as View
   return (documents: ReadDocuments): TypedDocuments<View> => ({
-    get: (id) => pipe(() => documents.get(collection, id), TE.map(O.map(typed)))(),
-    page: (request) => pipe(() => documents.page(collection, request), TE.map((found) => found.map(typed)))(),
+    get: async (id) => pipe(await documents.get(collection, id), E.map(O.map(typed))),
+    page: async (request) => pipe(await documents.page(collection, request), E.map((found) => found.map(typed))),
   })
 }

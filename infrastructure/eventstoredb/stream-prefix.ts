@@ -1,6 +1,5 @@
 import * as E from 'fp-ts/lib/Either.js'
 import { pipe } from 'fp-ts/lib/function.js'
-import * as TE from 'fp-ts/lib/TaskEither.js'
 import type { EventStore, LogCorrupted, StoredEvent, SubscriptionMessage } from '../../application/ports/event-store.ts'
 
 /** Separates the prefix from the name. The service's own stream names do not contain it. */
@@ -55,8 +54,8 @@ export const withStreamPrefix = (store: EventStore, prefix: string | null): Even
         ? E.left({ ...appended.left, stream })
         : appended
     },
-    read: (stream, options) =>
-      pipe(() => store.read(prefixed(stream), options), TE.bimap(toRefusal, (events) => events.map(toEvent)))(),
+    read: async (stream, options) =>
+      pipe(await store.read(prefixed(stream), options), E.bimap(toRefusal, (events) => events.map(toEvent))),
     subscribe: async function* (from, prefixes, signal) {
       try {
         for await (const message of store.subscribe(from, prefixes.map(prefixed), signal)) yield toMessage(message)

@@ -1,5 +1,5 @@
 import * as O from 'fp-ts/lib/Option.js'
-import * as TE from 'fp-ts/lib/TaskEither.js'
+import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 import { pipe } from 'fp-ts/lib/function.js'
 import type { Documents, DocumentsUnavailable, Page, PageQuery } from '../../application/ports/documents.ts'
@@ -25,13 +25,14 @@ const NAME_MEMBERS = [`${ApiTokenIssued.type}.name`, `${ApiTokenRenamed.type}.na
 
 const openTokens =
   (keyring: Pick<Keyring, 'open'>) =>
-  (tokens: ReadonlyArray<ApiTokenDocument>): Promise<Either<KeyringUnavailable, ReadonlyArray<ApiTokenView>>> => {
+  async (tokens: ReadonlyArray<ApiTokenDocument>): Promise<Either<KeyringUnavailable, ReadonlyArray<ApiTokenView>>> => {
     const placeOf = ({ id, userId }: ApiTokenDocument) =>
       ({ key: userKey(userId), stream: apiTokenStream(id), members: NAME_MEMBERS })
+    const names = await keyring.open(tokens.map((token) => ({ envelope: token.name, ...placeOf(token) })))
     return pipe(
-      () => keyring.open(tokens.map((token) => ({ envelope: token.name, ...placeOf(token) }))),
-      TE.map((opened) => tokens.map((token, index) => ({ ...token, name: textOrErased(opened[index]) }))),
-    )()
+      names,
+      E.map((opened) => tokens.map((token, index) => ({ ...token, name: textOrErased(opened[index]) }))),
+    )
   }
 
 /** Returns the ids of a user's tokens that are not revoked. */
@@ -44,28 +45,25 @@ export type ListTokens = (
   page: PageQuery,
 ) => Promise<Either<DocumentsUnavailable | KeyringUnavailable, Page<ApiTokenView>>>
 
-const countAll = (documents: ReadDocuments): Promise<Either<DocumentsUnavailable, number>> =>
-  pipe(() => apiTokenTotalsIn(documents).get(ALL_API_TOKENS), TE.map(O.match(() => 0, ({ count }) => count)))()
+const countAll = async (documents: ReadDocuments): Promise<Either<DocumentsUnavailable, number>> =>
+  pipe(await apiTokenTotalsIn(documents).get(ALL_API_TOKENS), E.map(O.match(() => 0, ({ count }) => count)))
 
-const countOf = (documents: ReadDocuments, userId: number): Promise<Either<DocumentsUnavailable, number>> =>
-  pipe(() => tokenIdsOf({ documents })(userId), TE.map((ids) => ids.length))()
+const countOf = async (documents: ReadDocuments, userId: number): Promise<Either<DocumentsUnavailable, number>> =>
+  pipe(await tokenIdsOf({ documents })(userId), E.map((ids) => ids.length))
 
 /** Returns a page of the tokens of a user, or of all users when `userId` is null. */
 export const pageOfTokens =
   ({ documents, keyring }: ApiTokenQueryDeps): PageOfTokens =>
-  (userId, { skip, limit }) =>
-    pipe(
-      userId === null ? () => countAll(documents) : () => countOf(documents, userId),
-      TE.chainW((total) => {
-        const filter = userId === null ? {} : { userId }
-        if (skip >= total) return TE.right({ items: [], total })
-        return pipe(
-          () => newestFirst(apiTokensIn(documents), filter, { skip, limit }, total),
-          TE.chainW((value) => () => openTokens(keyring)(value)),
-          TE.map((items) => ({ items, total })),
-        )
-      }),
-    )()
+  async (userId, { skip, limit }) => {
+    const counted = await (userId === null ? countAll(documents) : countOf(documents, userId))
+    if (E.isLeft(counted)) return counted
+    const total = counted.right
+    if (skip >= total) return E.right({ items: [], total })
+    const filter = userId === null ? {} : { userId }
+    const sealed = await newestFirst(apiTokensIn(documents), filter, { skip, limit }, total)
+    if (E.isLeft(sealed)) return sealed
+    return pipe(await openTokens(keyring)(sealed.right), E.map((items) => ({ items, total })))
+  }
 
 export const listTokens = (deps: ApiTokenQueryDeps): ListTokens => pageOfTokens(deps)
 
@@ -80,13 +78,13 @@ interface PrefixDeps {
  */
 export const tokenIdByPrefix =
   ({ documents, whyBehind }: PrefixDeps): TokenIdByPrefix =>
-  (prefix) => {
+  async (prefix) => {
     // Decided before the list is read, because the list may catch up during the read.
     const why = whyBehind(API_TOKENS)
-    const notListed = why === null ? TE.right(O.none) : TE.left(why)
+    const notListed = why === null ? E.right(O.none) : E.left(why)
     const request = { filter: { prefix }, sort: { by: 'id', direction: 'ascending' }, skip: 0, limit: 1 } as const
-    return pipe(
-      () => documents.page(API_TOKENS, request),
-      TE.chain(([token]) => (token === undefined ? notListed : TE.right(O.some(Number(token['id']))))),
-    )()
+    const found = await documents.page(API_TOKENS, request)
+    if (E.isLeft(found)) return found
+    const [token] = found.right
+    return token === undefined ? notListed : E.right(O.some(Number(token['id'])))
   }

@@ -1,6 +1,6 @@
 import { pipe } from 'fp-ts/lib/function.js'
 import * as O from 'fp-ts/lib/Option.js'
-import * as TE from 'fp-ts/lib/TaskEither.js'
+import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 import type { DocumentsUnavailable, PageRequest } from '../../application/ports/documents.ts'
 import type { LiveStatus } from '../../application/ports/read-models.ts'
@@ -30,25 +30,29 @@ type CountLives = (
 
 const ALL_PARTS: PageRequest = { filter: {}, sort: { by: 'part', direction: 'ascending' }, skip: 0, limit: PARTS }
 
+const countsOf = async (
+  documents: ReadDocuments,
+  userId: number,
+): Promise<Either<DocumentsUnavailable, ReadonlyArray<LiveCountsDocument>>> =>
+  pipe(await liveCountsIn(documents).get(String(userId)), E.map(O.match(() => [], (counts) => [counts])))
+
 /** Reads the counters, so the cost does not depend on the number of ended sessions. */
 export const countLives =
   (documents: ReadDocuments): CountLives =>
-  (userId, statuses) =>
+  async (userId, statuses) =>
     pipe(
-      userId === null
-        ? () => liveTotalsIn(documents).page(ALL_PARTS)
-        : pipe(() => liveCountsIn(documents).get(String(userId)), TE.map(O.match(() => [], (counts) => [counts]))),
-      TE.map((all: ReadonlyArray<LiveCountsDocument>) =>
+      await (userId === null ? liveTotalsIn(documents).page(ALL_PARTS) : countsOf(documents, userId)),
+      E.map((all) =>
         all.reduce((sum, counts) => statuses.reduce((total, status) => total + totalOf(counts, status), sum), 0)),
-    )()
+    )
 
 /** Returns the ids of a user's pending and active sessions. */
 type OpenLivesOf = (userId: number) => Promise<Either<DocumentsUnavailable, ReadonlyArray<number>>>
 
 export const openLivesOf =
   (documents: ReadDocuments): OpenLivesOf =>
-  (userId) =>
+  async (userId) =>
     pipe(
-      () => liveCountsIn(documents).get(String(userId)),
-      TE.map(O.match(() => [], ({ pending, active }) => [...pending, ...active])),
-    )()
+      await countsOf(documents, userId),
+      E.map((all) => all.flatMap(({ pending, active }) => [...pending, ...active])),
+    )

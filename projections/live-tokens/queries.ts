@@ -3,7 +3,6 @@ import { pipe } from 'fp-ts/lib/function.js'
 import * as O from 'fp-ts/lib/Option.js'
 import type { Option } from 'fp-ts/lib/Option.js'
 import * as RA from 'fp-ts/lib/ReadonlyArray.js'
-import * as TE from 'fp-ts/lib/TaskEither.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 import type { DocumentsUnavailable, Filter } from '../../application/ports/documents.ts'
 import type { EventStore, Position } from '../../application/ports/event-store.ts'
@@ -22,12 +21,13 @@ import { liveTokens } from './projection.ts'
 
 const newestTokenIn =
   (documents: ReadDocuments) =>
-  (filter: Filter): Promise<Either<DocumentsUnavailable, Option<LiveTokenDocument>>> =>
+  async (filter: Filter): Promise<Either<DocumentsUnavailable, Option<LiveTokenDocument>>> =>
     pipe(
-      () =>
-        liveTokensIn(documents).page({ filter, sort: { by: 'liveId', direction: 'descending' }, skip: 0, limit: 1 }),
-      TE.map(RA.head),
-    )()
+      await liveTokensIn(documents).page({
+        filter, sort: { by: 'liveId', direction: 'descending' }, skip: 0, limit: 1,
+      }),
+      E.map(RA.head),
+    )
 
 export const holderOfToken =
   ({ documents }: { readonly documents: ReadDocuments }): HolderOfToken =>
@@ -39,28 +39,28 @@ export const findListedToken = ({ documents }: { readonly documents: ReadDocumen
   const newestToken = newestTokenIn(documents)
 
   /** The token may be projected before its session. A session that is not projected yet counts as pending. */
-  const resolved = ({ liveId, role }: LiveTokenDocument): Promise<Either<DocumentsUnavailable, ResolvedToken>> =>
-    livesIn(documents).get(String(liveId)).then(
-      E.map(O.match(() => ({ liveId, role, status: 'pending' }), ({ status }) => ({ liveId, role, status }))))
+  const resolved = async ({ liveId, role }: LiveTokenDocument): Promise<Either<DocumentsUnavailable, ResolvedToken>> =>
+    pipe(
+      await livesIn(documents).get(String(liveId)),
+      E.map(O.match(() => ({ liveId, role, status: 'pending' }), ({ status }) => ({ liveId, role, status }))),
+    )
 
   /** Prefers an open session, because a custom token may belong to thousands of ended sessions. */
-  const newestOpen = (
+  const newestOpen = async (
     hash: string, token: LiveTokenDocument,
-  ): Promise<Either<DocumentsUnavailable, LiveTokenDocument>> =>
-    pipe(
-      () => openLivesOf(documents)(token.userId),
-      TE.chain((liveId) => () => newestToken({ hash, liveId })),
-      TE.map(O.getOrElse(() => token)),
-    )()
+  ): Promise<Either<DocumentsUnavailable, LiveTokenDocument>> => {
+    const liveId = await openLivesOf(documents)(token.userId)
+    if (E.isLeft(liveId)) return liveId
+    return pipe(await newestToken({ hash, liveId: liveId.right }), E.map(O.getOrElse(() => token)))
+  }
 
-  return (hash, liveId) => {
-    const preferOpen = async (newest: LiveTokenDocument): Promise<Either<DocumentsUnavailable, LiveTokenDocument>> =>
-      liveId !== null || newest.role === 'sender' ? E.right(newest) : newestOpen(hash, newest)
-    return pipe(
-      () => newestToken(liveId === null ? { hash } : { hash, liveId }),
-      TE.chain(O.traverse(TE.ApplicativeSeq)((newest) =>
-        pipe(() => preferOpen(newest), TE.chain((value) => () => resolved(value))))),
-    )()
+  return async (hash, liveId) => {
+    const newest = await newestToken(liveId === null ? { hash } : { hash, liveId })
+    if (E.isLeft(newest)) return newest
+    if (O.isNone(newest.right)) return E.right(O.none)
+    const token = newest.right.value
+    const preferred = liveId !== null || token.role === 'sender' ? E.right(token) : await newestOpen(hash, token)
+    return E.isLeft(preferred) ? preferred : pipe(await resolved(preferred.right), E.map(O.some))
   }
 }
 

@@ -1,7 +1,7 @@
 import { pipe } from 'fp-ts/lib/function.js'
 import * as O from 'fp-ts/lib/Option.js'
 import type { Option } from 'fp-ts/lib/Option.js'
-import * as TE from 'fp-ts/lib/TaskEither.js'
+import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 import type { DocumentsUnavailable, Page, PageQuery } from '../../application/ports/documents.ts'
 import type { Keyring, KeyringUnavailable } from '../../application/ports/keyring.ts'
@@ -35,13 +35,13 @@ type LogUnreadable = StoreUnavailable | LogCorrupted
 
 const unlistedLive =
   (store: Pick<EventStore, 'read'>) =>
-  (liveId: number): Promise<Either<LogUnreadable, Option<LiveDocument>>> =>
-    pipe(
-      // A deleted session may have many events, which need not be read.
-      () => store.read(liveStream(liveId), { direction: 'backwards', limit: 1 }),
-      TE.chain(([last]) => (last?.type === LiveDeleted.type ? TE.right([]) : () => store.read(liveStream(liveId)))),
-      TE.map((events) => O.fromNullable(foldLive(events))),
-    )()
+  async (liveId: number): Promise<Either<LogUnreadable, Option<LiveDocument>>> => {
+    // A deleted session may have many events, which need not be read.
+    const newest = await store.read(liveStream(liveId), { direction: 'backwards', limit: 1 })
+    if (E.isLeft(newest)) return newest
+    if (newest.right[0]?.type === LiveDeleted.type) return E.right(O.none)
+    return pipe(await store.read(liveStream(liveId)), E.map((events) => O.fromNullable(foldLive(events))))
+  }
 
 /**
  * Reads a session from the list. The list may lag behind the log or be unavailable, so a session that it does not show
@@ -49,43 +49,39 @@ const unlistedLive =
  */
 const oneLive =
   ({ documents, store }: OneLiveDeps) =>
-  (liveId: number): Promise<Either<LogUnreadable, Option<LiveDocument>>> =>
-    pipe(
-      () => livesIn(documents).get(String(liveId)),
-      TE.orElse(() => TE.right<never, Option<LiveDocument>>(O.none)),
-      TE.chain(O.match(() => () => unlistedLive(store)(liveId), (live) => TE.right(O.some(live)))),
-    )()
+  async (liveId: number): Promise<Either<LogUnreadable, Option<LiveDocument>>> => {
+    const listed = await livesIn(documents).get(String(liveId))
+    return E.isRight(listed) && O.isSome(listed.right) ? listed : await unlistedLive(store)(liveId)
+  }
 
 /** Reads one session of a user. */
 export type GetLive = (userId: number, liveId: number) => Promise<Either<LogUnreadable | Unavailable, Option<LiveView>>>
 
 export const getLive =
   ({ keyring, ...deps }: LiveQueryDeps & OneLiveDeps): GetLive =>
-  (userId, liveId) =>
-    pipe(
-      () => oneLive(deps)(liveId),
-      // Another user's session is reported like an unknown session.
-      TE.map(O.filter((live) => live.userId === userId)),
-      TE.chainW(O.traverse(TE.ApplicativeSeq)((value) => () => openLive(keyring)(value))),
-    )()
+  async (userId, liveId) => {
+    const found = await oneLive(deps)(liveId)
+    if (E.isLeft(found)) return found
+    // Another user's session is reported like an unknown session.
+    if (O.isNone(found.right) || found.right.value.userId !== userId) return E.right(O.none)
+    return pipe(await openLive(keyring)(found.right.value), E.map(O.some))
+  }
 
 type PageOfLives = (query: AllLivesQuery, page: PageQuery) => Promise<Either<DocumentsUnavailable, Page<LiveDocument>>>
 
 const pageOfLives =
   (documents: ReadDocuments): PageOfLives =>
-  ({ userId, statuses: requested }, { skip, limit }) => {
+  async ({ userId, statuses: requested }, { skip, limit }) => {
     // Ignores duplicate statuses. An empty list means all statuses.
     const statuses = LIVE_STATUSES.filter((status) => requested.length === 0 || requested.includes(status))
     const everyStatus = statuses.length === LIVE_STATUSES.length
     const filter = { ...(userId === null ? {} : { userId }), ...(everyStatus ? {} : { status: statuses }) }
-    return pipe(
-      TE.Do,
-      TE.bind('total', () => () => countLives(documents)(userId, statuses)),
-      TE.bind('items', ({ total }) =>
-        skip < total ? () =>
-          newestFirst(livesIn(documents), filter, { skip, limit }, total, ['vocabulary']) : TE.right([]),
-      ),
-    )()
+    const counted = await countLives(documents)(userId, statuses)
+    if (E.isLeft(counted)) return counted
+    const total = counted.right
+    if (skip >= total) return E.right({ items: [], total })
+    const found = await newestFirst(livesIn(documents), filter, { skip, limit }, total, ['vocabulary'])
+    return pipe(found, E.map((items) => ({ items, total })))
   }
 
 /** Lists a user's sessions without vocabulary, newest first. An empty list of statuses means all statuses. */
@@ -97,23 +93,25 @@ export type ListLives = (
 
 export const listLives =
   ({ documents, keyring }: LiveQueryDeps): ListLives =>
-  (userId, statuses, page) =>
-    pipe(
-      () => pageOfLives(documents)({ userId, statuses }, page),
-      TE.chainW(({ items, total }) =>
-        pipe(() => openLives(keyring)(items), TE.map((views) => ({ items: views, total })))),
-    )()
+  async (userId, statuses, page) => {
+    const found = await pageOfLives(documents)({ userId, statuses }, page)
+    if (E.isLeft(found)) return found
+    const { items, total } = found.right
+    return pipe(await openLives(keyring)(items), E.map((views) => ({ items: views, total })))
+  }
 
 export const pageOfAllLives =
   ({ documents }: Pick<LiveQueryDeps, 'documents'>): PageOfAllLives =>
-  (query, page) =>
-    pipe(() =>
-      pageOfLives(documents)(query, page), TE.map(({ items, total }) => ({ items: items.map(factsOf), total })))()
+  async (query, page) =>
+    pipe(
+      await pageOfLives(documents)(query, page),
+      E.map(({ items, total }) => ({ items: items.map(factsOf), total })),
+    )
 
 export const factsOfLive =
   (deps: OneLiveDeps): FactsOfLive =>
-  (liveId) =>
-    pipe(() => oneLive(deps)(liveId), TE.map(O.map(factsOf)))()
+  async (liveId) =>
+    pipe(await oneLive(deps)(liveId), E.map(O.map(factsOf)))
 
 /** Returns the ids of a user's sessions that are not deleted. */
 export const liveIdsOf = ({ documents }: Pick<LiveQueryDeps, 'documents'>): IdsOfUser => idsOfUser(documents, LIVES)

@@ -1,7 +1,5 @@
 import * as E from 'fp-ts/lib/Either.js'
-import * as TE from 'fp-ts/lib/TaskEither.js'
 import type { Either } from 'fp-ts/lib/Either.js'
-import { pipe } from 'fp-ts/lib/function.js'
 import type { Keyring, KeyringUnavailable, SealedMember } from '../../application/ports/keyring.ts'
 import type { LiveFacts, LiveView } from '../../application/ports/read-models.ts'
 import { LiveCreated, liveKey, liveStream, openedVocabulary, VocabularyChanged } from '../../domain/live/events.ts'
@@ -54,27 +52,22 @@ const openedView = (live: LiveDocument, textOf: (envelope: Envelope) => string):
 /** Opens the sealed members of sessions in one call. Erased members read `[erased]`. */
 export const openLives =
   (keyring: Pick<Keyring, 'open'>) =>
-  async (lives: ReadonlyArray<LiveDocument>): Promise<Either<KeyringUnavailable, ReadonlyArray<LiveView>>> =>
-  {
+  async (lives: ReadonlyArray<LiveDocument>): Promise<Either<KeyringUnavailable, ReadonlyArray<LiveView>>> => {
     if (lives.length === 0) return E.right([])
     const sealed = lives.flatMap((live) => SECRETS.flatMap((name) => sealedIn(live, name)))
-    return pipe(
-      () => keyring.open(sealed),
-      TE.map((opened) => {
-        const texts = new Map(sealed.map(({ envelope }, index) => [envelope, textOrErased(opened[index])]))
-        return lives.map((live) => openedView(live, (envelope) => texts.get(envelope) ?? ERASED))
-      }),
-    )()
+    const opened = await keyring.open(sealed)
+    if (E.isLeft(opened)) return opened
+    const texts = new Map(sealed.map(({ envelope }, index) => [envelope, textOrErased(opened.right[index])]))
+    return E.right(lives.map((live) => openedView(live, (envelope) => texts.get(envelope) ?? ERASED)))
   }
 
 /** Opens the sealed members of one session. */
 export const openLive =
   (keyring: Pick<Keyring, 'open'>) =>
-  (live: LiveDocument): Promise<Either<KeyringUnavailable, LiveView>> =>
-    pipe(
-      () => openLives(keyring)([live]),
-      TE.map(([view]) => {
-        if (view === undefined) throw new Error(`the keyring returned no view of session ${live.id}`)
-        return view
-      }),
-    )()
+  async (live: LiveDocument): Promise<Either<KeyringUnavailable, LiveView>> => {
+    const opened = await openLives(keyring)([live])
+    if (E.isLeft(opened)) return opened
+    const [view] = opened.right
+    if (view === undefined) throw new Error(`the keyring returned no view of session ${live.id}`)
+    return E.right(view)
+  }

@@ -1,6 +1,6 @@
 import * as O from 'fp-ts/lib/Option.js'
 import type { Option } from 'fp-ts/lib/Option.js'
-import * as TE from 'fp-ts/lib/TaskEither.js'
+import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 import { pipe } from 'fp-ts/lib/function.js'
 import type { DocumentsUnavailable, Page, PageQuery } from '../../application/ports/documents.ts'
@@ -28,32 +28,29 @@ type Sealed = ReadonlyArray<ProfilesDocument['profiles'][number]>
 const sealedAs = (member: 'name' | 'vocabulary'): ReadonlyArray<string> =>
   [ProfileAdded, ProfileChanged].map(({ type }) => `${type}.${member}`)
 
-const profilesOf = (documents: ReadDocuments, userId: number): Promise<Either<DocumentsUnavailable, Sealed>> =>
+const profilesOf = async (documents: ReadDocuments, userId: number): Promise<Either<DocumentsUnavailable, Sealed>> =>
   pipe(
-    () => profilesIn(documents).get(String(userId)),
-    TE.map(O.match((): Sealed => [], ({ profiles }) => profiles)),
-  )()
+    await profilesIn(documents).get(String(userId)),
+    E.map(O.match((): Sealed => [], ({ profiles }) => profiles)),
+  )
 
 const openProfiles =
   (keyring: Pick<Keyring, 'open'>, userId: number) =>
-  (profiles: Sealed): Promise<Either<KeyringUnavailable, ReadonlyArray<ProfileView>>> => {
+  async (profiles: Sealed): Promise<Either<KeyringUnavailable, ReadonlyArray<ProfileView>>> => {
     const place = { key: userKey(userId), stream: profilesStream(userId) }
     const sealed = profiles.flatMap(({ name, vocabulary }) => [
       { envelope: name, members: sealedAs('name'), ...place },
       ...(vocabulary === undefined ? [] : [{ envelope: vocabulary, members: sealedAs('vocabulary'), ...place }]),
     ])
-    return pipe(
-      () => keyring.open(sealed),
-      TE.map((opened) => {
-        const texts = new Map(sealed.map(({ envelope }, index) => [envelope, textOrErased(opened[index])]))
-        const textOf = (envelope: Envelope): string => texts.get(envelope) ?? ERASED
-        return profiles.map(({ name, vocabulary, ...facts }) => ({
-          ...facts,
-          name: textOf(name),
-          ...(vocabulary && { vocabulary: openedVocabulary(textOf(vocabulary)) }),
-        }))
-      }),
-    )()
+    const opened = await keyring.open(sealed)
+    if (E.isLeft(opened)) return opened
+    const texts = new Map(sealed.map(({ envelope }, index) => [envelope, textOrErased(opened.right[index])]))
+    const textOf = (envelope: Envelope): string => texts.get(envelope) ?? ERASED
+    return E.right(profiles.map(({ name, vocabulary, ...facts }) => ({
+      ...facts,
+      name: textOf(name),
+      ...(vocabulary && { vocabulary: openedVocabulary(textOf(vocabulary)) }),
+    })))
   }
 
 /** Words can have 40 kB for each profile, so lists leave them out. */
@@ -65,24 +62,21 @@ export type ListProfiles = (userId: number, page: PageQuery) => Promise<Either<U
 
 export const listProfiles =
   ({ documents, keyring }: ProfileQueryDeps): ListProfiles =>
-  (userId, { skip, limit }) =>
-    pipe(
-      TE.Do,
-      TE.bind('all', () => () => profilesOf(documents, userId)),
-      TE.bindW('items', ({ all }) =>
-        () => openProfiles(keyring, userId)(all.slice(skip, skip + limit).map(withoutWords))),
-      TE.map(({ all, items }) => ({ items, total: all.length })),
-    )()
+  async (userId, { skip, limit }) => {
+    const all = await profilesOf(documents, userId)
+    if (E.isLeft(all)) return all
+    const opened = await openProfiles(keyring, userId)(all.right.slice(skip, skip + limit).map(withoutWords))
+    return pipe(opened, E.map((items) => ({ items, total: all.right.length })))
+  }
 
 /** Reads one profile of a user. Profiles of other users are not found. */
 export type GetProfile = (userId: number, profileId: number) => Promise<Either<Unavailable, Option<ProfileView>>>
 
 export const getProfile =
   ({ documents, keyring }: ProfileQueryDeps): GetProfile =>
-  (userId, profileId) =>
-    pipe(
-      () => profilesOf(documents, userId),
-      TE.map((all) => all.filter(({ id }) => id === profileId)),
-      TE.chainW((value) => () => openProfiles(keyring, userId)(value)),
-      TE.map(([profile]) => O.fromNullable(profile)),
-    )()
+  async (userId, profileId) => {
+    const all = await profilesOf(documents, userId)
+    if (E.isLeft(all)) return all
+    const opened = await openProfiles(keyring, userId)(all.right.filter(({ id }) => id === profileId))
+    return pipe(opened, E.map(([profile]) => O.fromNullable(profile)))
+  }

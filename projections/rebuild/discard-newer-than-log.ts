@@ -1,7 +1,5 @@
 import * as E from 'fp-ts/lib/Either.js'
-import * as TE from 'fp-ts/lib/TaskEither.js'
 import type { Either } from 'fp-ts/lib/Either.js'
-import { pipe } from 'fp-ts/lib/function.js'
 import { NO_CHECKPOINT } from '../../application/ports/documents.ts'
 import type { Checkpointed, Documents, DocumentsUnavailable } from '../../application/ports/documents.ts'
 import type { Logger } from '../../application/ports/environment.ts'
@@ -82,17 +80,16 @@ const newerThanLog =
  * and no restore was recorded in it. Without the record, ids would be given out again, and ended logins would be valid.
  * Call it before the first append.
  */
-export const refuseOlderLog = (
+export const refuseOlderLog = async (
   deps: CompareDeps,
-): Promise<Either<StoreUnavailable | DocumentsUnavailable | OlderLog, void>> =>
-  pipe(
-    () => newerThanLog(deps),
-    TE.chainEitherKW(([first]): E.Either<OlderLog, void> => {
-      if (first === undefined) return E.right(undefined)
-      const { owner, reason } = first
-      return E.left({ _tag: 'OlderLog', reason: `${owner.projection}: ${reason}. ${OLDER_LOG_REMEDY}` })
-    }),
-  )()
+): Promise<Either<StoreUnavailable | DocumentsUnavailable | OlderLog, void>> => {
+  const newer = await newerThanLog(deps)
+  if (E.isLeft(newer)) return newer
+  const [first] = newer.right
+  if (first === undefined) return E.right(undefined)
+  const { owner, reason } = first
+  return E.left({ _tag: 'OlderLog', reason: `${owner.projection}: ${reason}. ${OLDER_LOG_REMEDY}` })
+}
 
 /**
  * Discards the read models and duties that contain events that the log lacks, and returns their names. They are built

@@ -1,5 +1,5 @@
 import * as O from 'fp-ts/lib/Option.js'
-import * as TE from 'fp-ts/lib/TaskEither.js'
+import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 import { pipe } from 'fp-ts/lib/function.js'
 import type { DocumentsUnavailable, Page, PageQuery } from '../../application/ports/documents.ts'
@@ -18,19 +18,20 @@ export interface UserQueryDeps {
 
 const openUsers =
   (keyring: Pick<Keyring, 'open'>) =>
-  (users: ReadonlyArray<UserDocument>): Promise<Either<KeyringUnavailable, ReadonlyArray<UserView>>> => {
+  async (users: ReadonlyArray<UserDocument>): Promise<Either<KeyringUnavailable, ReadonlyArray<UserView>>> => {
     const members = [`${UserRegistered.type}.username`]
     const placeOf = (id: number) => ({ key: userKey(id), stream: userStream(id), members })
+    const names = await keyring.open(users.map(({ id, username: envelope }) => ({ envelope, ...placeOf(id) })))
     return pipe(
-      () => keyring.open(users.map(({ id, username: envelope }) => ({ envelope, ...placeOf(id) }))),
-      TE.map((opened) =>
+      names,
+      E.map((opened) =>
         // Members are listed one by one, so that internal members of the document stay hidden.
         users.map(({ id, permissions, maxSessions, maxTranslations, isActive, createdAt, updatedAt }, index) => {
           const username = textOrErased(opened[index])
           return { id, username, permissions, maxSessions, maxTranslations, isActive, createdAt, updatedAt }
         }),
       ),
-    )()
+    )
   }
 
 /** Lists all users by ascending id, for administrators. */
@@ -38,17 +39,12 @@ export type ListUsers = (page: PageQuery) => Promise<Either<DocumentsUnavailable
 
 export const listUsers =
   ({ documents, keyring }: UserQueryDeps): ListUsers =>
-  ({ skip, limit }) =>
-    pipe(
-      () => userTotalsIn(documents).get(ALL_USERS),
-      TE.map(O.match(() => 0, ({ count }) => count)),
-      TE.chainW((total) =>
-        skip >= total
-          ? TE.right({ items: [], total })
-          : pipe(
-              () => usersIn(documents).page({ filter: {}, sort: { by: 'id', direction: 'ascending' }, skip, limit }),
-              TE.chainW((value) => () => openUsers(keyring)(value)),
-              TE.map((items) => ({ items, total })),
-            ),
-      ),
-    )()
+  async ({ skip, limit }) => {
+    const totals = await userTotalsIn(documents).get(ALL_USERS)
+    if (E.isLeft(totals)) return totals
+    const total = O.isNone(totals.right) ? 0 : totals.right.value.count
+    if (skip >= total) return E.right({ items: [], total })
+    const users = await usersIn(documents).page({ filter: {}, sort: { by: 'id', direction: 'ascending' }, skip, limit })
+    if (E.isLeft(users)) return users
+    return pipe(await openUsers(keyring)(users.right), E.map((items) => ({ items, total })))
+  }

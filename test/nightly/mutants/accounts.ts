@@ -54,8 +54,8 @@ export const accountMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'projections/api-tokens/queries.ts',
-    before: 'newestFirst(apiTokensIn(documents), filter, { skip, limit }, total),',
-    after: "apiTokensIn(documents).page({ filter, sort: { by: 'id', direction: 'ascending' }, skip, limit }),",
+    before: 'newestFirst(apiTokensIn(documents), filter, { skip, limit }, total)',
+    after: "apiTokensIn(documents).page({ filter, sort: { by: 'id', direction: 'ascending' }, skip, limit })",
     rows: [23], test: TOKENS,
   },
   {

@@ -83,8 +83,8 @@ export const directoryMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'projections/api-tokens/queries.ts',
-    before: 'why === null ? TE.right(O.none) : TE.left(why)',
-    after: 'TE.right(O.none)',
+    before: 'why === null ? E.right(O.none) : E.left(why)',
+    after: 'E.right(O.none)',
     rows: ['while the list is behind, a listed token is found and a query for another token fails'], test: ONCE_CURRENT,
   },
   {

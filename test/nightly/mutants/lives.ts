@@ -112,8 +112,8 @@ export const liveMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'projections/lives/queries.ts',
-    before: 'O.filter((live) => live.userId === userId)',
-    after: 'O.filter(() => userId > 0)',
+    before: 'O.isNone(found.right) || found.right.value.userId !== userId',
+    after: 'O.isNone(found.right)',
     rows: [36, 84], test: ACCESS,
   },
   {

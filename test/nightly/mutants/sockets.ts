@@ -36,8 +36,8 @@ export const socketMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'projections/live-tokens/queries.ts',
-    before: 'TE.map(O.getOrElse(() => token))',
-    after: 'TE.map(() => token)',
+    before: 'E.map(O.getOrElse(() => token))',
+    after: 'E.map(() => token)',
     rows: [136], test: CONNECTING,
   },
   {
