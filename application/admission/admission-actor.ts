@@ -1,7 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 import * as RA from 'fp-ts/lib/ReadonlyArray.js'
-import * as TE from 'fp-ts/lib/TaskEither.js'
 import { pipe } from 'fp-ts/lib/function.js'
 import { admissionDecider } from '../../domain/admission/decider.ts'
 import type { AdmissionCommand, AdmissionRefusal } from '../../domain/admission/decider.ts'
@@ -132,12 +131,12 @@ export const createAdmissionActor = async (deps: AdmissionDeps): Promise<Admissi
     return E.right(stored.right.map((event) => event.id))
   }
 
-  const toNewEvents = (
+  const toNewEvents = async (
     decided: ReturnType<typeof decideAll>['events'],
   ): Promise<Either<Unavailable, ReadonlyArray<NewEvent>>> =>
     pipe(
-      () => sealEvents(deps.keyring, ADMISSION_STREAM)(decided.map(({ event }) => event)),
-      TE.map((sealed) => {
+      await sealEvents(deps.keyring, ADMISSION_STREAM)(decided.map(({ event }) => event)),
+      E.map((sealed) => {
         const recordedAt = deps.environment.now()
         return RA.zipWith(decided, sealed, ({ request: { correlationId, commandId, actor } }, event) => ({
           ...event,
@@ -145,7 +144,7 @@ export const createAdmissionActor = async (deps: AdmissionDeps): Promise<Admissi
           metadata: { correlationId, causationId: commandId, actor, recordedAt },
         }))
       }),
-    )()
+    )
 
   /** Decides and appends a batch. Returns the answers of all commands that fit into the append. */
   const settle = async (batch: ReadonlyArray<WaitingCommand>): Promise<ReadonlyArray<Answer>> => {
@@ -230,7 +229,7 @@ export const createAdmissionActor = async (deps: AdmissionDeps): Promise<Admissi
     }),
     state: () => cursor.state,
     offering,
-    refresh: pipe(readTail, TE.map(() => cursor.state)),
+    refresh: async () => pipe(await readTail(), E.map(() => cursor.state)),
     idle,
   }
 }
@@ -239,8 +238,11 @@ const isStoreUnavailable = (cause: unknown): cause is StoreUnavailable =>
   (cause as Partial<StoreUnavailable> | undefined)?._tag === 'StoreUnavailable'
 
 /** Like `createAdmissionActor`, but returns an unavailable store as a left value, so the caller can retry. */
-export const openAdmission = (deps: AdmissionDeps): Promise<Either<StoreUnavailable, AdmissionActor>> =>
-  TE.tryCatch(() => createAdmissionActor(deps), (error) => {
-    if (error instanceof Error && isStoreUnavailable(error.cause)) return error.cause
+export const openAdmission = async (deps: AdmissionDeps): Promise<Either<StoreUnavailable, AdmissionActor>> => {
+  try {
+    return E.right(await createAdmissionActor(deps))
+  } catch (error) {
+    if (error instanceof Error && isStoreUnavailable(error.cause)) return E.left(error.cause)
     throw error
-  })()
+  }
+}

@@ -1,5 +1,4 @@
 import * as E from 'fp-ts/lib/Either.js'
-import * as TE from 'fp-ts/lib/TaskEither.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 import { pipe } from 'fp-ts/lib/function.js'
 import type { JobKind } from '../../domain/jobs/events.ts'
@@ -66,11 +65,11 @@ export const openJobs =
       const { done, total, detail, at } = progress
       return running.withEnd({ ...job, progress: { done, total, detail }, updatedAt: at })
     }
-    const find = (jobId: number): Promise<Either<JobNotFound | Unavailable, LoggedJob>> =>
-      pipe(
-        log.refresh,
-        TE.chainEitherKW(() => E.fromNullable<JobNotFound>({ _tag: 'JobNotFound' })(log.get(jobId))),
-      )()
+    const find = async (jobId: number): Promise<Either<JobNotFound | Unavailable, LoggedJob>> => {
+      const refreshed = await log.refresh()
+      if (E.isLeft(refreshed)) return refreshed
+      return E.fromNullable<JobNotFound>({ _tag: 'JobNotFound' })(log.get(jobId))
+    }
 
     return E.right({
       start: async (caller, order) => {
@@ -90,12 +89,12 @@ export const openJobs =
         running.run(jobId.right, order, runner)
         return E.right(startedJob(start, origin.actor))
       },
-      list: (kinds, statuses) => {
+      list: async (kinds, statuses) => {
         const isWanted = ({ kind, status }: Job): boolean =>
           (kinds.length === 0 || kinds.includes(kind)) && (statuses.length === 0 || statuses.includes(status))
-        return pipe(log.refresh, TE.map(() => log.all().map(withProgress).filter(isWanted).toReversed()))()
+        return pipe(await log.refresh(), E.map(() => log.all().map(withProgress).filter(isWanted).toReversed()))
       },
-      get: (jobId) => pipe(() => find(jobId), TE.map(withProgress))(),
+      get: async (jobId) => pipe(await find(jobId), E.map(withProgress)),
       cancel: async (jobId) => {
         running.cancel(jobId)
         if (running.isRunning(jobId)) return E.right(await running.whenEnded(jobId))

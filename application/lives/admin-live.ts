@@ -1,6 +1,6 @@
 import * as O from 'fp-ts/lib/Option.js'
 import type { Option } from 'fp-ts/lib/Option.js'
-import * as TE from 'fp-ts/lib/TaskEither.js'
+import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 import { pipe } from 'fp-ts/lib/function.js'
 import type { Unavailable } from '../errors.ts'
@@ -25,9 +25,9 @@ export interface AdminLiveDeps {
 /** Adds the owner's name and the lag to a session. */
 export const toAdminLive =
   ({ directory, lags }: AdminLiveDeps) =>
-  (live: LiveFacts): Promise<Either<Unavailable, AdminLive>> =>
+  async (live: LiveFacts): Promise<Either<Unavailable, AdminLive>> =>
     pipe(
-      () => directory.byId(live.userId),
-      TE.map(O.match(() => '', ({ username }) => username)),
-      TE.map((username) => ({ ...live, username, lag: lags.of(live.id) })),
-    )()
+      await directory.byId(live.userId),
+      E.map(O.match(() => '', ({ username }) => username)),
+      E.map((username) => ({ ...live, username, lag: lags.of(live.id) })),
+    )

@@ -1,6 +1,5 @@
-import * as TE from 'fp-ts/lib/TaskEither.js'
+import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
-import { pipe } from 'fp-ts/lib/function.js'
 import { liveKey, liveStream, textKey } from '../../domain/live/events.ts'
 import { segmentsStream } from '../../domain/transcript/events.ts'
 import type { Unavailable } from '../errors.ts'
@@ -15,9 +14,9 @@ export interface EraseLiveDeps {
 
 /** Erases the keys of a session, so its URL, tokens and text become unreadable in every copy. May be repeated. */
 export const eraseLive =
-  ({ store, keyring }: EraseLiveDeps, liveId: number): Promise<Either<Unavailable, void>> =>
-    pipe(
-      () => keyring.erase([liveKey(liveId), textKey(liveId)]),
-      TE.chainW(() => () => store.deleteStream(segmentsStream(liveId))),
-      TE.chainW(() => () => deleteSnapshots(store, liveStream(liveId))),
-    )()
+  async ({ store, keyring }: EraseLiveDeps, liveId: number): Promise<Either<Unavailable, void>> => {
+    const erased = await keyring.erase([liveKey(liveId), textKey(liveId)])
+    if (E.isLeft(erased)) return erased
+    const deleted = await store.deleteStream(segmentsStream(liveId))
+    return E.isLeft(deleted) ? deleted : await deleteSnapshots(store, liveStream(liveId))
+  }

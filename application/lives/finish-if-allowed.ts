@@ -1,6 +1,5 @@
-import * as TE from 'fp-ts/lib/TaskEither.js'
+import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
-import { pipe } from 'fp-ts/lib/function.js'
 import { isOpen } from '../../domain/live/state.ts'
 import type { Live, LiveState } from '../../domain/live/state.ts'
 import { actorOf } from '../caller.ts'
@@ -27,25 +26,22 @@ export const FINISHED_BY_REQUEST = { status: 'finished', reason: 'finish_route' 
  */
 export const finishIfAllowed =
   (deps: FinishDeps) =>
-  (
+  async (
     caller: Caller,
     liveId: number,
     isAllowed: (state: LiveState) => state is Live,
   ): Promise<Either<LiveNotFound | Unavailable, LiveView>> => {
-    const allowedLive = pipe(
-      () => loadLive(deps, liveId),
-      TE.chainW(({ state }) => (isAllowed(state) ? TE.right(state) : TE.left(liveNotFound))),
-    )
-    const finish = () => pipe(
-      () => requestEnd(deps)(liveId, FINISHED_BY_REQUEST, originOf(deps, actorOf(caller))),
-      TE.chainFirstTaskK((position) => async () => {
-        if (position !== null) await deps.whenProjected(SESSION_LISTS, position)
-      }),
-    )()
-    return pipe(
-      allowedLive,
-      // Loads again after the end: the session may have been deleted in the meantime.
-      TE.chainW((live) => (isOpen(live) ? pipe(() => finish(), TE.chainW(() => allowedLive)) : TE.right(live))),
-      TE.map(viewOf),
-    )()
+    const allowedLive = async (): Promise<Either<LiveNotFound | Unavailable, Live>> => {
+      const loaded = await loadLive(deps, liveId)
+      if (E.isLeft(loaded)) return loaded
+      const { state } = loaded.right
+      return isAllowed(state) ? E.right(state) : E.left(liveNotFound)
+    }
+    const live = await allowedLive()
+    if (E.isLeft(live) || !isOpen(live.right)) return E.map(viewOf)(live)
+    const ended = await requestEnd(deps)(liveId, FINISHED_BY_REQUEST, originOf(deps, actorOf(caller)))
+    if (E.isLeft(ended)) return ended
+    if (ended.right !== null) await deps.whenProjected(SESSION_LISTS, ended.right)
+    // Loads again after the end: the session may have been deleted in the meantime.
+    return E.map(viewOf)(await allowedLive())
   }

@@ -1,7 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 import * as RA from 'fp-ts/lib/ReadonlyArray.js'
-import * as TE from 'fp-ts/lib/TaskEither.js'
 import { pipe } from 'fp-ts/lib/function.js'
 import { definitionOf } from '../../domain/all-events.ts'
 import { decodeOrThrow } from '../../domain/shared/codecs.ts'
@@ -132,16 +131,18 @@ const plainOf = ({ type, data }: OpenedEvent): PlainEvent => ({ type, data })
  */
 export const openEvents =
   (keyring: Pick<Keyring, 'open'>) =>
-  (stored: ReadonlyArray<StoredEvent>): Promise<Either<KeyringUnavailable | Unreadable, ReadonlyArray<PlainEvent>>> =>
+  async (
+    stored: ReadonlyArray<StoredEvent>,
+  ): Promise<Either<KeyringUnavailable | Unreadable, ReadonlyArray<PlainEvent>>> =>
     pipe(
-      () => openEach(keyring)(stored),
-      TE.map((each) => RA.zipWith(stored, each, (event, opened) =>
+      await openEach(keyring)(stored),
+      E.map((each) => RA.zipWith(stored, each, (event, opened) =>
         pipe(opened, E.bimap((why) => refusalOf(event, why), plainOf)))),
-      TE.chainEitherKW(E.sequenceArray),
-    )()
+      E.chainW(E.sequenceArray),
+    )
 
 /** Decrypts stored events and skips unusable events. Do not use it for decisions. */
 export const openReadable =
   (keyring: Pick<Keyring, 'open'>) =>
-  (stored: ReadonlyArray<StoredEvent>): Promise<Either<KeyringUnavailable, ReadonlyArray<PlainEvent>>> =>
-    pipe(() => openEach(keyring)(stored), TE.map(RA.rights), TE.map(RA.map(plainOf)))()
+  async (stored: ReadonlyArray<StoredEvent>): Promise<Either<KeyringUnavailable, ReadonlyArray<PlainEvent>>> =>
+    pipe(await openEach(keyring)(stored), E.map(RA.rights), E.map(RA.map(plainOf)))

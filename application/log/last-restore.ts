@@ -1,7 +1,5 @@
 import * as E from 'fp-ts/lib/Either.js'
-import * as TE from 'fp-ts/lib/TaskEither.js'
 import type { Either } from 'fp-ts/lib/Either.js'
-import { pipe } from 'fp-ts/lib/function.js'
 import { LogRestored, RESTORES_STREAM } from '../../domain/restores/events.ts'
 import { eventReader } from '../../domain/read-event.ts'
 import type { EventStore, StoreUnavailable } from '../ports/event-store.ts'
@@ -14,14 +12,13 @@ const restoredOf = eventReader([LogRestored])
  * Returns the newest restore of the log, or null if an older copy never replaced it. Fails if its event cannot be read:
  * without it, old logins would be valid and ids would be given out again.
  */
-export const lastRestore = (
+export const lastRestore = async (
   { store }: { readonly store: Pick<EventStore, 'read'> },
-): Promise<Either<StoreUnavailable | Unreadable, LogRestored['data'] | null>> =>
-  pipe(
-    () => store.read(RESTORES_STREAM, { direction: 'backwards', limit: 1 }),
-    TE.chainEitherKW(([newest]) => {
-      if (newest === undefined) return E.right(null)
-      const why = whyUnreadable(newest)
-      return why === null ? E.right(restoredOf(newest)?.data ?? null) : E.left(why)
-    }),
-  )()
+): Promise<Either<StoreUnavailable | Unreadable, LogRestored['data'] | null>> => {
+  const read = await store.read(RESTORES_STREAM, { direction: 'backwards', limit: 1 })
+  if (E.isLeft(read)) return read
+  const [newest] = read.right
+  if (newest === undefined) return E.right(null)
+  const why = whyUnreadable(newest)
+  return why === null ? E.right(restoredOf(newest)?.data ?? null) : E.left(why)
+}

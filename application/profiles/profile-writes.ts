@@ -1,6 +1,5 @@
-import * as TE from 'fp-ts/lib/TaskEither.js'
+import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
-import { pipe } from 'fp-ts/lib/function.js'
 import { profilesDecider } from '../../domain/profiles/decider.ts'
 import type { ProfilesCommand, ProfilesRefusal, ProfilesState } from '../../domain/profiles/decider.ts'
 import { profilesStream } from '../../domain/profiles/events.ts'
@@ -30,17 +29,14 @@ export const sendToProfiles = (deps: ProfileWriteDeps): SendToProfiles => {
   const handle = handleCommand(deps)
   const inTurn = createTurns()
 
-  return (caller, command, commandId) => {
+  return async (caller, command, commandId) => {
     const stream = profilesStream(caller.userId)
     const origin = { commandId, correlationId: commandId, actor: actorOf(caller) }
-    const handled = () => handle({ stream, decider: profilesDecider, command, ...origin })
-    return pipe(
-      () => inTurn(stream, handled),
-      TE.chainFirstTaskK(({ position }) => async () => {
-        if (position !== null) await deps.projector.whenProjected(PROFILE_LISTS, position)
-      }),
-      TE.map(({ state }) => state),
-    )()
+    const handled = await inTurn(stream, () => handle({ stream, decider: profilesDecider, command, ...origin }))
+    if (E.isLeft(handled)) return handled
+    const { position, state } = handled.right
+    if (position !== null) await deps.projector.whenProjected(PROFILE_LISTS, position)
+    return E.right(state)
   }
 }
 

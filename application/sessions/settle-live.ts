@@ -1,6 +1,5 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
-import * as TE from 'fp-ts/lib/TaskEither.js'
 import { pipe } from 'fp-ts/lib/function.js'
 import { placementOf } from '../../domain/admission/state.ts'
 import { exists, isOpen } from '../../domain/live/state.ts'
@@ -82,13 +81,10 @@ const settleTaken = async (
  * text, and one that begins to writes an event first, which settles the session. So it is taken over when its sender
  * comes, and a worker with thousands of waiting sessions starts without an append for each.
  */
-export const waitsForSender = (
+export const waitsForSender = async (
   deps: Pick<SettleLiveDeps, 'store'>, liveId: number,
 ): Promise<Either<Unavailable, boolean>> =>
-  pipe(
-    () => glanceAt(deps, liveId),
-    TE.map((glance) => glance.kind === 'created' && !glance.autoStart),
-  )()
+  pipe(await glanceAt(deps, liveId), E.map((glance) => glance.kind === 'created' && !glance.autoStart))
 
 /**
  * Decides by the stream `admission`, not by the session's own events. Drops a session of another worker or of a lower

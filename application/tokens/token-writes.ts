@@ -1,7 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js'
 import * as O from 'fp-ts/lib/Option.js'
 import type { Option } from 'fp-ts/lib/Option.js'
-import * as TE from 'fp-ts/lib/TaskEither.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 import { pipe } from 'fp-ts/lib/function.js'
 import { apiTokenDecider } from '../../domain/api-token/decider.ts'
@@ -82,11 +81,11 @@ export const openTokenWrites = (deps: TokenWriteDeps): TokenWrites => {
 }
 
 /** Returns the owner of a token. None when the token is unknown. */
-export const anyOwnerOf = (
+export const anyOwnerOf = async (
   { byId }: Pick<TokenDirectory, 'byId'>,
   tokenId: number,
 ): Promise<Either<Unavailable, Option<number>>> =>
-  pipe(() => byId(tokenId), TE.map(O.map((known: KnownToken) => known.userId)))()
+  pipe(await byId(tokenId), E.map(O.map((known: KnownToken) => known.userId)))
 
 /** Returns the user who must own the token. If the caller is the operator, this is its owner, otherwise the caller. */
 export const ownerOf = async (

@@ -1,6 +1,5 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
-import * as TE from 'fp-ts/lib/TaskEither.js'
 import { pipe } from 'fp-ts/lib/function.js'
 import { administratorsDecider } from '../../domain/administrators/decider.ts'
 import type {
@@ -54,15 +53,15 @@ interface OwnStream {
 /** Reads the user's stream from the log, because memory may lag behind a removal. */
 const ownStream =
   (deps: WriteDeps) =>
-  (userId: number): Promise<Either<Unavailable, OwnStream>> =>
+  async (userId: number): Promise<Either<Unavailable, OwnStream>> =>
     pipe(
-      () => loadState(deps)<UserState, UserEvent>(userStream(userId), userDecider),
-      TE.map(({ state, revision }) => ({
+      await loadState(deps)<UserState, UserEvent>(userStream(userId), userDecider),
+      E.map(({ state, revision }) => ({
         since: isUser(state) ? state.administersSince : null,
         revision: revision ?? -1,
         hasPassword: isUser(state) && hasPassword(state),
       })),
-    )()
+    )
 
 export const createAdministrators = (deps: WriteDeps): Administrators => {
   const readUser = ownStream(deps)

@@ -1,6 +1,5 @@
-import * as TE from 'fp-ts/lib/TaskEither.js'
+import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
-import { pipe } from 'fp-ts/lib/function.js'
 import type { User } from '../../domain/user/decider.ts'
 import { userNotFound } from '../errors.ts'
 import type { LastAdministrator, Unavailable, UserNotFound } from '../errors.ts'
@@ -33,29 +32,30 @@ const lastAdministrator: LastAdministrator = { _tag: 'LastAdministrator' }
 /** Appends `UserDeleted`. Afterwards the user does not exist. */
 export const markDeleted =
   (deps: DeletionDeps) =>
-  (
+  async (
     user: User,
     origin: Origin,
     nobodyElseAdministers: boolean,
-  ): Promise<Either<UserNotFound | LastAdministrator | Unavailable, Deleted>> =>
-    pipe(
-      () =>
-        sendToUser(deps)(user.userId, { type: 'Delete', nobodyElseAdministers, at: deps.environment.now() }, origin),
-      TE.mapLeft((refusal) => mapRefusal(`user ${user.userId}`, refusal, {
+  ): Promise<Either<UserNotFound | LastAdministrator | Unavailable, Deleted>> => {
+    const command = { type: 'Delete', nobodyElseAdministers, at: deps.environment.now() } as const
+    const sent = await sendToUser(deps)(user.userId, command, origin)
+    if (E.isLeft(sent))
+      return E.left(mapRefusal(`user ${user.userId}`, sent.left, {
         UserUnknown: userNotFound,
         LastAdministrator: lastAdministrator,
         AlreadyRegistered: null,
         PasswordOutdated: null,
-      })),
-      TE.chainW(({ position }) => (position === null ? TE.left(userNotFound) : TE.right({ user, position }))),
-    )()
+      }))
+    const { position } = sent.right
+    return position === null ? E.left(userNotFound) : E.right({ user, position })
+  }
 
 /** Waits until the user cannot log in, then erases the user's data. After a crash `eraseUsers` completes this. */
 export const finishDeletion =
   (deps: DeletionDeps) =>
-  ({ user, position }: Deleted, origin: Origin): Promise<Either<Unavailable, void>> =>
-    pipe(
-      TE.fromTask(() => deps.directory.whenSeen(position)),
-      TE.chainW(() => () => eraseUser(deps)(user, origin)),
-      TE.chainTaskK((erasedAt) => () => deps.projector.whenProjected(LISTS_OF_A_USER, erasedAt ?? position)),
-    )()
+  async ({ user, position }: Deleted, origin: Origin): Promise<Either<Unavailable, void>> => {
+    await deps.directory.whenSeen(position)
+    const erased = await eraseUser(deps)(user, origin)
+    if (E.isLeft(erased)) return erased
+    return E.right(await deps.projector.whenProjected(LISTS_OF_A_USER, erased.right ?? position))
+  }

@@ -1,7 +1,5 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
-import * as TE from 'fp-ts/lib/TaskEither.js'
-import { pipe } from 'fp-ts/lib/function.js'
 import { ModelRemoved } from '../../../domain/administration/events.ts'
 import { messageOf } from '../../../domain/shared/message-of.ts'
 import type { AdmissionActor } from '../../admission/admission-actor.ts'
@@ -56,23 +54,21 @@ const removeFolder = async (deps: RemoveModelDeps, name: string): Promise<Either
   }
 }
 
-const unlessInUse = ({ admission }: RemoveModelDeps, name: string): Either<ModelInUse, void> => {
-  const lives = openLivesWith(admission, name)
-  return lives > 0 ? E.left({ _tag: 'ModelInUse', lives }) : E.right(undefined)
-}
+
 
 const removeOf =
   <NotFound>(deps: RemoveModelDeps, nameOf: (id: number) => string | undefined, notFound: NotFound): Remove<NotFound> =>
-  (caller, id) =>
-    pipe(
-      TE.Do,
-      TE.chainEitherK(() => E.fromNullable(notFound)(deps.onDisk.all().find(({ name }) => name === nameOf(id)))),
-      TE.filterOrElseW(({ ships }) => !ships, () => ({ _tag: 'ModelIsBundled' as const })),
-      TE.chainFirstEitherKW(({ name }) => unlessInUse(deps, name)),
-      TE.chainFirstW(({ name }) => () =>
-        recordAdministration(deps, caller, { type: ModelRemoved.type, data: { name, at: deps.environment.now() } })),
-      TE.chainW(({ name }) => () => removeFolder(deps, name)),
-    )()
+  async (caller, id) => {
+    const installed = deps.onDisk.all().find(({ name }) => name === nameOf(id))
+    if (installed === undefined) return E.left(notFound)
+    const { name, ships } = installed
+    if (ships) return E.left({ _tag: 'ModelIsBundled' })
+    const lives = openLivesWith(deps.admission, name)
+    if (lives > 0) return E.left({ _tag: 'ModelInUse', lives })
+    const data = { name, at: deps.environment.now() }
+    const recorded = await recordAdministration(deps, caller, { type: ModelRemoved.type, data })
+    return E.isLeft(recorded) ? recorded : await removeFolder(deps, name)
+  }
 
 export const removeModel = (deps: RemoveModelDeps): RemoveModel =>
   removeOf<ModelNotFound>(

@@ -1,4 +1,4 @@
-import * as TE from 'fp-ts/lib/TaskEither.js'
+import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 import { messageOf } from '../../../domain/shared/message-of.ts'
 import type { ModelsElsewhere, Unavailable } from '../../errors.ts'
@@ -14,11 +14,11 @@ export interface RescanModelsDeps {
 
 export const rescanModels =
   ({ rescan, catalogue }: RescanModelsDeps): RescanModels =>
-  () =>
-    TE.tryCatch(
-      async () => {
-        await rescan()
-        return catalogue.models()
-      },
-      (error) => ({ _tag: 'StoreUnavailable', reason: messageOf(error) }) as const,
-    )()
+  async () => {
+    try {
+      await rescan()
+      return E.right(catalogue.models())
+    } catch (error) {
+      return E.left({ _tag: 'StoreUnavailable', reason: messageOf(error) })
+    }
+  }

@@ -1,6 +1,5 @@
-import * as TE from 'fp-ts/lib/TaskEither.js'
+import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
-import { pipe } from 'fp-ts/lib/function.js'
 import { actorOf } from '../../caller.ts'
 import type { Caller } from '../../caller.ts'
 import { liveNotFound } from '../../errors.ts'
@@ -23,12 +22,13 @@ export interface DeleteLiveDeps extends LiveWriteDeps, Pick<Projector, 'whenProj
  */
 export const deleteLive =
   (deps: DeleteLiveDeps): DeleteLive =>
-  (caller, liveId) =>
-    pipe(
-      () => loadLive(deps, liveId),
-      TE.filterOrElseW(({ state }) => isOwned(state, caller.userId), () => liveNotFound),
-      TE.chainW(() => () => removeLive(deps, liveId, originOf(deps, actorOf(caller)))),
-      // Null: another call deleted the session first.
-      TE.chainW(TE.fromNullable(liveNotFound)),
-      TE.chainTaskK((position) => () => deps.whenProjected(SESSION_LISTS, position)),
-    )()
+  async (caller, liveId) => {
+    const loaded = await loadLive(deps, liveId)
+    if (E.isLeft(loaded)) return loaded
+    if (!isOwned(loaded.right.state, caller.userId)) return E.left(liveNotFound)
+    const removed = await removeLive(deps, liveId, originOf(deps, actorOf(caller)))
+    if (E.isLeft(removed)) return removed
+    // Null: another call deleted the session first.
+    if (removed.right === null) return E.left(liveNotFound)
+    return E.right(await deps.whenProjected(SESSION_LISTS, removed.right))
+  }

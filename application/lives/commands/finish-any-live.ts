@@ -1,6 +1,5 @@
-import * as TE from 'fp-ts/lib/TaskEither.js'
+import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
-import { pipe } from 'fp-ts/lib/function.js'
 import { exists } from '../../../domain/live/state.ts'
 import type { Caller } from '../../caller.ts'
 import type { LiveNotFound, Unavailable } from '../../errors.ts'
@@ -16,8 +15,7 @@ export interface FinishAnyLiveDeps extends FinishDeps, AdminLiveDeps {}
 
 export const finishAnyLive =
   (deps: FinishAnyLiveDeps): FinishAnyLive =>
-  (caller, liveId) =>
-    pipe(
-      () => finishIfAllowed(deps)(caller, liveId, exists),
-      TE.chainW((value) => () => toAdminLive(deps)(value)),
-    )()
+  async (caller, liveId) => {
+    const finished = await finishIfAllowed(deps)(caller, liveId, exists)
+    return E.isLeft(finished) ? finished : await toAdminLive(deps)(finished.right)
+  }

@@ -1,7 +1,5 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
-import * as TE from 'fp-ts/lib/TaskEither.js'
-import { pipe } from 'fp-ts/lib/function.js'
 import { LiveCreated, LiveFailed, LiveFinished, liveStream, textKey } from '../../../domain/live/events.ts'
 import { eventReader } from '../../../domain/read-event.ts'
 import { orThrow } from '../../../domain/shared/or-throw.ts'
@@ -42,11 +40,10 @@ const createdOf = eventReader([LiveCreated])
 const endOf = eventReader([LiveFinished, LiveFailed])
 
 /** Erases the key first, because without the key no copy of the text can be read. May be repeated. */
-const erase = (deps: ForgetTextDeps, liveId: number): Promise<Either<Unavailable, void>> =>
-  pipe(
-    () => deps.keyring.erase([textKey(liveId)]),
-    TE.chainW(() => () => deps.store.deleteStream(segmentsStream(liveId))),
-  )()
+const erase = async (deps: ForgetTextDeps, liveId: number): Promise<Either<Unavailable, void>> => {
+  const erased = await deps.keyring.erase([textKey(liveId)])
+  return E.isLeft(erased) ? erased : await deps.store.deleteStream(segmentsStream(liveId))
+}
 
 /** Checks whether the session was created with retention. Left: this could not be read. */
 const isRetained = async (deps: ForgetTextDeps, liveId: number): Promise<Either<Unavailable, boolean>> => {

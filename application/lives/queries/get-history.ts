@@ -1,5 +1,4 @@
 import * as E from 'fp-ts/lib/Either.js'
-import * as TE from 'fp-ts/lib/TaskEither.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 import { pipe } from 'fp-ts/lib/function.js'
 import { liveStream } from '../../../domain/live/events.ts'
@@ -87,20 +86,21 @@ export const readHistoryEntry =
 export const getHistory = (deps: LoadDeps): GetHistory => {
   const find = findOwnedLive(deps.store)
   const readPage = readHistoryPage(deps, maskForOwner)
-  return (caller, liveId, page) =>
-    pipe(
-      () => find(caller, liveId),
-      TE.chainW((live) => () => readPage(liveId, live, page)),
-    )()
+  return async (caller, liveId, page) => {
+    const live = await find(caller, liveId)
+    return E.isLeft(live) ? live : await readPage(liveId, live.right, page)
+  }
 }
 
 export const getHistoryEntry = (deps: LoadDeps): GetHistoryEntry => {
   const find = findOwnedLive(deps.store)
   const readEntry = readHistoryEntry(deps, maskForOwner)
-  return (caller, liveId, entryId) =>
-    pipe(
-      () => find(caller, liveId),
-      TE.chainW((live) => () => readEntry(liveId, live, entryId)),
-      TE.map(({ entry, state }) => ({ entry, state: { ...viewOf(state), senderToken: MASK, listenerToken: MASK } })),
-    )()
+  return async (caller, liveId, entryId) => {
+    const live = await find(caller, liveId)
+    if (E.isLeft(live)) return live
+    return pipe(
+      await readEntry(liveId, live.right, entryId),
+      E.map(({ entry, state }) => ({ entry, state: { ...viewOf(state), senderToken: MASK, listenerToken: MASK } })),
+    )
+  }
 }

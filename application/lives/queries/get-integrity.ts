@@ -1,8 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js'
 import * as O from 'fp-ts/lib/Option.js'
-import * as TE from 'fp-ts/lib/TaskEither.js'
 import type { Either } from 'fp-ts/lib/Either.js'
-import { pipe } from 'fp-ts/lib/function.js'
 import { liveStream } from '../../../domain/live/events.ts'
 import { ERASED } from '../../../domain/shared/event.ts'
 import { segmentsStream } from '../../../domain/transcript/events.ts'
@@ -13,7 +11,7 @@ import type { LiveNotFound, Unavailable } from '../../errors.ts'
 import type { Environment } from '../../ports/environment.ts'
 import type { EventStore } from '../../ports/event-store.ts'
 import type { StreamIntegrity, VerifyStream } from '../../ports/integrity.ts'
-import type { FactsOfLive } from '../../ports/read-models.ts'
+import type { FactsOfLive, LiveFacts } from '../../ports/read-models.ts'
 import { findLive } from '../owned-live.ts'
 import { READABLE_AFTER_END_MS } from '../policies/forget-text.ts'
 import { readFinals } from './read-finals.ts'
@@ -96,10 +94,10 @@ export const checkIntegrity = (deps: IntegrityDeps) => {
 /** Takes the owner from the read model, because the stream itself may be damaged. */
 export const getIntegrity = (deps: IntegrityDeps & { readonly factsOfLive: FactsOfLive }): GetIntegrity => {
   const check = checkIntegrity(deps)
-  return (caller, liveId) =>
-    pipe(
-      () => deps.factsOfLive(liveId),
-      TE.filterOrElseW(O.exists(({ userId }) => userId === caller.userId), () => liveNotFound),
-      TE.chainW(() => () => check(liveId)),
-    )()
+  return async (caller, liveId) => {
+    const facts = await deps.factsOfLive(liveId)
+    if (E.isLeft(facts)) return facts
+    const isOwner = O.exists(({ userId }: LiveFacts) => userId === caller.userId)(facts.right)
+    return isOwner ? await check(liveId) : E.left(liveNotFound)
+  }
 }

@@ -1,7 +1,5 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
-import * as TE from 'fp-ts/lib/TaskEither.js'
-import { pipe } from 'fp-ts/lib/function.js'
 import { ERASED } from '../../../domain/shared/event.ts'
 import { withDamagedSegments } from '../../../domain/transcript/damaged-segments.ts'
 import type { ReadSegment } from '../../../domain/transcript/damaged-segments.ts'
@@ -61,13 +59,14 @@ export const getTranscript = ({ store, keyring, retentionMax }: GetTranscriptDep
     }
   }
 
-  return (caller, liveId) =>
-    pipe(
-      () => find(caller, liveId),
-      TE.filterOrElseW((live) => live.created.retention && !isExpired(live), () => notFound),
-      TE.chainW((live) => () => readSegments(live)),
-      // The key was erased during the reads, or the retention has ended.
-      TE.filterOrElseW((segments) => segments.every(({ text }) => text !== ERASED), () => notFound),
-      TE.map((segments) => segments.toSorted(inOrder)),
-    )()
+  return async (caller, liveId) => {
+    const live = await find(caller, liveId)
+    if (E.isLeft(live)) return live
+    if (!live.right.created.retention || isExpired(live.right)) return E.left(notFound)
+    const segments = await readSegments(live.right)
+    if (E.isLeft(segments)) return segments
+    // The key was erased during the reads, or the retention has ended.
+    if (segments.right.some(({ text }) => text === ERASED)) return E.left(notFound)
+    return E.right(segments.right.toSorted(inOrder))
+  }
 }

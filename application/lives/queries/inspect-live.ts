@@ -1,5 +1,4 @@
 import * as E from 'fp-ts/lib/Either.js'
-import * as TE from 'fp-ts/lib/TaskEither.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 import { pipe } from 'fp-ts/lib/function.js'
 import { LiveViewed } from '../../../domain/administration/events.ts'
@@ -57,36 +56,39 @@ export const inspectLive = (deps: InspectLiveDeps): InspectLive => {
       return recordAdministration(deps, caller, { type: LiveViewed.type, data })
     }
 
-  const findFacts = (liveId: number): Promise<Either<LiveNotFound | Unavailable, LiveFacts>> =>
-    pipe(() => deps.factsOfLive(liveId), TE.chainEitherKW(E.fromOption(() => liveNotFound)))()
+  const findFacts = async (liveId: number): Promise<Either<LiveNotFound | Unavailable, LiveFacts>> =>
+    pipe(await deps.factsOfLive(liveId), E.chainW(E.fromOption(() => liveNotFound)))
 
   return {
-    getAnyLive: (caller, liveId) =>
-      pipe(
-        () => findFacts(liveId),
-        TE.chainFirstW(() => () => record(caller, liveId, 'live')),
-        TE.chainW((value) => () => forAdministrators(value)),
-      )(),
-    getAnyHistory: (caller, liveId, page) =>
-      pipe(
-        () => find(anyOwner, liveId),
-        TE.chainFirstW(() => () => record(caller, liveId, 'history')),
-        TE.chainW((live) => () => readPage(liveId, live, page)),
-      )(),
-    getAnyHistoryEntry: (caller, liveId, entryId) =>
-      pipe(
-        () => find(anyOwner, liveId),
-        TE.chainW((live) => () => readEntry(liveId, live, entryId)),
-        TE.chainFirstW(() => () => record(caller, liveId, 'entry')),
-        TE.bindW('live', ({ state }) => () => forAdministrators(factsOf(state))),
-        // Only the present lag is known, not the lag after an earlier event.
-        TE.map(({ entry, live }) => ({ entry, state: { ...live, lag: null } })),
-      )(),
-    getAnyIntegrity: (caller, liveId) =>
-      pipe(
-        () => findFacts(liveId),
-        TE.chainFirstW(() => () => record(caller, liveId, 'integrity')),
-        TE.chainW(() => () => check(liveId)),
-      )(),
+    getAnyLive: async (caller, liveId) => {
+      const facts = await findFacts(liveId)
+      if (E.isLeft(facts)) return facts
+      const recorded = await record(caller, liveId, 'live')
+      return E.isLeft(recorded) ? recorded : await forAdministrators(facts.right)
+    },
+    getAnyHistory: async (caller, liveId, page) => {
+      const live = await find(anyOwner, liveId)
+      if (E.isLeft(live)) return live
+      const recorded = await record(caller, liveId, 'history')
+      return E.isLeft(recorded) ? recorded : await readPage(liveId, live.right, page)
+    },
+    getAnyHistoryEntry: async (caller, liveId, entryId) => {
+      const found = await find(anyOwner, liveId)
+      if (E.isLeft(found)) return found
+      const read = await readEntry(liveId, found.right, entryId)
+      if (E.isLeft(read)) return read
+      const recorded = await record(caller, liveId, 'entry')
+      if (E.isLeft(recorded)) return recorded
+      const { entry, state } = read.right
+      // Only the present lag is known, not the lag after an earlier event.
+      const live = await forAdministrators(factsOf(state))
+      return pipe(live, E.map((shown) => ({ entry, state: { ...shown, lag: null } })))
+    },
+    getAnyIntegrity: async (caller, liveId) => {
+      const facts = await findFacts(liveId)
+      if (E.isLeft(facts)) return facts
+      const recorded = await record(caller, liveId, 'integrity')
+      return E.isLeft(recorded) ? recorded : await check(liveId)
+    },
   }
 }

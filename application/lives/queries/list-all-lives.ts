@@ -1,4 +1,4 @@
-import * as TE from 'fp-ts/lib/TaskEither.js'
+import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 import { pipe } from 'fp-ts/lib/function.js'
 import { LivesListed } from '../../../domain/administration/events.ts'
@@ -28,7 +28,7 @@ export type ListAllLives = (
 
 export const listAllLives =
   (deps: ListAllLivesDeps): ListAllLives =>
-  (caller, query, { skip, limit }) => {
+  async (caller, query, { skip, limit }) => {
     /** Records the access before the list is returned. */
     const record = ({ items }: Page<LiveFacts>): Promise<Either<Unavailable, void>> => {
       const liveIds = items.map(({ id }) => id)
@@ -40,10 +40,10 @@ export const listAllLives =
     ): Promise<Either<Unavailable, ReadonlyArray<AdminLive>>> =>
       traverseConcurrently(OWNERS_AT_ONCE, items, (live) => toAdminLive(deps)(live))
 
-    return pipe(
-      () => deps.pageOfAllLives(query, { skip, limit }),
-      TE.chainFirstW((value) => () => record(value)),
-      TE.bindW('lives', ({ items }) => () => forAdministrators(items)),
-      TE.map(({ lives, total }) => ({ items: lives, total })),
-    )()
+    const found = await deps.pageOfAllLives(query, { skip, limit })
+    if (E.isLeft(found)) return found
+    const recorded = await record(found.right)
+    if (E.isLeft(recorded)) return recorded
+    const { items, total } = found.right
+    return pipe(await forAdministrators(items), E.map((lives) => ({ items: lives, total })))
   }

@@ -1,7 +1,5 @@
 import * as E from 'fp-ts/lib/Either.js'
-import * as TE from 'fp-ts/lib/TaskEither.js'
 import type { Either } from 'fp-ts/lib/Either.js'
-import { pipe } from 'fp-ts/lib/function.js'
 import { SegmentFinalised, segmentsStream } from '../../../domain/transcript/events.ts'
 import type { Unavailable } from '../../errors.ts'
 import { openEach } from '../../log/event-serialization.ts'
@@ -33,26 +31,22 @@ export interface ReadFinals {
  */
 export const readFinals =
   ({ store, keyring }: ReadFinalsDeps) =>
-  (liveId: number, from: Revision, limit: number): Promise<Either<Unavailable, ReadFinals>> =>
-    pipe(
-      () => readUndamaged(store, segmentsStream(liveId), from, limit),
-      TE.filterOrElseW(
-        ({ lost }) => lost.length < MAX_LOST_IN_SEQUENCE,
-        ({ lost }) => ({ _tag: 'LogCorrupted' as const, reason: lost[0]?.reason ?? '' }),
-      ),
-      TE.bind('stored', ({ events }) => TE.right(events.filter(({ type }) => type === SegmentFinalised.type))),
-      TE.bindW('opened', ({ stored }) => () => openEach(keyring)(stored)),
-      TE.map(({ events, lost, stored, opened }) => {
-        const read = stored.map(({ revision }, index): ReadFinal => {
-          const event = opened[index]
-          // The cast is safe, because the codec of SegmentFinalised has decoded the event.
-          const data = event === undefined || E.isLeft(event) ? null : (event.right.data as SegmentFinalised['data'])
-          return { revision, data }
-        })
-        const damaged = lost.map(({ revision }): ReadFinal => ({ revision, data: null }))
-        const last = Math.max(-1, ...[...events, ...lost].map(({ revision }) => revision))
-        return {
-          finals: [...read, ...damaged].toSorted((a, b) => a.revision - b.revision), last: last < 0 ? null : last,
-        }
-      }),
-    )()
+  async (liveId: number, from: Revision, limit: number): Promise<Either<Unavailable, ReadFinals>> => {
+    const found = await readUndamaged(store, segmentsStream(liveId), from, limit)
+    if (E.isLeft(found)) return found
+    const { events, lost } = found.right
+    if (lost.length >= MAX_LOST_IN_SEQUENCE) return E.left({ _tag: 'LogCorrupted', reason: lost[0]?.reason ?? '' })
+    const stored = events.filter(({ type }) => type === SegmentFinalised.type)
+    const opened = await openEach(keyring)(stored)
+    if (E.isLeft(opened)) return opened
+    const read = stored.map(({ revision }, index): ReadFinal => {
+      const event = opened.right[index]
+      // The cast is safe, because the codec of SegmentFinalised has decoded the event.
+      const data = event === undefined || E.isLeft(event) ? null : (event.right.data as SegmentFinalised['data'])
+      return { revision, data }
+    })
+    const damaged = lost.map(({ revision }): ReadFinal => ({ revision, data: null }))
+    const last = Math.max(-1, ...[...events, ...lost].map(({ revision }) => revision))
+    const finals = [...read, ...damaged].toSorted((a, b) => a.revision - b.revision)
+    return E.right({ finals, last: last < 0 ? null : last })
+  }

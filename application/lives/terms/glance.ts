@@ -1,4 +1,4 @@
-import * as TE from 'fp-ts/lib/TaskEither.js'
+import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 import { pipe } from 'fp-ts/lib/function.js'
 import { liveEvents, liveStream } from '../../../domain/live/events.ts'
@@ -19,13 +19,13 @@ export type Glance =
 
 const eventOf = eventReader(liveEvents)
 
-export const glanceAt = (
+export const glanceAt = async (
   { store }: { readonly store: Pick<EventStore, 'read'> },
   liveId: number,
 ): Promise<Either<Unavailable, Glance>> =>
   pipe(
-    () => store.read(liveStream(liveId), { direction: 'backwards', limit: 1 }),
-    TE.map(([newest]): Glance => {
+    await store.read(liveStream(liveId), { direction: 'backwards', limit: 1 }),
+    E.map(([newest]): Glance => {
       if (newest === undefined) return { kind: 'none' }
       const event = eventOf(newest)
       switch (event?.type) {
@@ -40,4 +40,4 @@ export const glanceAt = (
           return { kind: 'changed' }
       }
     }),
-  )()
+  )

@@ -1,4 +1,4 @@
-import * as TE from 'fp-ts/lib/TaskEither.js'
+import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 import { pipe } from 'fp-ts/lib/function.js'
 import type { EngineSettings } from '../../../domain/live/settings.ts'
@@ -38,17 +38,19 @@ const viewOf = ({ profileId, name, settings, vocabulary, createdAt, updatedAt }:
 
 export const changeProfile =
   ({ environment, send }: ChangeProfileDeps): ChangeProfile =>
-  (caller, profileId, change) =>
-    pipe(
-      () => send(caller, { type: 'ChangeProfile', profileId, ...change, at: environment.now() }, environment.newId()),
-      TE.mapLeft((refusal) => mapRefusal('the profiles', refusal, {
+  async (caller, profileId, change) => {
+    const command = { type: 'ChangeProfile', profileId, ...change, at: environment.now() } as const
+    return pipe(
+      await send(caller, command, environment.newId()),
+      E.mapLeft((refusal) => mapRefusal('the profiles', refusal, {
         ProfileUnknown: profileNotFound,
         BuffersNotOrdered: buffersNotOrdered(change.settings),
         ProfileExists: null,
         TooManyProfiles: null,
         LastProfile: null,
       })),
-      TE.map((profiles) => profiles.find((profile) => profile.profileId === profileId)),
-      TE.chainW(TE.fromNullable(profileNotFound)),
-      TE.map(viewOf),
-    )()
+      E.map((profiles) => profiles.find((profile) => profile.profileId === profileId)),
+      E.chainW(E.fromNullable(profileNotFound)),
+      E.map(viewOf),
+    )
+  }

@@ -1,4 +1,4 @@
-import * as TE from 'fp-ts/lib/TaskEither.js'
+import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 import { pipe } from 'fp-ts/lib/function.js'
 import type { EngineSettings } from '../../../domain/live/settings.ts'
@@ -32,23 +32,26 @@ const tooMany: TooManyProfiles = { _tag: 'TooManyProfiles', maximum: MAX_PROFILE
 
 export const createProfile =
   (deps: CreateProfileDeps): CreateProfile =>
-  (caller, profile) => {
+  async (caller, profile) => {
     const { environment, send } = deps
     const { userId } = caller
     const commandId = environment.newId()
     const cause = { correlationId: commandId, causationId: commandId, actor: `user:${userId}` }
+    const id = await nextId(deps)('profile', cause)
+    if (E.isLeft(id)) return id
+    const [profileId, at] = [id.right, environment.now()]
+    const command = { type: 'AddProfile', userId, ...profile, profileId, at } as const
     return pipe(
-      () => nextId(deps)('profile', cause),
-      TE.bindTo('profileId'),
-      TE.let('at', () => environment.now()),
-      TE.chainFirstW((ids) => () => send(caller, { type: 'AddProfile', userId, ...profile, ...ids }, commandId)),
-      TE.mapLeft((refusal) => mapRefusal('the profiles', refusal, {
-        BuffersNotOrdered: buffersNotOrdered(profile.settings),
-        TooManyProfiles: tooMany,
-        ProfileExists: null,
-        ProfileUnknown: null,
-        LastProfile: null,
-      })),
-      TE.map(({ profileId, at }) => ({ id: profileId, ...profile, createdAt: at, updatedAt: null })),
-    )()
+      await send(caller, command, commandId),
+      E.bimap(
+        (refusal) => mapRefusal('the profiles', refusal, {
+          BuffersNotOrdered: buffersNotOrdered(profile.settings),
+          TooManyProfiles: tooMany,
+          ProfileExists: null,
+          ProfileUnknown: null,
+          LastProfile: null,
+        }),
+        () => ({ id: profileId, ...profile, createdAt: at, updatedAt: null }),
+      ),
+    )
   }

@@ -1,4 +1,4 @@
-import * as TE from 'fp-ts/lib/TaskEither.js'
+import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 import { pipe } from 'fp-ts/lib/function.js'
 import type { Caller } from '../../caller.ts'
@@ -22,15 +22,15 @@ const last: LastProfile = { _tag: 'LastProfile' }
 
 export const removeProfile =
   ({ environment, send }: RemoveProfileDeps): RemoveProfile =>
-  (caller, profileId) =>
+  async (caller, profileId) =>
     pipe(
-      () => send(caller, { type: 'RemoveProfile', profileId, at: environment.now() }, environment.newId()),
-      TE.mapLeft((refusal) => mapRefusal('the profiles', refusal, {
+      await send(caller, { type: 'RemoveProfile', profileId, at: environment.now() }, environment.newId()),
+      E.mapLeft((refusal) => mapRefusal('the profiles', refusal, {
         ProfileUnknown: profileNotFound,
         LastProfile: last,
         ProfileExists: null,
         TooManyProfiles: null,
         BuffersNotOrdered: null,
       })),
-      TE.map(() => undefined),
-    )()
+      E.map(() => undefined),
+    )

@@ -1,4 +1,5 @@
-import * as TE from 'fp-ts/lib/TaskEither.js'
+import * as O from 'fp-ts/lib/Option.js'
+import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 import { pipe } from 'fp-ts/lib/function.js'
 import type { Caller } from '../../caller.ts'
@@ -32,20 +33,17 @@ export interface ChangeTokenDeps extends Pick<TokenWrites, 'send'> {
 
 export const changeToken =
   ({ environment, tokens, uses, send }: ChangeTokenDeps): ChangeToken =>
-  (caller, tokenId, change) => {
-    const changeOf = (userId: number) => pipe(
-      () => send(caller, tokenId, { type: 'Change', userId, ...change, at: environment.now() }, environment.newId()),
-      TE.mapLeft((refusal) =>
-        mapRefusal('an API token', refusal, {
-          TokenUnknown: apiTokenNotFound, TokenExists: null, ExpiryNotInFuture: null,
-        })),
-    )()
-    return pipe(
-      () => ownerOf(tokens, caller, tokenId),
-      TE.chainW(TE.fromOption(() => apiTokenNotFound)),
-      TE.chainW((value) => () => changeOf(value)),
-      TE.chainW((token) => (token.status === 'issued' ? TE.right({ token }) : TE.left(apiTokenNotFound))),
-      TE.bindW('lastUsedAt', () => () => uses.lastUseOf(tokenId)),
-      TE.map(({ token, lastUsedAt }) => tokenViewOf(token, lastUsedAt)),
-    )()
+  async (caller, tokenId, change) => {
+    const owner = await ownerOf(tokens, caller, tokenId)
+    if (E.isLeft(owner)) return owner
+    if (O.isNone(owner.right)) return E.left(apiTokenNotFound)
+    const command = { type: 'Change', userId: owner.right.value, ...change, at: environment.now() } as const
+    const changed = await send(caller, tokenId, command, environment.newId())
+    if (E.isLeft(changed)) {
+      const meanings = { TokenUnknown: apiTokenNotFound, TokenExists: null, ExpiryNotInFuture: null }
+      return E.left(mapRefusal('an API token', changed.left, meanings))
+    }
+    const token = changed.right
+    if (token.status !== 'issued') return E.left(apiTokenNotFound)
+    return pipe(await uses.lastUseOf(tokenId), E.map((lastUsedAt) => tokenViewOf(token, lastUsedAt)))
   }

@@ -1,5 +1,6 @@
+import * as O from 'fp-ts/lib/Option.js'
 import type { Option } from 'fp-ts/lib/Option.js'
-import * as TE from 'fp-ts/lib/TaskEither.js'
+import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 import { pipe } from 'fp-ts/lib/function.js'
 import type { Caller } from '../../caller.ts'
@@ -23,20 +24,17 @@ type FindOwner = (caller: Caller, tokenId: number) => Promise<Either<Unavailable
 
 const revokeWith =
   ({ environment, send }: RevokeTokenDeps, findOwner: FindOwner): RevokeToken =>
-  (caller, tokenId) => {
-    const revoke = (userId: number) => pipe(
-      () => send(caller, tokenId, { type: 'Revoke', userId, at: environment.now() }, environment.newId()),
-      TE.mapLeft((refusal) =>
-        mapRefusal('an API token', refusal, {
-          TokenUnknown: apiTokenNotFound, TokenExists: null, ExpiryNotInFuture: null,
-        })),
-    )()
+  async (caller, tokenId) => {
+    const owner = await findOwner(caller, tokenId)
+    if (E.isLeft(owner)) return owner
+    if (O.isNone(owner.right)) return E.left(apiTokenNotFound)
+    const command = { type: 'Revoke', userId: owner.right.value, at: environment.now() } as const
     return pipe(
-      () => findOwner(caller, tokenId),
-      TE.chainW(TE.fromOption(() => apiTokenNotFound)),
-      TE.chainW((value) => () => revoke(value)),
-      TE.map(() => undefined),
-    )()
+      await send(caller, tokenId, command, environment.newId()),
+      E.bimap((refusal) =>
+        mapRefusal('an API token', refusal, { TokenUnknown: apiTokenNotFound, TokenExists: null, ExpiryNotInFuture: null }),
+      () => undefined),
+    )
   }
 
 /** Revokes a token of the caller. */

@@ -1,7 +1,6 @@
 import * as O from 'fp-ts/lib/Option.js'
 import type { Option } from 'fp-ts/lib/Option.js'
 import * as E from 'fp-ts/lib/Either.js'
-import * as TE from 'fp-ts/lib/TaskEither.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 import { pipe } from 'fp-ts/lib/function.js'
 import { ApiTokenIssued, apiTokenEvents, apiTokenStream } from '../../../domain/api-token/events.ts'
@@ -81,12 +80,12 @@ const evolve = (
 export const startTokenDirectory = (deps: TokenDirectoryDeps): TokenDirectory => {
   const tokens = createStreamCache({
     maxStreams: MAX_REMEMBERED,
-    load: (stream) =>
+    load: async (stream) =>
       pipe(
-        () => readUndamaged(deps.store, stream),
-        TE.map(({ events }) =>
+        await readUndamaged(deps.store, stream),
+        E.map(({ events }) =>
           events.flatMap((event) => readTokenEvent(event) ?? []).reduce<KnownToken | null>(evolve, null)),
-      )(),
+      ),
     isWorthKeeping: (token) => token !== null,
   })
   // The ids can be cached, because a prefix always belongs to the same token.
@@ -95,7 +94,8 @@ export const startTokenDirectory = (deps: TokenDirectoryDeps): TokenDirectory =>
     const known = ids.get(prefix)
     return known === undefined ? deps.tokenIdByPrefix(prefix) : E.right(O.some(known))
   }
-  const byId: FindToken<number> = (tokenId) => pipe(() => tokens.get(apiTokenStream(tokenId)), TE.map(O.fromNullable))()
+  const byId: FindToken<number> = async (tokenId) =>
+    pipe(await tokens.get(apiTokenStream(tokenId)), E.map(O.fromNullable))
   const follower = followLog(deps, {
     name: 'the token directory',
     prefixes: ['api-token-'],
@@ -108,14 +108,13 @@ export const startTokenDirectory = (deps: TokenDirectoryDeps): TokenDirectory =>
   return {
     ...follower,
     byId,
-    byPrefix: (prefix) =>
-      pipe(
-        () => idOf(prefix),
-        TE.chainW(O.match(() => TE.right(O.none), (value) => () => byId(value))),
-        TE.map((token) => {
-          if (O.isSome(token)) ids.set(prefix, token.value.tokenId)
-          return token
-        }),
-      )(),
+    byPrefix: async (prefix) => {
+      const id = await idOf(prefix)
+      if (E.isLeft(id)) return id
+      if (O.isNone(id.right)) return E.right(O.none)
+      const token = await byId(id.right.value)
+      if (E.isRight(token) && O.isSome(token.right)) ids.set(prefix, token.right.value.tokenId)
+      return token
+    },
   }
 }

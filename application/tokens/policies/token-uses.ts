@@ -1,5 +1,4 @@
 import * as E from 'fp-ts/lib/Either.js'
-import * as TE from 'fp-ts/lib/TaskEither.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 import { pipe } from 'fp-ts/lib/function.js'
 import { tokenUseStream } from '../../../domain/api-token/events.ts'
@@ -63,11 +62,11 @@ export const createTokenUses = (deps: TokenUseDeps): TokenUses => {
         .finally(() => running.delete(tokenId))
       running.set(tokenId, writing)
     },
-    lastUseOf: (tokenId) =>
+    lastUseOf: async (tokenId) =>
       pipe(
-        () => loadState(deps)<string | null, ApiTokenUsed>(tokenUseStream(tokenId), tokenUseDecider),
-        TE.map(({ state }) => state),
-      )(),
+        await loadState(deps)<string | null, ApiTokenUsed>(tokenUseStream(tokenId), tokenUseDecider),
+        E.map(({ state }) => state),
+      ),
     settled: async () => {
       await Promise.all(running.values())
     },

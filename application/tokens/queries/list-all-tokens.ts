@@ -1,5 +1,5 @@
 import * as O from 'fp-ts/lib/Option.js'
-import * as TE from 'fp-ts/lib/TaskEither.js'
+import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 import { pipe } from 'fp-ts/lib/function.js'
 import { traverseConcurrently } from '../../concurrency.ts'
@@ -26,17 +26,16 @@ const OWNERS_AT_ONCE = 16
 
 export const listAllTokens =
   ({ pageOfTokens, directory }: ListAllTokensDeps): ListAllTokens =>
-  (userId, page) => {
-    const withOwner = (token: ApiTokenView): Promise<Either<Unavailable, OwnedToken>> =>
+  async (userId, page) => {
+    const withOwner = async (token: ApiTokenView): Promise<Either<Unavailable, OwnedToken>> =>
       pipe(
-        () => directory.byId(token.userId),
-        TE.map(O.match(() => '', ({ username }) => username)),
-        TE.map((username) => ({ ...token, username })),
-      )()
-    return pipe(
-      () => pageOfTokens(userId, page),
-      TE.bindW('tokens', ({ items }) => () =>
-        traverseConcurrently(OWNERS_AT_ONCE, items, (token) => withOwner(token))),
-      TE.map(({ tokens, total }) => ({ items: tokens, total })),
-    )()
+        await directory.byId(token.userId),
+        E.map(O.match(() => '', ({ username }) => username)),
+        E.map((username) => ({ ...token, username })),
+      )
+    const found = await pageOfTokens(userId, page)
+    if (E.isLeft(found)) return found
+    const { items, total } = found.right
+    const owned = await traverseConcurrently(OWNERS_AT_ONCE, items, withOwner)
+    return pipe(owned, E.map((tokens) => ({ items: tokens, total })))
   }

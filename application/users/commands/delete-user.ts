@@ -1,6 +1,6 @@
-import * as TE from 'fp-ts/lib/TaskEither.js'
+import * as O from 'fp-ts/lib/Option.js'
+import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
-import { pipe } from 'fp-ts/lib/function.js'
 import { actorOf } from '../../caller.ts'
 import type { Caller } from '../../caller.ts'
 import { userNotFound } from '../../errors.ts'
@@ -22,13 +22,13 @@ export interface DeleteUserDeps extends DeletionDeps {
 
 export const deleteUser =
   (deps: DeleteUserDeps): DeleteUser =>
-  (caller, userId) => {
+  async (caller, userId) => {
     const origin = originOf(deps, actorOf(caller))
-    return pipe(
-      () => deps.directory.byId(userId),
-      TE.chainW(TE.fromOption(() => userNotFound)),
-      TE.chainW((user) => () => deps.administrators.removeThen(userId, origin, (nobodyElseAdministers) =>
-        markDeleted(deps)(user, origin, nobodyElseAdministers))),
-      TE.chainW((deleted) => () => finishDeletion(deps)(deleted, origin)),
-    )()
+    const user = await deps.directory.byId(userId)
+    if (E.isLeft(user)) return user
+    if (O.isNone(user.right)) return E.left(userNotFound)
+    const { value } = user.right
+    const deleted = await deps.administrators.removeThen(userId, origin, (nobodyElseAdministers) =>
+      markDeleted(deps)(value, origin, nobodyElseAdministers))
+    return E.isLeft(deleted) ? deleted : await finishDeletion(deps)(deleted.right, origin)
   }

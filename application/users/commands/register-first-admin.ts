@@ -1,4 +1,4 @@
-import * as TE from 'fp-ts/lib/TaskEither.js'
+import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 import { pipe } from 'fp-ts/lib/function.js'
 import type { Unavailable } from '../../errors.ts'
@@ -32,14 +32,13 @@ export interface RegisterFirstAdminDeps {
 
 export const registerFirstAdmin =
   ({ isSetUp, registerUser }: RegisterFirstAdminDeps): RegisterFirstAdmin =>
-  (username, password) => {
-    const register = pipe(
-      () => registerUser(firstAdmin(username, password), 'setup'),
-      // The name is taken when another process with the same settings was faster.
-      TE.orElseW((refusal) => (refusal._tag === 'UsernameTaken' ? TE.right(null) : TE.left(refusal))),
-    )
+  async (username, password) => {
+    const isDone = await isSetUp()
+    if (E.isLeft(isDone)) return isDone
+    if (isDone.right) return E.right(null)
     return pipe(
-      () => isSetUp(),
-      TE.chainW((isDone) => (isDone ? TE.right(null) : register)),
-    )()
+      await registerUser(firstAdmin(username, password), 'setup'),
+      // The name is taken when another process with the same settings was faster.
+      E.orElseW((refusal) => (refusal._tag === 'UsernameTaken' ? E.right(null) : E.left(refusal))),
+    )
   }

@@ -1,7 +1,5 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
-import * as TE from 'fp-ts/lib/TaskEither.js'
-import { pipe } from 'fp-ts/lib/function.js'
 import { apiTokenDecider } from '../../../domain/api-token/decider.ts'
 import { apiTokenStream } from '../../../domain/api-token/events.ts'
 import { profilesStream } from '../../../domain/profiles/events.ts'
@@ -86,7 +84,7 @@ const removeOrErase = async (
 ): Promise<Either<Unavailable, Position | null>> => {
   const removed = await removeLive(deps, liveId, origin)
   if (E.isRight(removed) || !isUnreadable(removed.left)) return removed
-  return await pipe(() => eraseLive(deps, liveId), TE.map(() => null))()
+  return E.map(() => null)(await eraseLive(deps, liveId))
 }
 
 const freeUsername = async (

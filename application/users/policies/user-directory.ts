@@ -1,6 +1,6 @@
 import * as O from 'fp-ts/lib/Option.js'
 import type { Option } from 'fp-ts/lib/Option.js'
-import * as TE from 'fp-ts/lib/TaskEither.js'
+import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 import { pipe } from 'fp-ts/lib/function.js'
 import { isUser, userDecider } from '../../../domain/user/decider.ts'
@@ -40,28 +40,19 @@ const MAX_REMEMBERED = 20_000
 export const startUserDirectory = (deps: UserDirectoryDeps): UserDirectory => {
   const users = createStreamCache({
     maxStreams: MAX_REMEMBERED,
-    load: (stream) =>
-      pipe(
-        () => loadReadable(deps)<UserState, UserEvent>(stream, userDecider),
-        TE.map(({ state }) => state),
-      )(),
+    load: async (stream) =>
+      pipe(await loadReadable(deps)<UserState, UserEvent>(stream, userDecider), E.map(({ state }) => state)),
     // A user with an unreadable password is not kept, because the password becomes readable when its key is restored.
     isWorthKeeping: (state) => isUser(state) && hasPassword(state),
   })
   const names = createStreamCache({
     maxStreams: MAX_REMEMBERED,
-    load: (stream) =>
-      pipe(
-        () => loadReadable(deps)(stream, usernameClaimDecider),
-        TE.map(({ state }) => state),
-      )(),
+    load: async (stream) =>
+      pipe(await loadReadable(deps)(stream, usernameClaimDecider), E.map(({ state }) => state)),
     isWorthKeeping: (claimant) => claimant !== null,
   })
-  const byId: FindUser<number> = (id) =>
-    pipe(
-      () => users.get(userStream(id)),
-      TE.map((state) => (isUser(state) ? O.some(state) : O.none)),
-    )()
+  const byId: FindUser<number> = async (id) =>
+    pipe(await users.get(userStream(id)), E.map((state) => (isUser(state) ? O.some(state) : O.none)))
   const follower = followLog(deps, {
     name: 'the user directory',
     prefixes: ['user-', 'username-'],
@@ -73,10 +64,10 @@ export const startUserDirectory = (deps: UserDirectoryDeps): UserDirectory => {
   return {
     ...follower,
     byId,
-    byUsernameHash: (hash) =>
-      pipe(
-        () => names.get(usernameStream(hash)),
-        TE.chain((claimant) => (claimant === null ? TE.right(O.none) : () => byId(claimant))),
-      )(),
+    byUsernameHash: async (hash) => {
+      const claimant = await names.get(usernameStream(hash))
+      if (E.isLeft(claimant)) return claimant
+      return claimant.right === null ? E.right(O.none) : await byId(claimant.right)
+    },
   }
 }

@@ -1,4 +1,4 @@
-import * as TE from 'fp-ts/lib/TaskEither.js'
+import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 import { pipe } from 'fp-ts/lib/function.js'
 import type { Caller } from '../../caller.ts'
@@ -15,9 +15,9 @@ export interface WhoAmIDeps {
 
 export const whoAmI =
   ({ directory }: WhoAmIDeps): WhoAmI =>
-  ({ userId }) =>
+  async ({ userId }) =>
     pipe(
-      () => directory.byId(userId),
-      TE.chainW(TE.fromOption((): UserNotFound => ({ _tag: 'UserNotFound' }))),
-      TE.map(userViewOf),
-    )()
+      await directory.byId(userId),
+      E.chainW(E.fromOption((): UserNotFound => ({ _tag: 'UserNotFound' }))),
+      E.map(userViewOf),
+    )

@@ -69,8 +69,8 @@ export const damagedDataMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'application/log/event-serialization.ts',
-    before: 'TE.chainEitherKW(E.sequenceArray),',
-    after: 'TE.map(RA.rights),',
+    before: 'E.chainW(E.sequenceArray),',
+    after: 'E.map(RA.rights),',
     rows: ['a decision is refused when a stored event has a wrong shape or an unknown type'], test: HANDLE_COMMAND,
   },
   {

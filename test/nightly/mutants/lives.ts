@@ -94,14 +94,14 @@ export const liveMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'application/lives/listener-token.ts',
-    before: "holder.role === 'listener' && holder.userId === userId",
-    after: "holder.role === 'listener'",
+    before: "known.role === 'listener' && known.userId === userId",
+    after: "known.role === 'listener'",
     rows: [65], test: LIMITS,
   },
   {
     file: 'application/lives/listener-token.ts',
-    before: "holder.role === 'listener' && holder.userId === userId",
-    after: 'holder.userId === userId',
+    before: "known.role === 'listener' && known.userId === userId",
+    after: 'known.userId === userId',
     rows: [66], test: LIMITS,
   },
   {
@@ -166,8 +166,8 @@ export const liveMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'application/lives/queries/get-transcript.ts',
-    before: 'live.created.retention && !isExpired(live)',
-    after: '!isExpired(live)',
+    before: '!live.right.created.retention || isExpired(live.right)',
+    after: 'isExpired(live.right)',
     rows: [87], test: RETENTION,
   },
   {
