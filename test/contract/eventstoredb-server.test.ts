@@ -1,13 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import test from 'ava'
-import * as TE from 'fp-ts/lib/TaskEither.js'
-import type {
-  EventStore,
-  StoredEvent,
-  StoreUnavailable,
-  SubscriptionMessage,
-  WrongRevision,
-} from '../../application/ports/event-store.ts'
+import * as E from 'fp-ts/lib/Either.js'
+import { pipe } from 'fp-ts/lib/function.js'
+import type { EventStore, SubscriptionMessage } from '../../application/ports/event-store.ts'
 import { openEventStoreDb } from '../../infrastructure/eventstoredb/event-store.ts'
 import { PATIENT_LIMITS, patientUrl } from '../support/stores/eventstoredb-patience.ts'
 import { EVENTSTORE_FOLDER } from '../support/stores/chosen-stores.ts'
@@ -24,13 +19,13 @@ const withStreamSpace = (store: EventStore, space: string): EventStore => {
     message.kind === 'event' ? { ...message, event: withoutSpace(message.event) } : message
   return {
     ...store,
-    append: (stream, expected, events) =>
-      TE.mapLeft((left: WrongRevision | StoreUnavailable) =>
-        left._tag === 'WrongRevision' ? withoutSpace(left) : left,
-      )(() => store.append(space + stream, expected, events))(),
-    read: (stream, options) =>
-      TE.map((events: ReadonlyArray<StoredEvent>) =>
-        events.map(withoutSpace))(() => store.read(space + stream, options))(),
+    append: async (stream, expected, events) =>
+      pipe(
+        await store.append(space + stream, expected, events),
+        E.mapLeft((left) => (left._tag === 'WrongRevision' ? withoutSpace(left) : left)),
+      ),
+    read: async (stream, options) =>
+      pipe(await store.read(space + stream, options), E.map((events) => events.map(withoutSpace))),
     setMetadata: (stream, metadata) => store.setMetadata(space + stream, metadata),
     deleteStream: (stream) => store.deleteStream(space + stream),
     subscribe: async function* (from, prefixes, signal) {

@@ -31,9 +31,12 @@ const revokeWith =
     const command = { type: 'Revoke', userId: owner.right.value, at: environment.now() } as const
     return pipe(
       await send(caller, tokenId, command, environment.newId()),
-      E.bimap((refusal) =>
-        mapRefusal('an API token', refusal, { TokenUnknown: apiTokenNotFound, TokenExists: null, ExpiryNotInFuture: null }),
-      () => undefined),
+      E.bimap(
+        (refusal) => mapRefusal('an API token', refusal, {
+          TokenUnknown: apiTokenNotFound, TokenExists: null, ExpiryNotInFuture: null,
+        }),
+        () => undefined,
+      ),
     )
   }
 

@@ -4,7 +4,6 @@ import { DatabaseSync } from 'node:sqlite'
 import { setImmediate } from 'node:timers/promises'
 import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
-import * as TE from 'fp-ts/lib/TaskEither.js'
 import type { Documents } from '../../../application/ports/documents.ts'
 import type { Position } from '../../../application/ports/event-store.ts'
 import type { RebuildProgress } from '../../../application/ports/projector.ts'
@@ -98,12 +97,12 @@ test('a rebuild waits for unavailable documents, the old read model serves, and 
   const store = createMemoryEventStore()
   const inner = createMemoryDocuments()
   let isUnavailable = true
-  const unavailable = TE.left({ _tag: 'DocumentsUnavailable' as const, reason: 'documents are down' })
+  const unavailable = E.left({ _tag: 'DocumentsUnavailable' as const, reason: 'documents are down' })
   const documents: Documents = {
     ...inner,
     commit:
       async (model, ...rest) =>
-        isUnavailable && model.projection === 'lives-staged' ? unavailable() : inner.commit(model, ...rest),
+        isUnavailable && model.projection === 'lives-staged' ? unavailable : inner.commit(model, ...rest),
   }
   const { projector, logger } = serve(t, store, documents)
   await projector.whenProjected(SESSION_LISTS, await createLives(store, 1, 10))

@@ -1,7 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 import * as O from 'fp-ts/lib/Option.js'
-import * as TE from 'fp-ts/lib/TaskEither.js'
 import type {
   Checkpoint, Commit, Document, Documents, DocumentsUnavailable, Filter, PublishedProgress, Scalar,
 } from '../../../../application/ports/documents.ts'
@@ -80,7 +79,7 @@ export const createMemoryDocuments = (): Documents => {
   return {
     ensure: async (specs) => {
       for (const { name } of specs) if (!collections.has(name)) collections.set(name, new Map())
-      return TE.right(specs.map(({ name }) => placeOf(name)))()
+      return E.right(specs.map(({ name }) => placeOf(name)))
     },
     commit: async (whose, changes, checkpoint, token = 0) => commit({ whose, changes, checkpoint, token }),
     commitAll: async (commits) =>
@@ -90,18 +89,18 @@ export const createMemoryDocuments = (): Documents => {
         const stored = checkpoints.get(projection)
         if (stored !== undefined && stored.token <= token) checkpoints.set(projection, { ...stored, progress })
       }
-      return TE.right(undefined)()
+      return E.right(undefined)
     },
     publishedProgress: async (models) =>
-      TE.right(models.map(({ projection }) => checkpoints.get(projection)?.progress ?? null))(),
-    checkpoint: ({ projection }) => TE.right(checkpoints.get(projection)?.checkpoint ?? NO_CHECKPOINT)(),
-    get: async (name, id) => TE.right(O.fromNullable(collection(name).get(id)?.document))(),
+      E.right(models.map(({ projection }) => checkpoints.get(projection)?.progress ?? null)),
+    checkpoint: async ({ projection }) => E.right(checkpoints.get(projection)?.checkpoint ?? NO_CHECKPOINT),
+    get: async (name, id) => E.right(O.fromNullable(collection(name).get(id)?.document)),
     find: async (name, ids) => {
       const found = ids.flatMap((id): ReadonlyArray<[string, Document]> => {
         const document = collection(name).get(id)?.document
         return document === undefined ? [] : [[id, document]]
       })
-      return TE.right(new Map(found))()
+      return E.right(new Map(found))
     },
     page: async (name, { filter, sort, skip, limit, without = [] }) => {
       const invalid = [...Object.keys(filter), sort.by, ...without].find((member) => !/^[a-zA-Z]+$/.test(member))
@@ -112,14 +111,14 @@ export const createMemoryDocuments = (): Documents => {
         .sort((a, b) => sign * (compare(a.document[sort.by], b.document[sort.by]) || compareBytes(a.id, b.id)))
       const shown = ([member]: [string, unknown]): boolean => !without.includes(member)
       const page = found.slice(skip, skip + limit)
-      return TE.right(page.map(({ document }) => Object.fromEntries(Object.entries(document).filter(shown))))()
+      return E.right(page.map(({ document }) => Object.fromEntries(Object.entries(document).filter(shown))))
     },
     scan: async (name, after, limit) => {
       const found = [...collection(name)]
         .filter(([id, { document }]) => document !== undefined && (after === null || compareBytes(id, after) > 0))
         .sort(([a], [b]) => compareBytes(a, b))
         .slice(0, limit)
-      return TE.right(found.map(([id, { position, document = null }]) => ({ id, position, document })))()
+      return E.right(found.map(([id, { position, document = null }]) => ({ id, position, document })))
     },
     discard: async ({ projection, collection: name }) => {
       checkpoints.delete(projection)
@@ -127,11 +126,11 @@ export const createMemoryDocuments = (): Documents => {
         collections.delete(name)
         move(name)
       }
-      return TE.right(undefined)()
+      return E.right(undefined)
     },
     promote: async (from, to, places) => {
       const current = [placeOf(from.collection), placeOf(to.collection)]
-      if (places?.some((place, index) => place !== current[index]) === true) return TE.left(MOVED)()
+      if (places?.some((place, index) => place !== current[index]) === true) return E.left(MOVED)
       collections.set(to.collection, collection(from.collection))
       collections.delete(from.collection)
       move(from.collection)
@@ -139,7 +138,7 @@ export const createMemoryDocuments = (): Documents => {
       const promoted = checkpoints.get(from.projection)
       checkpoints.set(to.projection, promoted ?? { checkpoint: NO_CHECKPOINT, token: 0, progress: null })
       checkpoints.delete(from.projection)
-      return TE.right(undefined)()
+      return E.right(undefined)
     },
     close: () => Promise.resolve(),
   }

@@ -1,4 +1,4 @@
-import * as TE from 'fp-ts/lib/TaskEither.js'
+import * as E from 'fp-ts/lib/Either.js'
 import type {
   EventStore,
   ExpectedRevision,
@@ -89,14 +89,14 @@ export const createMemoryEventStore = (
     checkIds(ids)
     const stream = streamOf(name)
     const answer = (revision: Revision) =>
-      TE.right({ revision, position: stream.rows[revision]?.position ?? BEGINNING })()
+      E.right({ revision, position: stream.rows[revision]?.position ?? BEGINNING })
 
     const stored = lastOfRetry(stream, expected, ids)
     if (stored !== undefined) return answer(stored)
     const last = stream.rows.length - 1
     if (!isExpected(stream, expected)) {
       const actual = last < 0 ? ('no-stream' as const) : last
-      return TE.left({ _tag: 'WrongRevision' as const, stream: name, actual })()
+      return E.left({ _tag: 'WrongRevision' as const, stream: name, actual })
     }
     const rows = events.map((event, index): StoredEvent => ({
       ...(JSON.parse(JSON.stringify(event)) as typeof event),
@@ -118,7 +118,7 @@ export const createMemoryEventStore = (
       direction === 'forwards'
         ? visible.filter(({ revision }) => revision >= (from ?? 0))
         : visible.filter(({ revision }) => revision <= (from ?? Infinity)).toReversed()
-    return TE.right(wanted.slice(0, limit))()
+    return E.right(wanted.slice(0, limit))
   }
 
   const nextAppend = (signal: AbortSignal): Promise<void> =>
@@ -163,17 +163,17 @@ export const createMemoryEventStore = (
     append,
     read,
     subscribe,
-    head: () => TE.right(head())(),
+    head: async () => E.right(head()),
     setMetadata: async (name, metadata) => {
       const stream = streamOf(name)
       stream.metadata = metadata
       truncate(stream)
-      return TE.right(undefined)()
+      return E.right(undefined)
     },
     deleteStream: async (name) => {
       const stream = streams.get(name)
       if (stream !== undefined) stream.first = stream.base = stream.rows.length
-      return TE.right(undefined)()
+      return E.right(undefined)
     },
     now,
     close: () => Promise.resolve(),

@@ -1,6 +1,5 @@
 import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
-import * as TE from 'fp-ts/lib/TaskEither.js'
 import type { EventStore } from '../../../../application/ports/event-store.ts'
 import { after } from '../../../support/events/sample-events.ts'
 import { createMemoryEventStore } from '../../../support/doubles/memory/event-store.ts'
@@ -180,11 +179,11 @@ test('a restart forgets no failure of a name, and each name keeps one event [S24
 test('in a store outage failures are counted in memory [S24]', async (t) => {
   const inner = createMemoryEventStore()
   let isUnavailable = false
-  const unavailable = TE.left({ _tag: 'StoreUnavailable' as const, reason: 'simulated' })
+  const unavailable = E.left({ _tag: 'StoreUnavailable' as const, reason: 'simulated' })
   const store: EventStore = {
     ...inner,
-    append: (...append) => (isUnavailable ? unavailable() : inner.append(...append)),
-    read: (...read) => (isUnavailable ? unavailable() : inner.read(...read)),
+    append: async (...append) => (isUnavailable ? unavailable : inner.append(...append)),
+    read: async (...read) => (isUnavailable ? unavailable : inner.read(...read)),
   }
   const { attempt, attempts, pass, logger } = createWorld(store)
   await attempts(2)
