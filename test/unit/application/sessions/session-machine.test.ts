@@ -80,6 +80,16 @@ testSteps([
     ],
   },
   {
+    title: 'settings before the audio do not depend on the daily budget',
+    given: [COMES, CONFIGURES], when: ['config', 1, frameOf({ overrides: { vad: false }, isBeyondBudget: true })],
+    effects: [['configurePipeline', { ...CONFIG, vad: false }, {}], ['awaitModel']],
+  },
+  {
+    title: 'after the first audio, a config frame that changes settings too does not change the vocabulary',
+    given: SPEAKING, when: ['config', 1, frameOf({ overrides: { max_chars: 40 }, vocabulary: PROMPT })], effects: [],
+    answer: 'config_too_late',
+  },
+  {
     title: 'the task of a session cannot change',
     given: [COMES], when: ['config', 1, frameOf({ overrides: { task: 'translate' } })], effects: [], answer: 'invalid',
   },
