@@ -109,12 +109,7 @@ export interface ModelIsBundled { readonly _tag: 'ModelIsBundled' }
 /** This process has no models. They are on the machines of the workers. */
 export interface ModelsElsewhere { readonly _tag: 'ModelsElsewhere' }
 export interface SenderAlreadyConnected { readonly _tag: 'SenderAlreadyConnected' }
-/** The session has ended. */
-export interface LiveOver { readonly _tag: 'LiveOver' }
-
-/** Another worker runs the session. Each takeover of a session begins a new term. */
-export interface Superseded { readonly _tag: 'Superseded' }
-
+export type { LiveOver, Superseded } from '../domain/live/commands.ts'
 /** The Idempotency-Key belongs to another request. */
 export interface IdempotencyKeyReused { readonly _tag: 'IdempotencyKeyReused' }
 /** The first request with this Idempotency-Key is still running. */

@@ -3,12 +3,13 @@ import type { Either } from 'fp-ts/lib/Either.js'
 import * as RA from 'fp-ts/lib/ReadonlyArray.js'
 import { pipe } from 'fp-ts/lib/function.js'
 import { admissionDecider } from '../../domain/admission/decider.ts'
-import type { AdmissionCommand, AdmissionRefusal } from '../../domain/admission/decider.ts'
+import type { AdmissionCommand, AdmissionRefusals } from '../../domain/admission/decider.ts'
 import { ADMISSION_STREAM } from '../../domain/admission/events.ts'
 import type { AdmissionEvent } from '../../domain/admission/events.ts'
 import type { Offering } from '../../domain/admission/placement.ts'
 import type { AdmissionState } from '../../domain/admission/state.ts'
-import { fold } from '../../domain/shared/decider.ts'
+import { fold, type CommandOf } from '../../domain/shared/decider.ts'
+import { decideAll, type Answer, type WaitingCommand } from './admission-batch.ts'
 import { createSnapshots } from './admission-snapshots.ts'
 import { isUnreadable } from '../errors.ts'
 import type { Unavailable } from '../errors.ts'
@@ -16,28 +17,22 @@ import { openEvents, sealEvents } from '../log/event-serialization.ts'
 import { storeInstant } from '../store-time.ts'
 import { appendWithRetries, backOff } from '../log/handle-command.ts'
 import type { WriteDeps } from '../log/handle-command.ts'
+import type { Origin } from '../log/origin.ts'
 import type { Logger } from '../ports/environment.ts'
 import type { NewEvent, StoreUnavailable } from '../ports/event-store.ts'
 
-type WithoutTime<Command> = Command extends unknown ? Omit<Command, 'at'> : never
+type CommandType = AdmissionCommand['type']
 
-/**
- * A command without its time, which the actor takes from the clock of the store. With the time of a wrong clock, an
- * event would drop the create commands that the state remembers for ten minutes.
- */
-export type UndatedCommand = WithoutTime<AdmissionCommand>
-
-export interface AdmissionRequest {
-  readonly command: UndatedCommand
-  readonly commandId: string
-  readonly actor: string
-  readonly correlationId: string
+export interface AdmissionRequest<Type extends CommandType = CommandType> extends Origin {
+  readonly command: CommandOf<AdmissionCommand, Type>
 }
 
 /** The only writer of the stream `admission` in this process. */
 export interface AdmissionActor {
   /** Returns the state after the command. A command is refused only after new events were read. */
-  readonly send: (request: AdmissionRequest) => Promise<Either<AdmissionRefusal | Unavailable, AdmissionState>>
+  readonly send: <Type extends CommandType>(
+    request: AdmissionRequest<Type>,
+  ) => Promise<Either<AdmissionRefusals[Type] | Unavailable, AdmissionState>>
   /** Returns the known state. Events of other processes are read with the next command or refresh. */
   readonly state: () => AdmissionState
   /** Reads the events of other processes. */
@@ -50,8 +45,6 @@ export interface AdmissionActor {
 
 /** Maximum number of commands in one append. */
 const MAX_BATCH = 100
-/** No further command joins a batch with this many events. A single command can move 200 sessions. */
-const FULL_BATCH_EVENTS = 200
 /**
  * Maximum number of attempts for one batch: the first attempt, one attempt to confirm refusals, and 40 attempts after
  * lost races. Then the batch fails with `Contended`. The number is high, because a batch loses most of its races while
@@ -60,38 +53,6 @@ const FULL_BATCH_EVENTS = 200
 const MAX_ATTEMPTS = 42
 /** The waits between attempts grow up to this attempt. With longer waits other processes would win more races. */
 const LAST_GROWING_WAIT = 2
-
-type Answer = Either<AdmissionRefusal | Unavailable, AdmissionState>
-
-interface WaitingCommand {
-  readonly request: AdmissionRequest
-  readonly answer: (answer: Answer) => void
-  readonly fail: (defect: unknown) => void
-}
-
-/**
- * Decides the commands one after another, each on the state after the commands before it. Commands that do not fit into
- * the append get no answer yet.
- */
-const decideAll = (
-  start: AdmissionState,
-  batch: ReadonlyArray<WaitingCommand>,
-  { offering, at }: { readonly offering: Offering | undefined; readonly at: string },
-) => {
-  let state = start
-  const events: Array<{ readonly event: AdmissionEvent; readonly request: AdmissionRequest }> = []
-  const answers: Array<Answer> = []
-  for (const { request } of batch) {
-    if (events.length >= FULL_BATCH_EVENTS) break
-    const decided = admissionDecider.decide({ offering, ...request.command, at }, state)
-    if (E.isRight(decided)) {
-      state = fold(admissionDecider, decided.right, state)
-      events.push(...decided.right.map((event) => ({ event, request })))
-    }
-    answers.push(E.isLeft(decided) ? decided : E.right(state))
-  }
-  return { state, events, answers }
-}
 
 type AdmissionDeps = WriteDeps & {
   readonly logger: Logger
@@ -138,7 +99,7 @@ export const createAdmissionActor = async (deps: AdmissionDeps): Promise<Admissi
       await sealEvents(deps.keyring, ADMISSION_STREAM)(decided.map(({ event }) => event)),
       E.map((sealed) => {
         const recordedAt = deps.environment.now()
-        return RA.zipWith(decided, sealed, ({ request: { correlationId, commandId, actor } }, event) => ({
+        return RA.zipWith(decided, sealed, ({ origin: { correlationId, commandId, actor } }, event) => ({
           ...event,
           id: deps.environment.newId(),
           metadata: { correlationId, causationId: commandId, actor, recordedAt },
@@ -148,7 +109,7 @@ export const createAdmissionActor = async (deps: AdmissionDeps): Promise<Admissi
 
   /** Decides and appends a batch. Returns the answers of all commands that fit into the append. */
   const settle = async (batch: ReadonlyArray<WaitingCommand>): Promise<ReadonlyArray<Answer>> => {
-    const failAll = (failure: Unavailable): ReadonlyArray<Answer> => batch.map(() => E.left(failure))
+    const failAll = (failure: Unavailable): ReadonlyArray<Answer> => batch.map(({ refuse }) => () => refuse(failure))
     /** True once new events were read, so a refusal is based on the current state. */
     let isConfirmed = false
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
@@ -195,7 +156,7 @@ export const createAdmissionActor = async (deps: AdmissionDeps): Promise<Admissi
       try {
         const answers = await settle(batch)
         settledCount = answers.length
-        answers.forEach((answer, index) => batch[index]?.answer(answer))
+        for (const answer of answers) answer()
       } catch (defect) {
         // The commands of this batch fail with the defect. The queue continues.
         isCurrent = false
@@ -220,13 +181,22 @@ export const createAdmissionActor = async (deps: AdmissionDeps): Promise<Admissi
   isCurrent = E.isRight(first)
 
   return {
-    send: (request) => new Promise((answer, fail) => {
-      // The correlation id is read here, because a batch runs in the context of its first request.
-      const correlationId = deps.environment.correlationId() ?? request.correlationId
-      queue = [...queue, { request: { ...request, correlationId }, answer, fail }]
-      // Starts in a microtask, so commands that are sent in one turn of the event loop share a batch.
-      running ??= Promise.resolve().then(drain)
-    }),
+    send: <Type extends CommandType>(
+      { command, ...origin }: AdmissionRequest<Type>,
+    ): Promise<Either<AdmissionRefusals[Type] | Unavailable, AdmissionState>> => new Promise((resolve, fail) => {
+        // The correlation id is read here, because a batch runs in the context of its first request.
+        const correlationId = deps.environment.correlationId() ?? origin.correlationId
+        const decide: WaitingCommand['decide'] = (before, about) => {
+          const decided = admissionDecider.decide<Type>({ ...about, ...command }, before)
+          if (E.isLeft(decided)) return { events: [], state: before, answer: () => resolve(E.left(decided.left)) }
+          const state = fold(admissionDecider, decided.right, before)
+          return { events: decided.right, state, answer: () => resolve(E.right(state)) }
+        }
+        const refuse = (failure: Unavailable): void => resolve(E.left(failure))
+        queue = [...queue, { origin: { ...origin, correlationId }, decide, refuse, fail }]
+        // Starts in a microtask, so commands that are sent in one turn of the event loop share a batch.
+        running ??= Promise.resolve().then(drain)
+      }),
     state: () => cursor.state,
     offering,
     refresh: async () => pipe(await readTail(), E.map(() => cursor.state)),

@@ -1,5 +1,4 @@
 import type { Either } from 'fp-ts/lib/Either.js'
-import type { AdmissionRefusal } from '../../domain/admission/decider.ts'
 import type { Unavailable } from '../errors.ts'
 import type { Self } from '../ports/peers/members.ts'
 import { sendAndPlace } from './send-with-retries.ts'
@@ -15,7 +14,5 @@ interface JoinDeps extends PlacingDeps {
  * far as its memory allows.
  */
 export const joinWorker =
-  (
-    deps: JoinDeps, { name, incarnation }: Self, vram: number,
-  ): Promise<Either<AdmissionRefusal | Unavailable, void>> =>
+  (deps: JoinDeps, { name, incarnation }: Self, vram: number): Promise<Either<Unavailable, void>> =>
     sendAndPlace(deps, { type: 'Join', worker: name, incarnation, vram, knowsRestart: deps.knowsRestart() })

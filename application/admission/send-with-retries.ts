@@ -1,7 +1,9 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
-import type { AdmissionRefusal } from '../../domain/admission/decider.ts'
+import type { AdmissionCommand, AdmissionRefusals } from '../../domain/admission/decider.ts'
+import type { CommandOf } from '../../domain/shared/decider.ts'
 import { isPlaceable } from '../../domain/admission/placement.ts'
+import type { AdmissionState } from '../../domain/admission/state.ts'
 import { isUnreadable } from '../errors.ts'
 import type { Unavailable } from '../errors.ts'
 import { ownOrigin } from '../log/origin.ts'
@@ -9,23 +11,35 @@ import type { Environment, Logger } from '../ports/environment.ts'
 import { createOutage } from '../outages.ts'
 import type { Timers } from '../ports/timers.ts'
 import { pause, retryDelay } from '../waiting.ts'
-import type { AdmissionActor, UndatedCommand } from './admission-actor.ts'
+import type { AdmissionActor } from './admission-actor.ts'
 
 export interface PlacingDeps {
   readonly admission: Pick<AdmissionActor, 'send' | 'state' | 'offering'>
   readonly environment: Environment
 }
 
-/** Sends a command, and then assigns workers to waiting sessions until no more can be placed. */
-export const sendAndPlace = async (
+/** Assigns workers to waiting sessions until no more can be placed. */
+const placeAll = async (
   deps: PlacingDeps,
-  command: UndatedCommand,
-): Promise<Either<AdmissionRefusal | Unavailable, void>> => {
+  from: AdmissionState,
+): Promise<Either<Unavailable, void>> => {
   const { admission } = deps
-  let sent = await admission.send({ command, ...ownOrigin(deps) })
-  while (E.isRight(sent) && isPlaceable(sent.right, admission.offering()))
-    sent = await admission.send({ command: { type: 'Place' }, ...ownOrigin(deps) })
-  return E.map(() => undefined)(sent)
+  let state = from
+  while (isPlaceable(state, admission.offering())) {
+    const placed = await admission.send({ command: { type: 'Place' }, ...ownOrigin(deps) })
+    if (E.isLeft(placed)) return placed
+    state = placed.right
+  }
+  return E.right(undefined)
+}
+
+/** Sends a command, and then assigns workers to waiting sessions. */
+export const sendAndPlace = async <Type extends AdmissionCommand['type']>(
+  deps: PlacingDeps,
+  command: CommandOf<AdmissionCommand, Type>,
+): Promise<Either<AdmissionRefusals[Type] | Unavailable, void>> => {
+  const sent = await deps.admission.send({ command, ...ownOrigin(deps) })
+  return E.isLeft(sent) ? E.left(sent.left) : await placeAll(deps, sent.right)
 }
 
 const RETRY = { first: 100, longest: 5000 }
@@ -33,7 +47,7 @@ const RETRY = { first: 100, longest: 5000 }
 /** Sends a command and retries while the log is unavailable. False: the signal aborted, or the log cannot be read. */
 export const sendWithRetries = async (
   deps: PlacingDeps & { readonly timers: Timers; readonly logger: Logger },
-  command: UndatedCommand,
+  command: AdmissionCommand,
   signal: AbortSignal,
 ): Promise<boolean> => {
   const { timers, logger, environment } = deps

@@ -1,17 +1,14 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
-import { jobsDecider } from '../../domain/jobs/decider.ts'
-import type { JobCommand, KindRunning } from '../../domain/jobs/decider.ts'
+import type { KindRunning } from '../../domain/jobs/decider.ts'
 import { JobEnded, JobStarted, JOBS_STREAM } from '../../domain/jobs/events.ts'
 import { eventReader } from '../../domain/read-event.ts'
 import type { EventOf } from '../../domain/shared/event.ts'
 import type { Unavailable } from '../errors.ts'
-import { handleCommand } from '../log/handle-command.ts'
 import type { WriteDeps } from '../log/handle-command.ts'
-import { ownOrigin } from '../log/origin.ts'
 import type { Origin } from '../log/origin.ts'
 import { readUndamaged } from '../log/read-undamaged.ts'
-import { unexpected } from '../log/unexpected.ts'
+import { sendToJobs } from '../log/send-to.ts'
 import type { Revision, StoredEvent, StoreUnavailable } from '../ports/event-store.ts'
 import { createTurns } from '../turns.ts'
 import { NOTHING_DONE } from './job.ts'
@@ -84,8 +81,7 @@ export const createJobLog = (deps: WriteDeps): JobLog => {
     if (oldest) jobs.delete(oldest.id)
   }
 
-  const send = (command: JobCommand, origin: Origin) =>
-    inTurn(JOBS_STREAM, () => handleCommand(deps)({ ...origin, stream: JOBS_STREAM, decider: jobsDecider, command }))
+  const send = sendToJobs(deps)
 
   return {
     refresh: async () => {
@@ -101,16 +97,13 @@ export const createJobLog = (deps: WriteDeps): JobLog => {
     },
     get: (jobId) => jobs.get(jobId),
     all: () => [...jobs.values()],
-    begin: async (data, origin) => E.map(() => undefined)(await send({ type: 'Start', data }, origin)),
+    begin: async (data, origin) =>
+      E.map(() => undefined)(await inTurn(JOBS_STREAM, () => send(null, { type: 'Start', data }, origin))),
     end: async (data) => {
-      const sent = await send({ type: 'End', data }, ownOrigin(deps))
-      if (E.isRight(sent)) {
-        await store.setMetadata(JOBS_STREAM, { maxCount: MAX_EVENTS })
-        return E.right(undefined)
-      }
-      const { left } = sent
-      if (left._tag === 'KindRunning') throw unexpected(JOBS_STREAM, left)
-      return E.left(left)
+      const sent = await inTurn(JOBS_STREAM, () => send(null, { type: 'End', data }))
+      if (E.isLeft(sent)) return sent
+      await store.setMetadata(JOBS_STREAM, { maxCount: MAX_EVENTS })
+      return E.right(undefined)
     },
   }
 }

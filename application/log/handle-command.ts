@@ -42,7 +42,7 @@ export interface Handled<State, Event> {
   readonly position: Position | null
 }
 
-interface Plain {
+export interface PlainEvent {
   readonly type: string
   readonly data: unknown
 }
@@ -82,7 +82,7 @@ const isShorter = ({ actual }: WrongRevision, { revision }: Pick<Known<unknown, 
  */
 export const handleCommand =
   (deps: WriteDeps) =>
-  async <State, Command, Event extends Plain, Refusal>(request: {
+  async <State, Command, Event extends PlainEvent, Refusal>(request: {
     readonly stream: string
     readonly decider: Decider<State, Command, Event, Refusal>
     readonly command: Command

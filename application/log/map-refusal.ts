@@ -1,30 +1,15 @@
-import type { Unavailable } from '../errors.ts'
-import { unexpected } from './unexpected.ts'
-
 interface Tagged {
   readonly _tag: string
 }
 
-/** The error for each refusal of a decider. Null: the command cannot cause this refusal. */
-type Meanings<Refusal extends Tagged> = { readonly [Tag in Refusal['_tag']]: Tagged | null }
+const isOther = <Left extends Tagged, Tag extends Left['_tag']>(
+  left: Left,
+  meanings: Readonly<Record<Tag, unknown>>,
+): left is Exclude<Left, { readonly _tag: Tag }> => !Object.hasOwn(meanings, left._tag)
 
-const isRefusal = <Refusal extends Tagged>(
-  left: Refusal | Unavailable,
-  meanings: Meanings<Refusal>,
-): left is Refusal => Object.hasOwn(meanings, left._tag)
-
-/**
- * Returns the use case's error for a decider's refusal. Returns `Unavailable` unchanged. Throws for an impossible
- * refusal. `who` names the decider in the message.
- */
-export const mapRefusal = <Refusal extends Tagged, const M extends Meanings<Refusal>>(
-  who: string,
-  left: Refusal | Unavailable,
-  meanings: M & Meanings<Refusal>,
-): NonNullable<M[Refusal['_tag']]> | Unavailable => {
-  if (!isRefusal(left, meanings)) return left
-  const tag: Refusal['_tag'] = left._tag
-  const meaning: M[Refusal['_tag']] = meanings[tag]
-  if (meaning === null || meaning === undefined) throw unexpected(who, left)
-  return meaning
-}
+/** Returns the use case's error for each refusal that `meanings` names. Returns every other refusal unchanged. */
+export const mapRefusal = <Left extends Tagged, Tag extends Left['_tag'], Meaning extends Tagged>(
+  left: Left,
+  meanings: Readonly<Record<Tag, Meaning>>,
+): Meaning | Exclude<Left, { readonly _tag: Tag }> =>
+  isOther(left, meanings) ? left : meanings[left._tag as Tag]

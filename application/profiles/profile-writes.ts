@@ -1,14 +1,14 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
-import { profilesDecider } from '../../domain/profiles/decider.ts'
-import type { ProfilesCommand, ProfilesRefusal, ProfilesState } from '../../domain/profiles/decider.ts'
+import type { ProfilesCommand, ProfilesRefusals, ProfilesState } from '../../domain/profiles/decider.ts'
 import { profilesStream } from '../../domain/profiles/events.ts'
 import type { EngineSettings } from '../../domain/live/settings.ts'
+import type { CommandOf } from '../../domain/shared/decider.ts'
 import { actorOf } from '../caller.ts'
 import type { Caller } from '../caller.ts'
 import type { BuffersNotOrdered, Unavailable } from '../errors.ts'
-import { handleCommand } from '../log/handle-command.ts'
 import type { WriteDeps } from '../log/handle-command.ts'
+import { sendToProfiles } from '../log/send-to.ts'
 import { PROFILE_LISTS } from '../ports/projector.ts'
 import type { Projector } from '../ports/projector.ts'
 import { createTurns } from '../turns.ts'
@@ -18,23 +18,23 @@ export interface ProfileWriteDeps extends WriteDeps {
 }
 
 /** Sends a command to the caller's profiles. Returns the profiles once the read models show the change. */
-export type SendToProfiles = (
-  caller: Caller,
-  command: ProfilesCommand,
-  commandId: string,
-) => Promise<Either<ProfilesRefusal | Unavailable, ProfilesState>>
+export type SendToProfiles = ReturnType<typeof openProfileWrites>
 
 /** Creates the writer of profiles. All profiles of a user form one aggregate. */
-export const sendToProfiles = (deps: ProfileWriteDeps): SendToProfiles => {
-  const handle = handleCommand(deps)
+export const openProfileWrites = (deps: ProfileWriteDeps) => {
+  const send = sendToProfiles(deps)
   const inTurn = createTurns()
 
-  return async (caller, command, commandId) => {
-    const stream = profilesStream(caller.userId)
+  return async <Type extends ProfilesCommand['type']>(
+    caller: Caller,
+    command: CommandOf<ProfilesCommand, Type>,
+    commandId: string,
+  ): Promise<Either<ProfilesRefusals[Type] | Unavailable, ProfilesState>> => {
+    const { userId } = caller
     const origin = { commandId, correlationId: commandId, actor: actorOf(caller) }
-    const handled = await inTurn(stream, () => handle({ stream, decider: profilesDecider, command, ...origin }))
-    if (E.isLeft(handled)) return handled
-    const { position, state } = handled.right
+    const sent = await inTurn(profilesStream(userId), () => send(userId, command, origin))
+    if (E.isLeft(sent)) return sent
+    const { position, state } = sent.right
     if (position !== null) await deps.projector.whenProjected(PROFILE_LISTS, position)
     return E.right(state)
   }

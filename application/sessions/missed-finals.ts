@@ -1,10 +1,10 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
+import type { TranscriptFrame } from '../../domain/transcript/frame.ts'
 import type { Unavailable } from '../errors.ts'
 import { finalKey, finalTextKey } from '../lives/queries/resume-point.ts'
 import type { ResumePoint } from '../lives/queries/resume-point.ts'
 import type { FinalsInPages, StoredFinals } from '../lives/queries/stored-finals.ts'
-import type { TranscriptFrame } from '../pipeline/signals.ts'
 import type { RecentFinals } from './recent-finals.ts'
 
 /** The finals that a socket has missed, in order. */

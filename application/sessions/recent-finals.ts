@@ -1,4 +1,4 @@
-import type { TranscriptFrame } from '../pipeline/signals.ts'
+import type { TranscriptFrame } from '../../domain/transcript/frame.ts'
 import { READABLE_AFTER_END_MS } from '../lives/policies/forget-text.ts'
 import { createBackwardSearch, finalKey } from '../lives/queries/resume-point.ts'
 import type { IsWanted, ResumePoint } from '../lives/queries/resume-point.ts'

@@ -1,14 +1,14 @@
 import * as E from 'fp-ts/lib/Either.js'
+import type { EndCause } from '../../domain/live/events.ts'
 import { NO_VOCABULARY } from '../../domain/live/vocabulary.ts'
 import type { DailyBudget } from '../budget.ts'
 import type { AttachedLive } from '../lives/attached-live.ts'
 import type { AdmittedSender } from '../lives/commands/admit-sender.ts'
-import type { Ended, EndRequest } from '../lives/end-by-worker.ts'
+import type { Ended, EndRequest } from '../lives/ending.ts'
 import type { SourcePoint } from '../lives/source-point.ts'
-import type { EndCause, LiveBus } from '../pipeline/signals.ts'
+import type { LiveBus } from '../pipeline/signals.ts'
 import type { StartPuller } from '../ports/audio-source.ts'
 import type { Environment, Logger } from '../ports/environment.ts'
-import type { Position } from '../ports/event-store.ts'
 import type { Timers } from '../ports/timers.ts'
 import { createCaptions, type CaptionServices, type CaptionsOptions } from './captions.ts'
 import type { LiveLifecycle } from './live-lifecycle.ts'
@@ -150,9 +150,9 @@ export const runSession = (options: RunSessionOptions): RunningSession => {
         ? await lifecycle.detachSender(liveId, { term, epoch: state.recorded.epoch })()
         : E.right(undefined)),
     appendEnd: async (end) => {
-      let position: Position | null = null
+      let position: Ended['position'] = null
       const write = lifecycle.endLive(liveId, { term, ...end })
-      const isDurable = await writes.add('end', async () => E.map((reached: Position | null) => {
+      const isDurable = await writes.add('end', async () => E.map((reached: Ended['position']) => {
         position = reached
       })(await write()))
       take('endStored', position !== null)

@@ -1,8 +1,9 @@
+import type { EndCause } from '../../domain/live/events.ts'
 import type { EngineSettings } from '../../domain/live/settings.ts'
 import type { GivenVocabulary } from '../../domain/live/vocabulary.ts'
 import type { AttachedLive } from '../lives/attached-live.ts'
 import type { Origin } from '../log/origin.ts'
-import type { EndCause, LiveSignal } from '../pipeline/signals.ts'
+import type { LiveSignal } from '../pipeline/signals.ts'
 import type { Answer } from './runs/socket-sessions.ts'
 
 export interface Sender {

@@ -2,14 +2,13 @@ import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 import { pipe } from 'fp-ts/lib/function.js'
 import { placementOf } from '../../domain/admission/state.ts'
-import { exists, isOpen } from '../../domain/live/state.ts'
+import { isOpen } from '../../domain/live/state.ts'
 import type { Live } from '../../domain/live/state.ts'
 import type { Unavailable } from '../errors.ts'
 import { attachedLive } from '../lives/attached-live.ts'
 import { detachSender } from '../lives/commands/detach-sender.ts'
-import { endInTerm } from '../lives/end-and-release.ts'
+import { endInTerm, releaseLive } from '../lives/ending.ts'
 import { loadLive } from '../lives/load-live.ts'
-import { releaseLive } from '../lives/release-live.ts'
 import { glanceAt } from '../lives/terms/glance.ts'
 import { takeOver } from '../lives/terms/take-over.ts'
 import type { TakenLive } from '../lives/terms/take-over.ts'
@@ -40,7 +39,7 @@ const settleUnreserved = async (deps: SettleLiveDeps, liveId: number): Promise<E
   const loaded = await loadLive(deps, liveId)
   if (E.isLeft(loaded)) return loaded
   const { state } = loaded.right
-  if (exists(state) && isOpen(state))
+  if (isOpen(state))
     deps.logger.warn({ liveId }, 'a session was created without a reservation: it is not started')
   return done
 }
@@ -72,7 +71,7 @@ const settleTaken = async (
     deps.runs.awaitSender(liveId, attachedLive(state), point, { ...restart, graceMs })
     return done
   }
-  const ended = await endInTerm(deps)(liveId, { ...restart, term })
+  const ended = await endInTerm(deps, liveId, { ...restart, term })
   return E.isLeft(ended) && ended.left._tag !== 'Superseded' ? E.left(ended.left) : done
 }
 

@@ -1,16 +1,16 @@
 import * as E from 'fp-ts/lib/Either.js'
+import type { Either } from 'fp-ts/lib/Either.js'
 import * as O from 'fp-ts/lib/Option.js'
 import type { Option } from 'fp-ts/lib/Option.js'
-import type { Either } from 'fp-ts/lib/Either.js'
 import { pipe } from 'fp-ts/lib/function.js'
-import { apiTokenDecider } from '../../domain/api-token/decider.ts'
-import type { ApiToken, ApiTokenCommand, ApiTokenRefusal, ApiTokenState } from '../../domain/api-token/decider.ts'
+import type { ApiToken, ApiTokenCommand, ApiTokenRefusals, ApiTokenState } from '../../domain/api-token/decider.ts'
 import { apiTokenStream } from '../../domain/api-token/events.ts'
+import type { CommandOf } from '../../domain/shared/decider.ts'
 import { actorOf } from '../caller.ts'
 import type { Caller } from '../caller.ts'
 import type { Unavailable } from '../errors.ts'
-import { handleCommand } from '../log/handle-command.ts'
 import type { WriteDeps } from '../log/handle-command.ts'
+import { sendToToken } from '../log/send-to.ts'
 import { createLruCache } from '../lru-cache.ts'
 import { TOKEN_LISTS } from '../ports/projector.ts'
 import type { Projector } from '../ports/projector.ts'
@@ -27,12 +27,12 @@ export interface TokenWriteDeps extends WriteDeps {
 /** Functions that the commands of API tokens share. */
 export interface TokenWrites {
   /** Sends a command. Returns once the directory has received the change, so a deactivated token is then refused. */
-  readonly send: (
+  readonly send: <Type extends ApiTokenCommand['type']>(
     caller: Caller,
     tokenId: number,
-    command: ApiTokenCommand,
+    command: CommandOf<ApiTokenCommand, Type>,
     commandId: string,
-  ) => Promise<Either<ApiTokenRefusal | Unavailable, ApiTokenState>>
+  ) => Promise<Either<ApiTokenRefusals[Type] | Unavailable, ApiTokenState>>
   /**
    * Counts the tokens of a user. Includes tokens that this process issued or revoked but the read models do not show
    * yet. When the read models are unavailable, only those tokens are counted.
@@ -46,23 +46,23 @@ const MAX_UNLISTED = 10_000
 /** Creates the writer of API tokens. Create only one writer in each process. */
 export const openTokenWrites = (deps: TokenWriteDeps): TokenWrites => {
   const { tokens, tokenIdsOf, projector } = deps
-  const handle = handleCommand(deps)
+  const sendNow = sendToToken(deps)
   const inTurn = createTurns()
   /** Tokens that this process issued or revoked, by id. The read models may not show them yet. */
   const unlisted = createLruCache<number, { readonly owner: number; readonly isIssued: boolean }>(MAX_UNLISTED)
 
   return {
     send: async (caller, tokenId, command, commandId) => {
-      const stream = apiTokenStream(tokenId)
       const origin = { commandId, correlationId: commandId, actor: actorOf(caller) }
-      const request = { stream, decider: apiTokenDecider, command, ...origin }
-      const handled = await inTurn(stream, () => handle(request))
+      const handled = await inTurn(apiTokenStream(tokenId), () => sendNow(tokenId, command, origin))
       if (E.isLeft(handled)) return handled
-      const { position, state } = handled.right
+      const { position, state, events } = handled.right
       if (position !== null)
         await Promise.all([tokens.whenSeen(position), projector.whenProjected(TOKEN_LISTS, position)])
-      if (command.type === 'Issue') unlisted.set(tokenId, { owner: command.data.userId, isIssued: true })
-      if (command.type === 'Revoke') unlisted.set(tokenId, { owner: command.userId, isIssued: false })
+      for (const { type, data } of events) {
+        if (type === 'ApiTokenIssued') unlisted.set(tokenId, { owner: data.userId, isIssued: true })
+        if (type === 'ApiTokenRevoked') unlisted.set(tokenId, { owner: data.userId, isIssued: false })
+      }
       return E.right(state)
     },
 

@@ -2,9 +2,7 @@ import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 import { pipe } from 'fp-ts/lib/function.js'
 import { administratorsDecider } from '../../domain/administrators/decider.ts'
-import type {
-  Administrators as ListedAdministrators, AdministratorsCommand, NoAdministratorRemains,
-} from '../../domain/administrators/decider.ts'
+import type { Administrators as ListedAdministrators } from '../../domain/administrators/decider.ts'
 import { ADMINISTRATORS_STREAM } from '../../domain/administrators/events.ts'
 import type { AdministratorsEvent } from '../../domain/administrators/events.ts'
 import { isUser, userDecider } from '../../domain/user/decider.ts'
@@ -12,11 +10,10 @@ import type { UserState } from '../../domain/user/decider.ts'
 import { userStream } from '../../domain/user/events.ts'
 import type { UserEvent } from '../../domain/user/events.ts'
 import type { Contended, Unavailable } from '../errors.ts'
-import { handleCommand } from '../log/handle-command.ts'
 import type { WriteDeps } from '../log/handle-command.ts'
 import { loadState } from '../log/states/load-state.ts'
 import type { Origin } from '../log/origin.ts'
-import { unexpected } from '../log/unexpected.ts'
+import { sendToAdministrators } from '../log/send-to.ts'
 import { createTurns } from '../turns.ts'
 import { hasPassword } from './known-user.ts'
 
@@ -67,15 +64,9 @@ export const createAdministrators = (deps: WriteDeps): Administrators => {
   const readUser = ownStream(deps)
   const inTurn = createTurns()
 
-  const send = (command: AdministratorsCommand, origin: Origin) =>
-    handleCommand(deps)<ListedAdministrators, AdministratorsCommand, AdministratorsEvent, NoAdministratorRemains>({
-      ...origin,
-      // A separate command id, because one request may send several commands.
-      commandId: deps.environment.newId(),
-      stream: ADMINISTRATORS_STREAM,
-      decider: administratorsDecider,
-      command,
-    })
+  const send = sendToAdministrators(deps)
+  /** A separate command id, because one request may send several commands. */
+  const partOf = (origin: Origin): Origin => ({ ...origin, commandId: deps.environment.newId() })
 
   /**
    * Finds another administrator who can log in. Returns null when there is no such administrator. A user without a
@@ -105,8 +96,8 @@ export const createAdministrators = (deps: WriteDeps): Administrators => {
       const remaining = await findOtherAdministrator(userId)
       if (E.isLeft(remaining)) return remaining
       if (remaining.right === null) return E.right(false)
-      const at = deps.environment.now()
-      const removed = await send({ type: 'Leave', userId, revision, remaining: remaining.right, at }, origin)
+      const command = { type: 'Leave', userId, revision, remaining: remaining.right } as const
+      const removed = await send(null, command, partOf(origin))
       if (E.isRight(removed)) return E.right(true)
       if (removed.left._tag !== 'NoAdministratorRemains') return E.left(removed.left)
     }
@@ -115,20 +106,18 @@ export const createAdministrators = (deps: WriteDeps): Administrators => {
   }
 
   return {
-    removeThen: (userId, origin, change) => inTurn('administrators', async () => {
+    removeThen: (userId, origin, change) =>
+      inTurn('administrators', async () => {
         const remains = await removeAdministrator(userId, origin)
         return E.isLeft(remains) ? remains : await change(!remains.right)
       }),
-    synchronise: (userId, origin) => inTurn('administrators', async () => {
+    synchronise: (userId, origin) =>
+      inTurn('administrators', async () => {
         const user = await readUser(userId)
         if (E.isLeft(user)) return user
         const { since, revision } = user.right
-        const at = deps.environment.now()
         const known = { administers: since !== null, revision: since ?? revision }
-        const reported = await send({ type: 'Report', userId, ...known, at }, origin)
-        if (E.isRight(reported)) return E.right(undefined)
-        if (reported.left._tag === 'NoAdministratorRemains') throw unexpected(`user ${userId}`, reported.left)
-        return E.left(reported.left)
+        return E.map(() => undefined)(await send(null, { type: 'Report', userId, ...known }, partOf(origin)))
       }),
   }
 }

@@ -5,13 +5,13 @@ import { userNotFound } from '../errors.ts'
 import type { LastAdministrator, Unavailable, UserNotFound } from '../errors.ts'
 import { mapRefusal } from '../log/map-refusal.ts'
 import type { Origin } from '../log/origin.ts'
+import { sendToUser } from '../log/send-to.ts'
 import type { Position } from '../ports/event-store.ts'
 import { SESSION_LISTS, TOKEN_LISTS, USER_LISTS } from '../ports/projector.ts'
 import type { Projector } from '../ports/projector.ts'
 import { eraseUser } from './policies/erase-users.ts'
 import type { EraseUserDeps } from './policies/erase-users.ts'
 import type { UserDirectory } from './policies/user-directory.ts'
-import { sendToUser } from './user-writes.ts'
 
 export interface DeletionDeps extends EraseUserDeps {
   readonly directory: Pick<UserDirectory, 'byId' | 'whenSeen'>
@@ -27,8 +27,6 @@ interface Deleted {
   readonly position: Position
 }
 
-const lastAdministrator: LastAdministrator = { _tag: 'LastAdministrator' }
-
 /** Appends `UserDeleted`. Afterwards the user does not exist. */
 export const markDeleted =
   (deps: DeletionDeps) =>
@@ -37,15 +35,8 @@ export const markDeleted =
     origin: Origin,
     nobodyElseAdministers: boolean,
   ): Promise<Either<UserNotFound | LastAdministrator | Unavailable, Deleted>> => {
-    const command = { type: 'Delete', nobodyElseAdministers, at: deps.environment.now() } as const
-    const sent = await sendToUser(deps)(user.userId, command, origin)
-    if (E.isLeft(sent))
-      return E.left(mapRefusal(`user ${user.userId}`, sent.left, {
-        UserUnknown: userNotFound,
-        LastAdministrator: lastAdministrator,
-        AlreadyRegistered: null,
-        PasswordOutdated: null,
-      }))
+    const sent = await sendToUser(deps)(user.userId, { type: 'Delete', nobodyElseAdministers }, origin)
+    if (E.isLeft(sent)) return E.left(mapRefusal(sent.left, { UserUnknown: userNotFound }))
     const { position } = sent.right
     return position === null ? E.left(userNotFound) : E.right({ user, position })
   }

@@ -4,11 +4,12 @@ import { userDecider } from '../../domain/user/decider.ts'
 import { usernameStream, userStream } from '../../domain/user/events.ts'
 import { usernameClaimDecider } from '../../domain/user/username-claim.ts'
 import type { Unavailable, UsernameTaken } from '../errors.ts'
-import { handleCommand } from '../log/handle-command.ts'
 import type { WriteDeps } from '../log/handle-command.ts'
+import { mapRefusal } from '../log/map-refusal.ts'
 import { loadState } from '../log/states/load-state.ts'
 import { nextId } from '../log/next-id.ts'
 import type { Origin } from '../log/origin.ts'
+import { sendToUsername } from '../log/send-to.ts'
 import type { Credentials } from '../ports/credentials.ts'
 
 /** The longest name has 100 code points. A text of this length has more in any form, so it is no name. */
@@ -28,8 +29,7 @@ const usernameTaken: UsernameTaken = { _tag: 'UsernameTaken' }
 export const claimUsername =
   (deps: WriteDeps) =>
   async (hash: string, origin: Origin): Promise<Either<UsernameTaken | Unavailable, number>> => {
-    const stream = usernameStream(hash)
-    const claimed = await loadState(deps)(stream, usernameClaimDecider)
+    const claimed = await loadState(deps)(usernameStream(hash), usernameClaimDecider)
     if (E.isLeft(claimed)) return claimed
     if (claimed.right.state !== null) {
       const owner = await loadState(deps)(userStream(claimed.right.state), userDecider)
@@ -39,8 +39,6 @@ export const claimUsername =
     const { commandId, actor } = origin
     const userId = await nextId(deps)('user', { correlationId: commandId, causationId: commandId, actor })
     if (E.isLeft(userId)) return userId
-    const command = { type: 'Claim', userId: userId.right, at: deps.environment.now() } as const
-    const won = await handleCommand(deps)({ ...origin, stream, decider: usernameClaimDecider, command })
-    if (E.isRight(won)) return userId
-    return won.left._tag === 'UsernameClaimedAlready' ? E.left(usernameTaken) : E.left(won.left)
+    const won = await sendToUsername(deps)(hash, { type: 'Claim', userId: userId.right }, origin)
+    return E.isRight(won) ? userId : E.left(mapRefusal(won.left, { UsernameClaimedAlready: usernameTaken }))
   }

@@ -1,7 +1,8 @@
 import * as E from 'fp-ts/lib/Either.js'
 import * as t from 'io-ts'
 import { boundedInteger, id } from '../shared/codecs.ts'
-import type { Decider } from '../shared/decider.ts'
+import { decideBy } from '../shared/decider.ts'
+import type { DeciderByCommand, Decisions } from '../shared/decider.ts'
 import type { AdministratorsEvent } from './events.ts'
 
 interface ListedUser {
@@ -27,26 +28,39 @@ export type AdministratorsCommand =
       readonly userId: number
       readonly administers: boolean
       readonly revision: number
-      readonly at: string
     }
   /**
    * Removes a user from the list. Sent before the event in the user's own stream. `remaining`: id of another user, who
    * must still be an administrator.
    */
-  | {
-      readonly type: 'Leave'
-      readonly userId: number
-      readonly revision: number
-      readonly remaining: number
-      readonly at: string
-    }
+  | { readonly type: 'Leave'; readonly userId: number; readonly revision: number; readonly remaining: number }
 
-/** The user `remaining` has stopped being an administrator in the meantime. */
-export interface NoAdministratorRemains {
-  readonly _tag: 'NoAdministratorRemains'
+export interface AdministratorsRefusals {
+  readonly Report: never
+  /** The user `remaining` has stopped being an administrator in the meantime. */
+  readonly Leave: { readonly _tag: 'NoAdministratorRemains' }
 }
 
-const isListed = (state: Administrators, userId: number): boolean => state.get(userId)?.administers === true
+type Rules = Decisions<Administrators, AdministratorsCommand, AdministratorsEvent, AdministratorsRefusals>
+
+const listed = (state: Administrators, userId: number): ListedUser =>
+  state.get(userId) ?? { administers: false, revision: -1 }
+
+const report: Rules['Report'] = ({ userId, administers, revision, at }, state) => {
+  const known = listed(state, userId)
+  if (administers === known.administers) return E.right([])
+  const isNew = administers ? revision > known.revision : revision >= known.revision
+  const type = administers ? 'AdministratorAdded' : 'AdministratorRemoved'
+  return E.right(isNew ? [{ type, data: { userId, revision, at } }] : [])
+}
+
+const leave: Rules['Leave'] = ({ userId, revision, remaining, at }, state) => {
+  if (!listed(state, remaining).administers) return E.left({ _tag: 'NoAdministratorRemains' })
+  const known = listed(state, userId)
+  if (!known.administers && revision <= known.revision) return E.right([])
+  const data = { userId, revision: Math.max(revision, known.revision), at }
+  return E.right([{ type: 'AdministratorRemoved', data }])
+}
 
 const entries = t.array(t.tuple([
   id, t.strict({ administers: t.boolean, revision: boundedInteger(0, Number.MAX_SAFE_INTEGER) }),
@@ -60,27 +74,12 @@ const administrators = new t.Type<Administrators, unknown>(
 )
 
 /** Keeps the list of administrators. A report of an older revision than the known one changes nothing. */
-export const administratorsDecider: Decider<
-  Administrators, AdministratorsCommand, AdministratorsEvent, NoAdministratorRemains
+export const administratorsDecider: DeciderByCommand<
+  Administrators, AdministratorsCommand, AdministratorsEvent, AdministratorsRefusals
 > = {
   initialState: new Map(),
   evolve: (state, { type, data: { userId, revision } }) =>
     new Map(state).set(userId, { administers: type === 'AdministratorAdded', revision }),
-  decide: (command, state) => {
-    const { userId, revision, at } = command
-    const known = state.get(userId) ?? { administers: false, revision: -1 }
-    const removed = (upTo: number): AdministratorsEvent =>
-      ({ type: 'AdministratorRemoved', data: { userId, revision: upTo, at } })
-    if (command.type === 'Leave') {
-      if (!isListed(state, command.remaining)) return E.left({ _tag: 'NoAdministratorRemains' })
-      if (!known.administers && revision <= known.revision) return E.right([])
-      return E.right([removed(Math.max(revision, known.revision))])
-    }
-    if (command.administers) {
-      if (known.administers || revision <= known.revision) return E.right([])
-      return E.right([{ type: 'AdministratorAdded', data: { userId, revision, at } }])
-    }
-    return E.right(known.administers && revision >= known.revision ? [removed(revision)] : [])
-  },
+  decide: decideBy({ Report: report, Leave: leave }),
   snapshots: { version: 1, codec: administrators, keyOf: () => null, isKept: false },
 }

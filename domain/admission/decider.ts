@@ -1,8 +1,8 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 import * as O from 'fp-ts/lib/Option.js'
-import { fold } from '../shared/decider.ts'
-import type { Decider } from '../shared/decider.ts'
+import { decideBy, fold } from '../shared/decider.ts'
+import type { CommandOf, DeciderByCommand, Decisions } from '../shared/decider.ts'
 import type { AdmissionEvent } from './events.ts'
 import { lanesFor, withMostFreeLanes } from './compute.ts'
 import type { Lanes } from './compute.ts'
@@ -26,7 +26,6 @@ interface OfWorker {
   readonly worker: string
   /** Null for workers of early versions, which did not join. */
   readonly incarnation: string | null
-  readonly at: string
 }
 
 export type AdmissionCommand = Placed & (
@@ -39,12 +38,11 @@ export type AdmissionCommand = Placed & (
       readonly vram: number
       /** True when all processes know the event `WorkerRestarted`, with which an earlier process is replaced. */
       readonly knowsRestart: boolean
-      readonly at: string
     }
   | ({ readonly type: 'Drain' } & OfWorker)
   | ({ readonly type: 'Leave'; readonly reason: 'lost' | 'stopped' } & OfWorker)
   /** Assigns the waiting sessions that were left over because one append holds only a limited number of moves. */
-  | { readonly type: 'Place'; readonly at: string }
+  | { readonly type: 'Place' }
   | {
       readonly type: 'Admit'
       readonly commandId: string
@@ -58,7 +56,6 @@ export type AdmissionCommand = Placed & (
       readonly maxSessions: number
       /** The process that will create the session. */
       readonly instance: string
-      readonly at: string
     }
   /** `term`: the term that the sender of the command saw. `to`: null means any worker except the present one. */
   | {
@@ -66,24 +63,37 @@ export type AdmissionCommand = Placed & (
       readonly liveId: number
       readonly term: number
       readonly to: string | null
-      readonly at: string
     }
-  | { readonly type: 'Release'; readonly liveId: number; readonly at: string }
+  | { readonly type: 'Release'; readonly liveId: number }
 )
 
-export type AdmissionRefusal =
-  | { readonly _tag: 'QuotaReached'; readonly maximum: number }
-  /** No candidate has joined and accepts sessions. */
-  | { readonly _tag: 'NoWorker' }
-  /** Megabytes. `free`: the free memory of the worker with the most free memory. */
-  | { readonly _tag: 'InsufficientVram'; readonly needed: number; readonly free: number }
-  /** The lanes of the worker with the most free lanes, among the workers with enough memory. */
-  | { readonly _tag: 'InsufficientCompute'; readonly neededLanes: number; readonly freeLanes: number }
-  /** The session was moved in the meantime. `term`: the present term. */
-  | { readonly _tag: 'MovedSince'; readonly term: number }
+interface QuotaReached { readonly _tag: 'QuotaReached'; readonly maximum: number }
+/** No candidate has joined and accepts sessions. */
+interface NoWorker { readonly _tag: 'NoWorker' }
+/** Megabytes. `free`: the free memory of the worker with the most free memory. */
+interface InsufficientVram { readonly _tag: 'InsufficientVram'; readonly needed: number; readonly free: number }
+/** The lanes of the worker with the most free lanes, among the workers with enough memory. */
+interface InsufficientCompute {
+  readonly _tag: 'InsufficientCompute'
+  readonly neededLanes: number
+  readonly freeLanes: number
+}
+/** The session was moved in the meantime. `term`: the present term. */
+interface MovedSince { readonly _tag: 'MovedSince'; readonly term: number }
 
-type Decision = Either<AdmissionRefusal, ReadonlyArray<AdmissionEvent>>
-type CommandOf<Type extends AdmissionCommand['type']> = Extract<AdmissionCommand, { readonly type: Type }>
+export interface AdmissionRefusals {
+  readonly Admit: QuotaReached | NoWorker | InsufficientVram | InsufficientCompute
+  readonly Move: MovedSince | InsufficientVram
+  readonly Join: never
+  readonly Drain: never
+  readonly Leave: never
+  readonly Place: never
+  readonly Release: never
+}
+
+type Rules = Decisions<AdmissionState, AdmissionCommand, AdmissionEvent, AdmissionRefusals>
+type Decision = Either<never, ReadonlyArray<AdmissionEvent>>
+type Join = CommandOf<AdmissionCommand, 'Join'>
 
 const NOTHING: Decision = E.right([])
 
@@ -101,7 +111,7 @@ const isSameWorker = ({ worker, incarnation }: Pick<OfWorker, 'worker' | 'incarn
   other.worker === worker && other.incarnation === incarnation
 
 /** Returns the sessions of a restarted worker for which it has no memory or no models any more. */
-const givenUp = (command: CommandOf<'Join'>, state: AdmissionState): ReadonlyArray<number> => {
+const givenUp = (command: Join, state: AdmissionState): ReadonlyArray<number> => {
   const { worker, offering } = command
   let free = command.vram
   const isGivenUp = ({ vram, needs }: Reservation): boolean => {
@@ -112,7 +122,7 @@ const givenUp = (command: CommandOf<'Join'>, state: AdmissionState): ReadonlyArr
   return openOf(state, worker).filter(isGivenUp).map(({ liveId }) => liveId)
 }
 
-const join = (command: CommandOf<'Join'>, state: AdmissionState): Decision => {
+const join: Rules['Join'] = (command, state) => {
   const { worker, incarnation, vram, at } = command
   const isEarlier = (other: Worker): boolean => other.worker === worker && other.incarnation !== incarnation
   const restarts = command.knowsRestart && state.workers.some(isEarlier)
@@ -130,20 +140,20 @@ const join = (command: CommandOf<'Join'>, state: AdmissionState): Decision => {
   return withPlacements(events, state, { ...command, first: worker })
 }
 
-const drain = (command: CommandOf<'Drain'>, state: AdmissionState): Decision => {
+const drain: Rules['Drain'] = (command, state) => {
   const { worker, incarnation, at } = command
   const isAccepting = state.workers.filter(isSameWorker(command)).some(({ isDraining }) => !isDraining)
   return isAccepting ? E.right([{ type: 'WorkerDraining', data: { worker, incarnation, at } }]) : NOTHING
 }
 
-const leave = (command: CommandOf<'Leave'>, state: AdmissionState): Decision => {
+const leave: Rules['Leave'] = (command, state) => {
   const { worker, incarnation, reason, at } = command
   const left: AdmissionEvent = { type: 'WorkerLeft', data: { worker, incarnation, reason, at } }
   return state.workers.some(isSameWorker(command)) ? withPlacements([left], state, command) : NOTHING
 }
 
 /** Checks the quota, then for workers, then the memory, then the compute. Refuses with the first check that fails. */
-const admit = (command: CommandOf<'Admit'>, state: AdmissionState): Decision => {
+const admit: Rules['Admit'] = (command, state) => {
   const { commandId, userId, vram, needs, candidates, maxSessions, instance, at } = command
   if (O.isSome(liveIdOfCommand(state, commandId))) return NOTHING
   const sessions = state.open.filter((reservation) => reservation.userId === userId).length
@@ -170,7 +180,7 @@ const admit = (command: CommandOf<'Admit'>, state: AdmissionState): Decision => 
   return E.right([{ type: 'Admitted', data }])
 }
 
-const move = (command: CommandOf<'Move'>, state: AdmissionState): Decision => {
+const move: Rules['Move'] = (command, state) => {
   const { liveId, term, to, at, offering } = command
   const held = state.open.find((reservation) => reservation.liveId === liveId)
   if (held === undefined) return NOTHING
@@ -185,38 +195,25 @@ const move = (command: CommandOf<'Move'>, state: AdmissionState): Decision => {
   return withPlacements([{ type: 'Moved', data: { liveId, worker: room.worker, term: term + 1, at } }], state, command)
 }
 
-const release = (command: CommandOf<'Release'>, state: AdmissionState): Decision => {
+const release: Rules['Release'] = (command, state) => {
   const { liveId, at } = command
   return state.open.some((reservation) => reservation.liveId === liveId)
     ? withPlacements([{ type: 'Released', data: { liveId, at } }], state, command)
     : NOTHING
 }
 
-const decide = (command: AdmissionCommand, state: AdmissionState): Decision => {
-  switch (command.type) {
-    case 'Join':
-      return join(command, state)
-    case 'Drain':
-      return drain(command, state)
-    case 'Leave':
-      return leave(command, state)
-    case 'Place':
-      return withPlacements([], state, command)
-    case 'Admit':
-      return admit(command, state)
-    case 'Move':
-      return move(command, state)
-    case 'Release':
-      return release(command, state)
-  }
-}
+const place: Rules['Place'] = (command, state) => withPlacements([], state, command)
 
 /**
  * Decides which sessions may run, on which worker and with which id. It counts the megabytes of each worker and the
  * open sessions of each user. A worker with less memory than its sessions reserve keeps them and gets no new sessions.
  */
-export const admissionDecider: Decider<AdmissionState, AdmissionCommand, AdmissionEvent, AdmissionRefusal> = {
+export const admissionDecider: DeciderByCommand<
+  AdmissionState, AdmissionCommand, AdmissionEvent, AdmissionRefusals
+> = {
   initialState,
   evolve,
-  decide,
+  decide: decideBy({
+    Join: join, Drain: drain, Leave: leave, Place: place, Admit: admit, Move: move, Release: release,
+  }),
 }

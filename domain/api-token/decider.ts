@@ -1,8 +1,8 @@
 import * as E from 'fp-ts/lib/Either.js'
-import type { Either } from 'fp-ts/lib/Either.js'
 import * as t from 'io-ts'
 import { id, instant } from '../shared/codecs.ts'
-import type { Decider } from '../shared/decider.ts'
+import { decideBy } from '../shared/decider.ts'
+import type { DeciderByCommand, Decisions } from '../shared/decider.ts'
 import type { EventOf } from '../shared/event.ts'
 import { userKey } from '../user/events.ts'
 import { hasExpired } from './rules.ts'
@@ -19,44 +19,46 @@ export interface ApiToken extends Omit<IssuedData, 'at'> {
 export type ApiTokenState = { readonly status: 'none' } | { readonly status: 'revoked' } | ApiToken
 
 export type ApiTokenCommand =
-  | { readonly type: 'Issue'; readonly data: IssuedData }
+  | { readonly type: 'Issue'; readonly data: Omit<IssuedData, 'at'> }
   /** Sent by the user `userId`. Missing members stay unchanged. */
-  | {
-      readonly type: 'Change'
-      readonly userId: number
-      readonly name?: string
-      readonly isActive?: boolean
-      readonly at: string
-    }
-  | { readonly type: 'Revoke'; readonly userId: number; readonly at: string }
+  | { readonly type: 'Change'; readonly userId: number; readonly name?: string; readonly isActive?: boolean }
+  | { readonly type: 'Revoke'; readonly userId: number }
 
-export type ApiTokenRefusal =
-  | { readonly _tag: 'TokenExists' }
-  /** The token was never issued, is revoked, or belongs to another user. */
-  | { readonly _tag: 'TokenUnknown' }
-  | { readonly _tag: 'ExpiryNotInFuture' }
+interface TokenExists { readonly _tag: 'TokenExists' }
+interface ExpiryNotInFuture { readonly _tag: 'ExpiryNotInFuture' }
+/** The token was never issued, is revoked, or belongs to another user. */
+interface TokenUnknown { readonly _tag: 'TokenUnknown' }
 
-type Decision = Either<ApiTokenRefusal, ReadonlyArray<ApiTokenEvent>>
-type CommandOf<Type extends ApiTokenCommand['type']> = Extract<ApiTokenCommand, { readonly type: Type }>
+export interface ApiTokenRefusals {
+  readonly Issue: TokenExists | ExpiryNotInFuture
+  readonly Change: TokenUnknown
+  readonly Revoke: TokenUnknown
+}
 
-const change = ({ name, isActive, at }: CommandOf<'Change'>, token: ApiToken): ReadonlyArray<ApiTokenEvent> => {
-  const common = { tokenId: token.tokenId, userId: token.userId, at }
+type Rules = Decisions<ApiTokenState, ApiTokenCommand, ApiTokenEvent, ApiTokenRefusals>
+
+const unknown = E.left({ _tag: 'TokenUnknown' } as const)
+
+const isOf = (state: ApiTokenState, userId: number): state is ApiToken =>
+  state.status === 'issued' && state.userId === userId
+
+const issue: Rules['Issue'] = ({ data, at }, state) => {
+  if (state.status !== 'none') return E.left({ _tag: 'TokenExists' })
+  if (hasExpired(data.expiresAt, at)) return E.left({ _tag: 'ExpiryNotInFuture' })
+  return E.right([{ type: 'ApiTokenIssued', data: { ...data, at } }])
+}
+
+const change: Rules['Change'] = ({ userId, name, isActive, at }, token) => {
+  if (!isOf(token, userId)) return unknown
+  const common = { tokenId: token.tokenId, userId, at }
   const renamed: ReadonlyArray<ApiTokenEvent> =
     name === undefined || name === token.name ? [] : [{ type: 'ApiTokenRenamed', data: { ...common, name } }]
-  if (isActive === undefined || isActive === token.isActive) return renamed
-  return [...renamed, { type: isActive ? 'ApiTokenActivated' : 'ApiTokenDeactivated', data: common }]
+  if (isActive === undefined || isActive === token.isActive) return E.right(renamed)
+  return E.right([...renamed, { type: isActive ? 'ApiTokenActivated' : 'ApiTokenDeactivated', data: common }])
 }
 
-const decide = (command: ApiTokenCommand, state: ApiTokenState): Decision => {
-  if (command.type === 'Issue') {
-    if (state.status !== 'none') return E.left({ _tag: 'TokenExists' })
-    if (hasExpired(command.data.expiresAt, command.data.at)) return E.left({ _tag: 'ExpiryNotInFuture' })
-    return E.right([{ type: 'ApiTokenIssued', data: command.data }])
-  }
-  if (state.status !== 'issued' || state.userId !== command.userId) return E.left({ _tag: 'TokenUnknown' })
-  if (command.type === 'Change') return E.right(change(command, state))
-  return E.right([{ type: 'ApiTokenRevoked', data: { tokenId: state.tokenId, userId: state.userId, at: command.at } }])
-}
+const revoke: Rules['Revoke'] = ({ userId, at }, token) =>
+  isOf(token, userId) ? E.right([{ type: 'ApiTokenRevoked', data: { tokenId: token.tokenId, userId, at } }]) : unknown
 
 const evolve = (state: ApiTokenState, event: ApiTokenEvent): ApiTokenState => {
   if (event.type === 'ApiTokenIssued') {
@@ -92,10 +94,10 @@ const apiTokenState: t.Type<ApiTokenState, unknown> = t.union([
 ])
 
 /** One API token. Its user can rename it, switch it off and on, and revoke it. */
-export const apiTokenDecider: Decider<ApiTokenState, ApiTokenCommand, ApiTokenEvent, ApiTokenRefusal> = {
+export const apiTokenDecider: DeciderByCommand<ApiTokenState, ApiTokenCommand, ApiTokenEvent, ApiTokenRefusals> = {
   initialState: { status: 'none' },
   evolve,
-  decide,
+  decide: decideBy({ Issue: issue, Change: change, Revoke: revoke }),
   snapshots: {
     version: 1,
     codec: apiTokenState,

@@ -1,5 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js'
-import type { Decider } from '../shared/decider.ts'
+import { decideBy } from '../shared/decider.ts'
+import type { DeciderByCommand } from '../shared/decider.ts'
 import type { EventOf } from '../shared/event.ts'
 import type { JobEnded, JobEvent, JobKind, JobStarted } from './events.ts'
 
@@ -15,17 +16,24 @@ export interface KindRunning {
   readonly _tag: 'KindRunning'
 }
 
+export interface JobRefusals {
+  readonly Start: KindRunning
+  readonly End: never
+}
+
 /** Only one job of each kind runs at a time. Ending an ended job changes nothing. */
-export const jobsDecider: Decider<RunningJobs, JobCommand, JobEvent, KindRunning> = {
+export const jobsDecider: DeciderByCommand<RunningJobs, JobCommand, JobEvent, JobRefusals> = {
   initialState: new Map(),
   evolve: (running, { type, data }) => {
     if (type === 'JobStarted') return new Map([...running, [data.jobId, data.kind]])
     return new Map([...running].filter(([jobId]) => jobId !== data.jobId))
   },
-  decide: (command, running) => {
-    if (command.type === 'End')
-      return E.right(running.has(command.data.jobId) ? [{ type: 'JobEnded', data: command.data }] : [])
-    if ([...running.values()].includes(command.data.kind)) return E.left({ _tag: 'KindRunning' })
-    return E.right([{ type: 'JobStarted', data: command.data }])
-  },
+  decide: decideBy({
+    Start: ({ data }, running) =>
+      [...running.values()].includes(data.kind)
+        ? E.left({ _tag: 'KindRunning' })
+        : E.right([{ type: 'JobStarted', data }]),
+    End: ({ data }, running) =>
+      E.right(running.has(data.jobId) ? [{ type: 'JobEnded', data }] : []),
+  }),
 }

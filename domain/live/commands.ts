@@ -1,8 +1,8 @@
 import type { EventOf } from '../shared/event.ts'
 import type { GivenVocabulary } from './vocabulary.ts'
-import type { FailureCode, FinishReason, LiveAborted, LiveCreated, LiveTakenOver, SourceStarted } from './events.ts'
+import type { EndCause, LiveAborted, LiveCreated, LiveTakenOver, SourceStarted } from './events.ts'
 
-type DataOf<Definition> = EventOf<Definition> extends { readonly data: infer Data } ? Data : never
+type DataOf<Definition> = EventOf<Definition> extends { readonly data: infer Data } ? Omit<Data, 'at'> : never
 
 /** Limits after which a session finishes, in milliseconds. 0: no limit. */
 export interface TimeLimits {
@@ -23,37 +23,46 @@ interface ByWorker {
   readonly term: number
 }
 
-/** `term`: as in `ByWorker`, or null when the API or the command line sends the command. */
-interface ByWorkerOrOther {
-  readonly term: number | null
-}
-
 export type LiveCommand =
   | { readonly type: 'CreateLive'; readonly data: DataOf<typeof LiveCreated> }
   /** A session has one sender at a time. The worker of the session has accepted this sender. */
-  | ({ readonly type: 'AttachSender'; readonly instance: string; readonly at: string } & ByWorker)
-  | ({ readonly type: 'DetachSender'; readonly epoch: number; readonly at: string } & ByWorker)
+  | ({ readonly type: 'AttachSender'; readonly instance: string } & ByWorker)
+  | ({ readonly type: 'DetachSender'; readonly epoch: number } & ByWorker)
   | ({ readonly type: 'TakeOverLive' } & Omit<DataOf<typeof LiveTakenOver>, 'liveId' | 'userId'>)
-  | ({ readonly type: 'ChangeVocabulary'; readonly vocabulary: GivenVocabulary; readonly at: string } & ByWorker)
+  | ({ readonly type: 'ChangeVocabulary'; readonly vocabulary: GivenVocabulary } & ByWorker)
   | ({ readonly type: 'StartSource' } & Omit<DataOf<typeof SourceStarted>, 'liveId' | 'userId'> & ByWorker)
-  | ({ readonly type: 'StartLive'; readonly at: string } & ByWorker)
-  | ({ readonly type: 'FinishLive'; readonly reason: FinishReason; readonly at: string } & ByWorkerOrOther)
-  | ({
-      readonly type: 'FailLive'
-      readonly code: FailureCode
-      readonly detail: string
-      readonly at: string
-    } & ByWorkerOrOther)
-  /** `now`: the present time for the limits, in milliseconds since 1970. `at` is only recorded. */
-  | ({ readonly type: 'ExpireLive'; readonly now: number; readonly at: string } & TimeLimits)
-  | { readonly type: 'DeleteLive'; readonly at: string }
+  | ({ readonly type: 'StartLive' } & ByWorker)
+  /** By the API, the command line or the service itself. */
+  | { readonly type: 'EndLive'; readonly cause: EndCause }
+  | ({ readonly type: 'EndLiveInTerm'; readonly cause: EndCause } & ByWorker)
+  /** `now`: the present time for the limits, in milliseconds since 1970. */
+  | ({ readonly type: 'ExpireLive'; readonly now: number } & TimeLimits)
+  | { readonly type: 'DeleteLive' }
   | ({ readonly type: 'AbortLive' } & DataOf<typeof LiveAborted>)
 
-export type LiveRefusal =
-  /** Another command created a session with this id. */
-  | { readonly _tag: 'AlreadyCreated' }
-  | { readonly _tag: 'LiveUnknown' }
-  /** The session has ended. */
-  | { readonly _tag: 'LiveOver' }
-  /** The worker's term has ended. Another worker runs the session. */
-  | { readonly _tag: 'Superseded' }
+/** Another command created a session with this id. */
+export interface AlreadyCreated { readonly _tag: 'AlreadyCreated' }
+export interface LiveUnknown { readonly _tag: 'LiveUnknown' }
+/** The session has ended. */
+export interface LiveOver { readonly _tag: 'LiveOver' }
+/** The worker's term has ended. Another worker runs the session: each takeover of a session begins a new term. */
+export interface Superseded { readonly _tag: 'Superseded' }
+
+/** The refusals of a worker's commands. Those that would start something are also refused after the end. */
+export type EndRefusal = LiveUnknown | Superseded
+export type StartRefusal = EndRefusal | LiveOver
+
+export interface LiveRefusals {
+  readonly CreateLive: AlreadyCreated | LiveOver
+  readonly AbortLive: AlreadyCreated
+  readonly AttachSender: StartRefusal
+  readonly TakeOverLive: StartRefusal
+  readonly ChangeVocabulary: StartRefusal
+  readonly StartSource: StartRefusal
+  readonly StartLive: StartRefusal
+  readonly DetachSender: EndRefusal
+  readonly EndLiveInTerm: EndRefusal
+  readonly EndLive: LiveUnknown
+  readonly ExpireLive: LiveUnknown
+  readonly DeleteLive: LiveUnknown
+}

@@ -1,39 +1,41 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
-import type { Decider } from '../shared/decider.ts'
-import type { LiveCommand, LiveRefusal, TimeLimits } from './commands.ts'
-import type { FinishReason, LiveEvent } from './events.ts'
+import { decideBy } from '../shared/decider.ts'
+import type { DeciderByCommand, Decisions } from '../shared/decider.ts'
+import type { EndRefusal, LiveCommand, LiveRefusals, StartRefusal, Superseded, TimeLimits } from './commands.ts'
+import type { EndCause, FinishReason, LiveEvent } from './events.ts'
 import { evolve, exists, isOpen, liveSnapshots } from './state.ts'
 import type { Live, LiveState } from './state.ts'
 import { isSameVocabulary } from './vocabulary.ts'
 
-type Decision = Either<LiveRefusal, ReadonlyArray<LiveEvent>>
-type CommandOf<Type extends LiveCommand['type']> = Extract<LiveCommand, { readonly type: Type }>
-/** Commands that need an existing session. */
-type LaterCommand = Exclude<LiveCommand, CommandOf<'CreateLive' | 'AbortLive' | 'ExpireLive' | 'DeleteLive'>>
+type Rules = Decisions<LiveState, LiveCommand, LiveEvent, LiveRefusals>
+type Events = ReadonlyArray<LiveEvent>
 
-const nothingToDo: Decision = E.right([])
-const refuse = (_tag: LiveRefusal['_tag']): Decision => E.left({ _tag })
+const nothingToDo: Either<never, Events> = E.right([])
+const alreadyCreated = E.left({ _tag: 'AlreadyCreated' } as const)
+const unknown = E.left({ _tag: 'LiveUnknown' } as const)
+const over = E.left({ _tag: 'LiveOver' } as const)
+const superseded = E.left({ _tag: 'Superseded' } as const)
 
 /** Repeating a create changes nothing. An aborted session can never be created. */
-const create = (data: Live['created'], state: LiveState): Decision => {
+const create: Rules['CreateLive'] = ({ data, at }, state) => {
   switch (state.status) {
     case 'none':
-      return E.right([{ type: 'LiveCreated', data }])
+      return E.right([{ type: 'LiveCreated', data: { ...data, at } }])
     case 'aborted':
-      return refuse('LiveOver')
+      return over
     case 'deleted':
-      return refuse('AlreadyCreated')
+      return alreadyCreated
     case 'pending':
     case 'active':
     case 'finished':
     case 'error':
-      return state.created.commandId === data.commandId ? nothingToDo : refuse('AlreadyCreated')
+      return state.created.commandId === data.commandId ? nothingToDo : alreadyCreated
   }
 }
 
 /** Fences a create that did not complete, so this session can never be created. A completed create is not aborted. */
-const abort = ({ liveId, userId, reason, at }: CommandOf<'AbortLive'>, state: LiveState): Decision => {
+const abort: Rules['AbortLive'] = ({ liveId, userId, reason, at }, state) => {
   switch (state.status) {
     case 'none':
       return E.right([{ type: 'LiveAborted', data: { liveId, userId, reason, at } }])
@@ -44,7 +46,7 @@ const abort = ({ liveId, userId, reason, at }: CommandOf<'AbortLive'>, state: Li
     case 'active':
     case 'finished':
     case 'error':
-      return refuse('AlreadyCreated')
+      return alreadyCreated
   }
 }
 
@@ -78,120 +80,95 @@ export const nextLimit = (live: LimitedLive, { pendingTimeout, maxDuration }: Ti
 export const firstLimit = (createdAt: string, limits: TimeLimits): NextLimit | null =>
   limitFrom(createdAt, limits.pendingTimeout, 'pending_timeout')
 
-const expire = (command: CommandOf<'ExpireLive'>, state: LiveState): Decision => {
-  if (state.status === 'none') return refuse('LiveUnknown')
+const commonOf = ({ created: { liveId, userId } }: Live, at: string) => ({ liveId, userId, at })
+
+const ended = (live: Live, cause: EndCause, at: string): LiveEvent => {
+  const common = commonOf(live, at)
+  return cause.status === 'finished'
+    ? { type: 'LiveFinished', data: { ...common, reason: cause.reason } }
+    : { type: 'LiveFailed', data: { ...common, code: cause.code, detail: cause.detail } }
+}
+
+const expire: Rules['ExpireLive'] = (command, state) => {
+  if (state.status === 'none') return unknown
   if (!isOpen(state)) return nothingToDo
-  const { liveId, userId } = state.created
   const next = nextLimit(state, command)
   if (next === null || command.now < next.at) return nothingToDo
-  return E.right([{ type: 'LiveFinished', data: { liveId, userId, at: command.at, reason: next.reason } }])
-}
-
-const isSuperseded = ({ term }: LaterCommand, live: Live): boolean => term !== null && term < live.term
-
-const commonOf = ({ at }: LaterCommand, { created: { liveId, userId } }: Live) => ({ liveId, userId, at })
-
-const changeVocabulary = (command: CommandOf<'ChangeVocabulary'>, live: Live): Decision => {
-  const { vocabulary, term } = command
-  if (isSameVocabulary(vocabulary, live.vocabulary)) return nothingToDo
-  return E.right([{ type: 'VocabularyChanged', data: { ...commonOf(command, live), term, vocabulary } }])
-}
-
-const startSource = (command: CommandOf<'StartSource'>, live: Live): Decision => {
-  const { pid, sampleOffset, nextSegment, mediaSequence } = command
-  const common = commonOf(command, live)
-  const source: LiveEvent =
-    { type: 'SourceStarted', data: { ...common, pid, sampleOffset, nextSegment, mediaSequence } }
-  // An auto-started session becomes active as soon as its process has a pid, before any audio arrives.
-  const activates = live.status === 'pending' && live.created.autoStart && pid !== null
-  return E.right(activates ? [source, { type: 'LiveStarted', data: common }] : [source])
-}
-
-const decideOpen = (command: LaterCommand, live: Live): Decision => {
-  if (isSuperseded(command, live)) return refuse('Superseded')
-  const common = commonOf(command, live)
-  switch (command.type) {
-    case 'AttachSender': {
-      const { instance, term } = command
-      return E.right([{ type: 'SenderAttached', data: { ...common, epoch: live.epoch + 1, instance, term } }])
-    }
-    case 'DetachSender':
-      return live.sender === command.epoch
-        ? E.right([{ type: 'SenderDetached', data: { ...common, epoch: command.epoch } }])
-        : nothingToDo
-    case 'TakeOverLive': {
-      const { worker, term } = command
-      return term === live.term ? nothingToDo : E.right([{ type: 'LiveTakenOver', data: { ...common, worker, term } }])
-    }
-    case 'ChangeVocabulary':
-      return changeVocabulary(command, live)
-    case 'StartSource':
-      return startSource(command, live)
-    case 'StartLive':
-      return live.status === 'active' ? nothingToDo : E.right([{ type: 'LiveStarted', data: common }])
-    case 'FinishLive':
-      return E.right([{ type: 'LiveFinished', data: { ...common, reason: command.reason } }])
-    case 'FailLive':
-      return E.right([{ type: 'LiveFailed', data: { ...common, code: command.code, detail: command.detail } }])
-  }
+  return E.right([ended(state, { status: 'finished', reason: next.reason }, command.at)])
 }
 
 /** Deletes a session. A running session finishes first. */
-const remove = (at: string, state: LiveState): Decision => {
-  if (state.status === 'none') return refuse('LiveUnknown')
+const remove: Rules['DeleteLive'] = ({ at }, state) => {
+  if (state.status === 'none') return unknown
   if (!exists(state)) return nothingToDo
-  const common = { liveId: state.created.liveId, userId: state.created.userId, at }
   const lastStatus = state.status === 'error' ? 'error' : 'finished'
-  const deleted: LiveEvent = { type: 'LiveDeleted', data: { ...common, lastStatus } }
-  if (state.status === lastStatus) return E.right([deleted])
-  return E.right([{ type: 'LiveFinished', data: { ...common, reason: 'deleted' } }, deleted])
+  const deleted: LiveEvent = { type: 'LiveDeleted', data: { ...commonOf(state, at), lastStatus } }
+  return E.right(isOpen(state) ? [ended(state, { status: 'finished', reason: 'deleted' }, at), deleted] : [deleted])
 }
 
-/**
- * Decides commands for a session that has ended. Ending it again changes nothing. Commands that would start something
- * are refused.
- */
-const decideEnded = (command: LaterCommand): Decision => {
-  switch (command.type) {
-    case 'AttachSender':
-    case 'TakeOverLive':
-    case 'ChangeVocabulary':
-    case 'StartSource':
-    case 'StartLive':
-      return refuse('LiveOver')
-    case 'DetachSender':
-    case 'FinishLive':
-    case 'FailLive':
-      return nothingToDo
-  }
+const end: Rules['EndLive'] = ({ cause, at }, state) => {
+  if (state.status === 'none') return unknown
+  return isOpen(state) ? E.right([ended(state, cause, at)]) : nothingToDo
 }
 
-const decide = (command: LiveCommand, state: LiveState): Decision => {
-  if (command.type === 'CreateLive') return create(command.data, state)
-  if (command.type === 'AbortLive') return abort(command, state)
-  if (command.type === 'ExpireLive') return expire(command, state)
-  if (command.type === 'DeleteLive') return remove(command.at, state)
-  switch (state.status) {
-    case 'none':
-      return refuse('LiveUnknown')
-    case 'pending':
-    case 'active':
-      return decideOpen(command, state)
-    case 'finished':
-    case 'error':
-    case 'aborted':
-    case 'deleted':
-      return decideEnded(command)
+/** What a command of the worker does to an open session. */
+type DecideOpen<Command> = (command: Command, live: Live) => Events
+
+const inTerm = <Command extends { readonly term: number }>(
+  decideOpen: DecideOpen<Command>, command: Command, live: Live,
+): Either<Superseded, Events> =>
+  command.term < live.term ? superseded : E.right(decideOpen(command, live))
+
+/** Returns the rule of a command that would start something. After the end it is refused. */
+const starting = <Command extends { readonly term: number }>(decideOpen: DecideOpen<Command>) =>
+  (command: Command, state: LiveState): Either<StartRefusal, Events> => {
+    if (state.status === 'none') return unknown
+    return isOpen(state) ? inTerm(decideOpen, command, state) : over
   }
+
+/** Returns the rule of a command that ends something. After the end it changes nothing. */
+const ending = <Command extends { readonly term: number }>(decideOpen: DecideOpen<Command>) =>
+  (command: Command, state: LiveState): Either<EndRefusal, Events> => {
+    if (state.status === 'none') return unknown
+    return isOpen(state) ? inTerm(decideOpen, command, state) : nothingToDo
+  }
+
+const rules: Rules = {
+  CreateLive: create,
+  AbortLive: abort,
+  ExpireLive: expire,
+  DeleteLive: remove,
+  EndLive: end,
+  EndLiveInTerm: ending(({ cause, at }, live) => [ended(live, cause, at)]),
+  AttachSender: starting(({ instance, term, at }, live) =>
+    [{ type: 'SenderAttached', data: { ...commonOf(live, at), epoch: live.epoch + 1, instance, term } }]),
+  DetachSender: ending(({ epoch, at }, live) =>
+    live.sender === epoch ? [{ type: 'SenderDetached', data: { ...commonOf(live, at), epoch } }] : []),
+  TakeOverLive: starting(({ worker, term, at }, live) =>
+    term === live.term ? [] : [{ type: 'LiveTakenOver', data: { ...commonOf(live, at), worker, term } }]),
+  ChangeVocabulary: starting(({ vocabulary, term, at }, live) =>
+    isSameVocabulary(vocabulary, live.vocabulary)
+      ? []
+      : [{ type: 'VocabularyChanged', data: { ...commonOf(live, at), term, vocabulary } }]),
+  StartSource: starting(({ pid, sampleOffset, nextSegment, mediaSequence, at }, live) => {
+    const common = commonOf(live, at)
+    const source: LiveEvent =
+      { type: 'SourceStarted', data: { ...common, pid, sampleOffset, nextSegment, mediaSequence } }
+    // An auto-started session becomes active as soon as its process has a pid, before any audio arrives.
+    const activates = live.status === 'pending' && live.created.autoStart && pid !== null
+    return activates ? [source, { type: 'LiveStarted', data: common }] : [source]
+  }),
+  StartLive: starting(({ at }, live) =>
+    live.status === 'active' ? [] : [{ type: 'LiveStarted', data: commonOf(live, at) }]),
 }
 
 /**
  * The rules of one session. Its status goes from pending to active, then to finished or error, and perhaps to deleted.
  * An incomplete create ends as aborted.
  */
-export const liveDecider: Decider<LiveState, LiveCommand, LiveEvent, LiveRefusal> = {
+export const liveDecider: DeciderByCommand<LiveState, LiveCommand, LiveEvent, LiveRefusals> = {
   initialState: { status: 'none' },
   evolve,
-  decide,
+  decide: decideBy(rules),
   snapshots: liveSnapshots,
 }

@@ -155,6 +155,17 @@ export type FailureCode = t.TypeOf<typeof failureCode>
 /** `detail` is for people and must not contain transcript text or secrets. */
 export const LiveFailed = defineEvent('LiveFailed', t.strict({ ...common, code: failureCode, detail: t.string }))
 
+/** Why a session ended. Each cause has its own close code in the interface. */
+export type EndCause =
+  | { readonly status: 'finished'; readonly reason: FinishReason }
+  | { readonly status: 'error'; readonly code: FailureCode; readonly detail: string }
+
+/** Returns why a session ended from the event that ended it. */
+export const causeOf = (end: EventOf<typeof LiveFinished | typeof LiveFailed>): EndCause =>
+  end.type === 'LiveFinished'
+    ? { status: 'finished', reason: end.data.reason }
+    : { status: 'error', code: end.data.code, detail: end.data.detail }
+
 /**
  * A create did not complete, because it was abandoned (`orphan`) or its listener token was taken. The session is never
  * listed.

@@ -6,7 +6,8 @@ import type { EngineSettings } from '../live/settings.ts'
 import { optionalVocabulary, isSameVocabulary, NO_VOCABULARY, sealedVocabulary } from '../live/vocabulary.ts'
 import type { GivenVocabulary } from '../live/vocabulary.ts'
 import { id, instant } from '../shared/codecs.ts'
-import type { Decider } from '../shared/decider.ts'
+import { decideBy } from '../shared/decider.ts'
+import type { DeciderByCommand, Decisions } from '../shared/decider.ts'
 import type { EventOf } from '../shared/event.ts'
 import { userKey } from '../user/events.ts'
 import type { ProfileAdded, ProfileEvent } from './events.ts'
@@ -28,7 +29,7 @@ export interface Profile {
 export type ProfilesState = ReadonlyArray<Profile>
 
 export type ProfilesCommand =
-  | ({ readonly type: 'AddProfile' } & ProfileData)
+  | ({ readonly type: 'AddProfile' } & Omit<ProfileData, 'at'>)
   /** Missing members stay unchanged. */
   | {
       readonly type: 'ChangeProfile'
@@ -36,35 +37,39 @@ export type ProfilesCommand =
       readonly name?: string
       readonly settings: Partial<EngineSettings>
       readonly vocabulary?: GivenVocabulary
-      readonly at: string
     }
-  | { readonly type: 'RemoveProfile'; readonly profileId: number; readonly at: string }
+  | { readonly type: 'RemoveProfile'; readonly profileId: number }
 
-export type ProfilesRefusal =
-  | { readonly _tag: 'ProfileExists' }
-  | { readonly _tag: 'ProfileUnknown' }
-  | { readonly _tag: 'TooManyProfiles' }
-  /** Every user must keep at least one profile. */
-  | { readonly _tag: 'LastProfile' }
-  /** `min_buffer` would be larger than `max_buffer`. */
-  | { readonly _tag: 'BuffersNotOrdered' }
+interface ProfileExists { readonly _tag: 'ProfileExists' }
+interface ProfileUnknown { readonly _tag: 'ProfileUnknown' }
+interface TooManyProfiles { readonly _tag: 'TooManyProfiles' }
+/** Every user must keep at least one profile. */
+interface LastProfile { readonly _tag: 'LastProfile' }
+/** `min_buffer` would be larger than `max_buffer`. */
+interface BuffersNotOrdered { readonly _tag: 'BuffersNotOrdered' }
+
+export interface ProfilesRefusals {
+  readonly AddProfile: ProfileExists | TooManyProfiles | BuffersNotOrdered
+  readonly ChangeProfile: ProfileUnknown | BuffersNotOrdered
+  readonly RemoveProfile: ProfileUnknown | LastProfile
+}
 
 /** Limit for one user. Users from early versions may have more profiles. They keep them, but cannot add any. */
 export const MAX_PROFILES = 100
 
-type Decision = Either<ProfilesRefusal, ReadonlyArray<ProfileEvent>>
-type CommandOf<Type extends ProfilesCommand['type']> = Extract<ProfilesCommand, { readonly type: Type }>
+type Rules = Decisions<ProfilesState, ProfilesCommand, ProfileEvent, ProfilesRefusals>
 
-const refuse = (_tag: ProfilesRefusal['_tag']): Decision => E.left({ _tag })
-
-const add = (command: CommandOf<'AddProfile'>, state: ProfilesState): Decision => {
+const add: Rules['AddProfile'] = (command, state) => {
   const { profileId, userId, name, settings, vocabulary = NO_VOCABULARY, at } = command
-  if (state.some((profile) => profile.profileId === profileId)) return refuse('ProfileExists')
-  if (state.length >= MAX_PROFILES) return refuse('TooManyProfiles')
-  if (!buffersAreOrdered(settings)) return refuse('BuffersNotOrdered')
+  if (state.some((profile) => profile.profileId === profileId)) return E.left({ _tag: 'ProfileExists' })
+  if (state.length >= MAX_PROFILES) return E.left({ _tag: 'TooManyProfiles' })
+  if (!buffersAreOrdered(settings)) return E.left({ _tag: 'BuffersNotOrdered' })
   const data = { profileId, userId, name, settings, at, ...optionalVocabulary(vocabulary) }
   return E.right([{ type: 'ProfileAdded', data }])
 }
+
+const profileOf = (state: ProfilesState, profileId: number): Either<ProfileUnknown, Profile> =>
+  E.fromNullable({ _tag: 'ProfileUnknown' } as const)(state.find((profile) => profile.profileId === profileId))
 
 const sameSettings = (a: EngineSettings, b: EngineSettings): boolean =>
   a.vad === b.vad &&
@@ -79,12 +84,15 @@ const sameSettings = (a: EngineSettings, b: EngineSettings): boolean =>
   a.words === b.words &&
   a.task === b.task
 
-const change = (command: CommandOf<'ChangeProfile'>, profile: Profile): Decision => {
+const change: Rules['ChangeProfile'] = (command, state) => {
+  const found = profileOf(state, command.profileId)
+  if (E.isLeft(found)) return found
+  const profile = found.right
   const { profileId, userId } = profile
   const name = command.name ?? profile.name
   const settings = { ...profile.settings, ...command.settings }
   const vocabulary = { ...profile.vocabulary, ...command.vocabulary }
-  if (!buffersAreOrdered(settings)) return refuse('BuffersNotOrdered')
+  if (!buffersAreOrdered(settings)) return E.left({ _tag: 'BuffersNotOrdered' })
   const isSame =
     name === profile.name &&
     sameSettings(settings, profile.settings) &&
@@ -94,19 +102,11 @@ const change = (command: CommandOf<'ChangeProfile'>, profile: Profile): Decision
   return E.right([{ type: 'ProfileChanged', data }])
 }
 
-const decide = (command: ProfilesCommand, state: ProfilesState): Decision => {
-  if (command.type === 'AddProfile') return add(command, state)
-  const profile = state.find((candidate) => candidate.profileId === command.profileId)
-  if (profile === undefined) return refuse('ProfileUnknown')
-  switch (command.type) {
-    case 'ChangeProfile':
-      return change(command, profile)
-    case 'RemoveProfile': {
-      const { profileId, userId } = profile
-      if (state.length === 1) return refuse('LastProfile')
-      return E.right([{ type: 'ProfileRemoved', data: { profileId, userId, at: command.at } }])
-    }
-  }
+const remove: Rules['RemoveProfile'] = ({ profileId, at }, state) => {
+  const found = profileOf(state, profileId)
+  if (E.isLeft(found)) return found
+  if (state.length === 1) return E.left({ _tag: 'LastProfile' })
+  return E.right([{ type: 'ProfileRemoved', data: { profileId, userId: found.right.userId, at } }])
 }
 
 const evolve = (state: ProfilesState, event: ProfileEvent): ProfilesState => {
@@ -133,10 +133,10 @@ const profilesState: t.Type<ProfilesState, unknown> = t.readonlyArray(
 )
 
 /** The rules for all profiles of one user. */
-export const profilesDecider: Decider<ProfilesState, ProfilesCommand, ProfileEvent, ProfilesRefusal> = {
+export const profilesDecider: DeciderByCommand<ProfilesState, ProfilesCommand, ProfileEvent, ProfilesRefusals> = {
   initialState: [],
   evolve,
-  decide,
+  decide: decideBy({ AddProfile: add, ChangeProfile: change, RemoveProfile: remove }),
   snapshots: {
     version: 1,
     codec: profilesState,

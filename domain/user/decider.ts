@@ -1,9 +1,9 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
-import { pipe } from 'fp-ts/lib/function.js'
 import * as t from 'io-ts'
 import { boundedInteger, id, instant } from '../shared/codecs.ts'
-import type { Decider } from '../shared/decider.ts'
+import { decideBy } from '../shared/decider.ts'
+import type { DeciderByCommand, Decisions } from '../shared/decider.ts'
 import type { EventOf } from '../shared/event.ts'
 import { permission, userKey } from './events.ts'
 import type { Permission, UserEvent, UserRegistered } from './events.ts'
@@ -40,23 +40,20 @@ export interface UserChanges {
 }
 
 export type UserCommand =
-  | { readonly type: 'Register'; readonly data: UserRegisteredData }
+  | { readonly type: 'Register'; readonly data: Omit<UserRegisteredData, 'at'> }
   /**
    * `generation`: the user's generation when the old password was checked. The command is refused if the generation has
    * changed in the meantime.
    */
-  | {
-      readonly type: 'ChangePassword'
-      readonly passwordHash: string
-      readonly generation?: number
-      readonly at: string
-    }
+  | { readonly type: 'ChangePassword'; readonly passwordHash: string; readonly generation?: number }
   /** Changes nothing when the password changed in the meantime. */
-  | { readonly type: 'Rehash'; readonly oldHash: string; readonly passwordHash: string; readonly at: string }
-  | { readonly type: 'EndLogins'; readonly at: string }
+  | { readonly type: 'Rehash'; readonly oldHash: string; readonly passwordHash: string }
+  | { readonly type: 'EndLogins' }
   /** Makes all changes or none. */
-  | ({ readonly type: 'Change'; readonly changes: UserChanges; readonly at: string } & OtherUsers)
-  | ({ readonly type: 'Delete'; readonly at: string } & OtherUsers)
+  | ({ readonly type: 'Change'; readonly changes: UserChanges } & OtherUsers)
+  | ({ readonly type: 'Delete' } & OtherUsers)
+  /** Repeats a deletion that an older log does not contain. It was checked when it was decided first. */
+  | { readonly type: 'DeleteAgain' }
 
 /** A fact about other users, which the user's own stream does not contain. */
 interface OtherUsers {
@@ -64,13 +61,23 @@ interface OtherUsers {
   readonly nobodyElseAdministers?: boolean
 }
 
-export type UserRefusal =
-  | { readonly _tag: 'AlreadyRegistered' }
-  | { readonly _tag: 'UserUnknown' }
-  | { readonly _tag: 'PasswordOutdated' }
-  | { readonly _tag: 'LastAdministrator' }
+interface AlreadyRegistered { readonly _tag: 'AlreadyRegistered' }
+interface UserUnknown { readonly _tag: 'UserUnknown' }
+interface PasswordOutdated { readonly _tag: 'PasswordOutdated' }
+interface LastAdministrator { readonly _tag: 'LastAdministrator' }
 
-type Decision = Either<UserRefusal, ReadonlyArray<UserEvent>>
+export interface UserRefusals {
+  readonly Register: AlreadyRegistered
+  readonly ChangePassword: UserUnknown | PasswordOutdated
+  readonly Rehash: UserUnknown
+  readonly EndLogins: UserUnknown
+  readonly Change: UserUnknown | LastAdministrator
+  readonly Delete: UserUnknown | LastAdministrator
+  readonly DeleteAgain: UserUnknown
+}
+
+type Rules = Decisions<UserState, UserCommand, UserEvent, UserRefusals>
+type Events = ReadonlyArray<UserEvent>
 
 /** Members that all events of a user have. */
 interface CommonMembers {
@@ -113,34 +120,6 @@ const newStatus = (
   // A new password in the same command has ended them already.
   const ended = passwordHash === undefined ? [loginsEnded(user, common)] : []
   return [...ended, { type: 'UserEnabled', data: common }]
-}
-
-const decideRegistered = (command: Exclude<UserCommand, { readonly type: 'Register' }>, user: User): Decision => {
-  const common = { userId: user.userId, at: command.at }
-  switch (command.type) {
-    case 'ChangePassword':
-      return command.generation === undefined || command.generation === user.generation
-        ? E.right(newPassword(user, command.passwordHash, common))
-        : E.left({ _tag: 'PasswordOutdated' })
-    case 'Rehash': {
-      const { oldHash, passwordHash } = command
-      if (oldHash !== user.passwordHash) return E.right([])
-      return E.right([{ type: 'PasswordRehashed', data: { ...common, passwordHash } }])
-    }
-    case 'EndLogins':
-      return E.right([loginsEnded(user, common)])
-    case 'Change': {
-      const { changes } = command
-      return E.right([
-        ...newLimits(user, changes, common),
-        ...newPermissions(user, changes, common),
-        ...newPassword(user, changes.passwordHash, common),
-        ...newStatus(user, changes, common),
-      ])
-    }
-    case 'Delete':
-      return E.right([{ type: 'UserDeleted', data: { ...common, usernameHash: user.usernameHash } }])
-  }
 }
 
 /** True for an active user with the permission `admin`. */
@@ -187,25 +166,50 @@ const evolve = (state: UserState, event: UserEvent): UserState => {
   return withRevision(state.revision + 1, state.administersSince, changed(state, event))
 }
 
-const leavesNoAdministrator = (command: UserCommand, user: User, events: ReadonlyArray<UserEvent>): boolean =>
-  'nobodyElseAdministers' in command &&
-  command.nobodyElseAdministers &&
-  administers(user) &&
-  !administers(events.reduce<UserState>(evolve, user))
+const unknown = E.left({ _tag: 'UserUnknown' } as const)
 
-const decide = (command: UserCommand, state: UserState): Decision => {
-  if (command.type === 'Register') {
-    if (state.status !== 'none') return E.left({ _tag: 'AlreadyRegistered' })
-    return E.right([{ type: 'UserRegistered', data: command.data }])
-  }
-  if (!isUser(state)) return E.left({ _tag: 'UserUnknown' })
-  return pipe(
-    decideRegistered(command, state),
-    E.filterOrElseW(
-      (events) => !leavesNoAdministrator(command, state, events),
-      () => ({ _tag: 'LastAdministrator' as const }),
-    ),
-  )
+/** Refuses events after which no user would be an administrator. */
+const keepingAdministrator = (
+  { nobodyElseAdministers = false }: OtherUsers, user: User, events: Events,
+): Either<LastAdministrator, Events> =>
+  nobodyElseAdministers && administers(user) && !administers(events.reduce<UserState>(evolve, user))
+    ? E.left({ _tag: 'LastAdministrator' })
+    : E.right(events)
+
+const deleted = ({ userId, usernameHash }: User, at: string): UserEvent =>
+  ({ type: 'UserDeleted', data: { userId, at, usernameHash } })
+
+const rules: Rules = {
+  Register: ({ data, at }, state) =>
+    state.status === 'none'
+      ? E.right([{ type: 'UserRegistered', data: { ...data, at } }])
+      : E.left({ _tag: 'AlreadyRegistered' }),
+  ChangePassword: ({ generation, passwordHash, at }, user) => {
+    if (!isUser(user)) return unknown
+    if (generation !== undefined && generation !== user.generation) return E.left({ _tag: 'PasswordOutdated' })
+    return E.right(newPassword(user, passwordHash, { userId: user.userId, at }))
+  },
+  Rehash: ({ oldHash, passwordHash, at }, user) => {
+    if (!isUser(user)) return unknown
+    if (oldHash !== user.passwordHash) return E.right([])
+    return E.right([{ type: 'PasswordRehashed', data: { userId: user.userId, at, passwordHash } }])
+  },
+  EndLogins: ({ at }, user) => (isUser(user) ? E.right([loginsEnded(user, { userId: user.userId, at })]) : unknown),
+  Change: ({ changes, at, ...others }, user) => {
+    if (!isUser(user)) return unknown
+    const common = { userId: user.userId, at }
+    return keepingAdministrator(others, user, [
+      ...newLimits(user, changes, common),
+      ...newPermissions(user, changes, common),
+      ...newPassword(user, changes.passwordHash, common),
+      ...newStatus(user, changes, common),
+    ])
+  },
+  Delete: ({ at, ...others }, user) => {
+    if (!isUser(user)) return unknown
+    return keepingAdministrator(others, user, [deleted(user, at)])
+  },
+  DeleteAgain: ({ at }, user) => (isUser(user) ? E.right([deleted(user, at)]) : unknown),
 }
 
 const userState: t.Type<UserState, unknown> = t.union([
@@ -228,10 +232,10 @@ const userState: t.Type<UserState, unknown> = t.union([
 ])
 
 /** The rules of one user account. A new password, a logout everywhere and enabling the user end all earlier logins. */
-export const userDecider: Decider<UserState, UserCommand, UserEvent, UserRefusal> = {
+export const userDecider: DeciderByCommand<UserState, UserCommand, UserEvent, UserRefusals> = {
   initialState: { status: 'none' },
   evolve,
-  decide,
+  decide: decideBy(rules),
   snapshots: {
     version: 1,
     codec: userState,

@@ -1,6 +1,5 @@
-import type { FailureCode, FinishReason } from '../../domain/live/events.ts'
+import type { EndCause, FailureCode, FinishReason } from '../../domain/live/events.ts'
 import type { SocketRole } from '../../application/ports/read-models.ts'
-import type { EndCause } from '../../application/pipeline/signals.ts'
 import { errorFrame, FINISHED, movedOnFrame } from './frames.ts'
 import type { ErrorCode } from './frames.ts'
 

@@ -1,6 +1,6 @@
+import type { TranscriptFrame } from '../../domain/transcript/frame.ts'
 import type { FailureCode } from '../../domain/live/events.ts'
 import type { LiveStatus, SocketRole } from '../../application/ports/read-models.ts'
-import type { TranscriptFrame } from '../../application/pipeline/signals.ts'
 import type { BadFrame } from './protocol.ts'
 
 /** Codes of error frames. */

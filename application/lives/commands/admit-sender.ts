@@ -51,7 +51,7 @@ const recordAfterMs = ({ pendingTimeout, store }: AdmitSenderDeps, { senderAt, c
 export const admitSender =
   (deps: AdmitSenderDeps): AdmitSender =>
   async (liveId) => {
-    const { instance, now, correlationId } = deps.environment
+    const { instance, correlationId } = deps.environment
     // No term: the session has ended or belongs to another worker. Every session has a later term than 0.
     const term = ownTerm(deps, liveId) ?? 0
     const taken = await takeOver(deps)(liveId, term)
@@ -64,7 +64,7 @@ export const admitSender =
       point: taken.right.point,
       recordAfterMs: recordAfterMs(deps, taken.right.state),
       record: async () => {
-        const attached = await changeLive(deps)(liveId, { type: 'AttachSender', instance, term, at: now() }, origin)
+        const attached = await changeLive(deps)(liveId, { type: 'AttachSender', instance, term }, origin)
         if (E.isLeft(attached)) return attached
         if (!exists(attached.right)) throw new Error(`${liveStream(liveId)} has a sender but was never created`)
         return E.right(attached.right.epoch)

@@ -23,7 +23,7 @@ export type ChangeVocabulary = (
 export const changeVocabulary =
   (deps: WriteDeps): ChangeVocabulary =>
   (liveId, expected) => {
-    const command = { type: 'ChangeVocabulary', ...expected, at: deps.environment.now() } as const
-    const origin = ownOrigin(deps)
-    return async () => E.map(() => undefined)(await changeLive(deps)(liveId, command, origin))
+    const [origin, at] = [ownOrigin(deps), deps.environment.now()]
+    const command = { type: 'ChangeVocabulary', ...expected } as const
+    return async () => E.map(() => undefined)(await changeLive(deps)(liveId, command, origin, at))
   }

@@ -2,9 +2,8 @@ import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 import * as O from 'fp-ts/lib/Option.js'
 import { liveIdOfCommand, placementOf } from '../../../domain/admission/state.ts'
-import { liveDecider } from '../../../domain/live/decider.ts'
 import { exists, newLive } from '../../../domain/live/state.ts'
-import { listenerTokenStream, liveStream } from '../../../domain/live/events.ts'
+import { listenerTokenStream } from '../../../domain/live/events.ts'
 import { listenerTokenClaim } from '../../../domain/live/listener-token-claim.ts'
 import type { CandidatesFor } from '../../admission/candidates.ts'
 import { actorOf } from '../../caller.ts'
@@ -14,18 +13,18 @@ import type {
 } from '../../errors.ts'
 import { handleCommand } from '../../log/handle-command.ts'
 import type { Origin } from '../../log/origin.ts'
-import { unexpected } from '../../log/unexpected.ts'
 import type { Catalogue } from '../../ports/catalogue.ts'
 import type { Credentials } from '../../ports/credentials.ts'
 import { SESSION_LISTS } from '../../ports/projector.ts'
 import type { Projector } from '../../ports/projector.ts'
 import type { HolderOfToken, LiveView } from '../../ports/read-models.ts'
 import { chooseModels } from '../choose-models.ts'
+import { abortLive } from '../ending.ts'
+import type { LiveWriteDeps } from '../ending.ts'
 import { checkListenerToken } from '../listener-token.ts'
 import { loadLive } from '../load-live.ts'
 import { viewOf } from '../queries/live-view.ts'
-import { releaseLive } from '../release-live.ts'
-import type { LiveWriteDeps } from '../release-live.ts'
+import { sendToSession } from '../../log/send-to.ts'
 import { liveCreatedData } from './requested-live.ts'
 import type { CreateLiveRequest, RequestedLive } from './requested-live.ts'
 
@@ -92,21 +91,10 @@ interface Create extends RequestedLive {
   readonly recordLive: RecordLive
 }
 
-interface UndoneCreate {
-  readonly liveId: number
-  readonly userId: number
-  readonly reason: 'token_taken' | 'orphan'
-}
-
-/**
- * Fences the session, so it can never be created, and releases its reservation. The reconciler retries failed steps.
- */
-const undo = async (deps: CreateLiveDeps, { liveId, userId, reason }: UndoneCreate, origin: Origin): Promise<void> => {
-  const command = { type: 'AbortLive', liveId, userId, reason, at: deps.environment.now() } as const
+/** Undoes a create of which nothing was stored. The reconciler retries failed steps. */
+const undo = async (deps: CreateLiveDeps, create: Parameters<typeof abortLive>[1], origin: Origin): Promise<void> => {
   // A separate command id: a repeated create must not mistake the fence for its own session.
-  const undoing: Origin = { ...origin, commandId: `${origin.commandId}/undo` }
-  const fenced = await handleCommand(deps)({ ...undoing, stream: liveStream(liveId), decider: liveDecider, command })
-  if (E.isRight(fenced)) await releaseLive(deps, liveId, undoing)
+  await abortLive(deps, create, { ...origin, commandId: `${origin.commandId}/undo` })
 }
 
 /** Claims the custom listener token for the user. Undoes the session when another user holds the token. */
@@ -135,10 +123,7 @@ const admit = async (
   const { instance } = deps.environment
   const wanted = { commandId, userId, vram: chosen.vram, needs, candidates, maxSessions, instance }
   const admitted = await deps.admission.send({ ...origin, command: { type: 'Admit', ...wanted } })
-  if (E.isLeft(admitted)) {
-    if (admitted.left._tag === 'MovedSince') throw unexpected(`the command ${commandId}`, admitted.left)
-    return E.left(admitted.left)
-  }
+  if (E.isLeft(admitted)) return admitted
   const liveId = O.toNullable(liveIdOfCommand(admitted.right, commandId))
   if (liveId === null) throw new Error(`the admissions have no session for the command ${commandId}`)
   // Without a reservation the session has ended already. Its stream then refuses a second create.
@@ -160,10 +145,8 @@ const createOnce = async (deps: CreateLiveDeps, create: Create): Promise<Either<
     if (E.isLeft(claimed)) return claimed
   }
 
-  const stream = liveStream(liveId)
   const data = liveCreatedData(deps, create, { liveId, commandId: origin.commandId, worker })
-  const request = { ...origin, stream, decider: liveDecider, command: { type: 'CreateLive', data } } as const
-  const created = await handleCommand(deps)(request)
+  const created = await sendToSession(deps)(liveId, { type: 'CreateLive', data }, origin)
   if (E.isRight(created)) {
     // The owner has deleted this session, so the earlier answer cannot be repeated.
     if (!exists(created.right.state)) return E.left({ _tag: 'LiveNotFound' })
@@ -174,9 +157,7 @@ const createOnce = async (deps: CreateLiveDeps, create: Create): Promise<Either<
     case 'LiveOver':
       return E.right(null)
     case 'AlreadyCreated':
-    case 'LiveUnknown':
-    case 'Superseded':
-      throw unexpected(stream, created.left)
+      return E.left({ _tag: 'LiveNotFound' })
     case 'KeyringUnavailable':
       // Nothing was appended. The reservation is released, so retries do not use up the user's quota.
       await undo(deps, { liveId, userId, reason: 'orphan' }, origin)

@@ -7,9 +7,9 @@ import type { LiveNotFound, Unavailable } from '../../errors.ts'
 import { originOf } from '../../log/origin.ts'
 import { SESSION_LISTS } from '../../ports/projector.ts'
 import type { Projector } from '../../ports/projector.ts'
+import { removeLive } from '../ending.ts'
+import type { LiveWriteDeps } from '../ending.ts'
 import { isOwned, loadLive } from '../load-live.ts'
-import type { LiveWriteDeps } from '../release-live.ts'
-import { removeLive } from '../remove-live.ts'
 
 /** Deletes a session of the caller permanently: its text, URL and tokens can never be read again. */
 export type DeleteLive = (caller: Caller, liveId: number) => Promise<Either<LiveNotFound | Unavailable, void>>
@@ -28,7 +28,7 @@ export const deleteLive =
     if (!isOwned(loaded.right.state, caller.userId)) return E.left(liveNotFound)
     const removed = await removeLive(deps, liveId, originOf(deps, actorOf(caller)))
     if (E.isLeft(removed)) return removed
-    // Null: another call deleted the session first.
+    // Another call deleted the session first.
     if (removed.right === null) return E.left(liveNotFound)
     return E.right(await deps.whenProjected(SESSION_LISTS, removed.right))
   }

@@ -3,7 +3,7 @@ import type { Superseded, Unavailable } from '../../errors.ts'
 import type { WriteDeps } from '../../log/handle-command.ts'
 import { ownOrigin } from '../../log/origin.ts'
 import type { Repeatable } from '../../log/origin.ts'
-import { changeLive } from '../change-live.ts'
+import { sendToSession } from '../../log/send-to.ts'
 
 /** Identifies a sender. `term`: leadership term of its worker. `epoch`: number of the sender within the session. */
 export interface SenderOfTerm {
@@ -16,12 +16,11 @@ export type DetachSender = (liveId: number, sender: SenderOfTerm) => Repeatable<
 
 export const detachSender =
   (deps: WriteDeps): DetachSender =>
-  (liveId, { term, epoch }) => {
-    const command = { type: 'DetachSender', term, epoch, at: deps.environment.now() } as const
-    const origin = ownOrigin(deps)
+  (liveId, sender) => {
+    const [origin, at] = [ownOrigin(deps), deps.environment.now()]
     return async () => {
-      const detached = await changeLive(deps)(liveId, command, origin)
-      if (E.isRight(detached) || detached.left._tag === 'LiveOver') return E.right(undefined)
+      const detached = await sendToSession(deps)(liveId, { type: 'DetachSender', ...sender }, origin, at)
+      if (E.isRight(detached) || detached.left._tag === 'LiveUnknown') return E.right(undefined)
       return E.left(detached.left)
     }
   }

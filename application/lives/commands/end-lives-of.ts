@@ -4,8 +4,8 @@ import { ENDS_AT_ONCE, traverseConcurrently } from '../../concurrency.ts'
 import { isUnreadable } from '../../errors.ts'
 import type { Unavailable } from '../../errors.ts'
 import type { Origin } from '../../log/origin.ts'
-import { endAndRelease } from '../end-and-release.ts'
-import type { LiveWriteDeps } from '../release-live.ts'
+import { endAndRelease } from '../ending.ts'
+import type { LiveWriteDeps } from '../ending.ts'
 
 /**
  * Ends every open session of a disabled user. Left: the first failure. A repeated call ends the remaining sessions. A

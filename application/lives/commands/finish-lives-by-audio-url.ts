@@ -12,11 +12,11 @@ import type { Page, PageQuery } from '../../ports/documents.ts'
 import type { Position } from '../../ports/event-store.ts'
 import { SESSION_LISTS } from '../../ports/projector.ts'
 import type { LiveView } from '../../ports/read-models.ts'
-import { sendEndRequest } from '../request-end.ts'
-import { FINISHED_BY_REQUEST } from '../finish-if-allowed.ts'
-import type { FinishDeps } from '../finish-if-allowed.ts'
+import { askWorkerToEnd, endAndRelease } from '../ending.ts'
 import { viewOf } from '../queries/live-view.ts'
 import { isOwned, loadLive } from '../load-live.ts'
+import { FINISHED_BY_REQUEST } from './finish-live.ts'
+import type { FinishDeps } from './finish-live.ts'
 
 /** Ends all open sessions of the caller with this audio URL. `page` limits only the answer: all sessions end. */
 export type FinishLivesByAudioUrl = (
@@ -72,11 +72,18 @@ export const finishLivesByAudioUrl =
   async (caller, audioUrl, { skip, limit }) => {
     const matches = await openWithUrl(deps, caller.userId, deps.credentials.keyedHash('audio-url', audioUrl))
     if (E.isLeft(matches)) return matches
-    // All requests are sent at once, so all sessions transcribe their last audio at the same time.
-    const requested = matches.right.map((liveId) =>
-      ({ liveId, waitForEnd: sendEndRequest(deps)(liveId, FINISHED_BY_REQUEST, originOf(deps, actorOf(caller))) }))
-    const ends = await traverseConcurrently(ENDS_AT_ONCE, requested, async ({ liveId, waitForEnd }) =>
-      E.map((position: Position | null) => ({ liveId, position }))(await waitForEnd()))
+    // All workers are asked at once, so all sessions transcribe their last audio at the same time.
+    const asked = matches.right.map((liveId) => {
+      const origin = originOf(deps, actorOf(caller))
+      return { liveId, origin, answer: askWorkerToEnd(deps, liveId, FINISHED_BY_REQUEST, origin) }
+    })
+    const ends = await traverseConcurrently(ENDS_AT_ONCE, asked, async ({ liveId, origin, answer }) => {
+      const byWorker = await answer
+      const ended = byWorker === null
+        ? await endAndRelease(deps, liveId, FINISHED_BY_REQUEST, origin)
+        : E.right(byWorker.position)
+      return E.map((position: Position | null) => ({ liveId, position }))(ended)
+    })
     if (E.isLeft(ends)) return ends
     // Null: another call ended this session, so it is not part of this answer.
     const ended = ends.right.flatMap(({ liveId, position }) => (position === null ? [] : [{ liveId, position }]))

@@ -36,23 +36,22 @@ export interface RequestedLive {
 }
 
 interface RequestedLiveDeps {
-  readonly environment: Pick<Environment, 'newSecret' | 'now'>
+  readonly environment: Pick<Environment, 'newSecret'>
   readonly credentials: Pick<Credentials, 'keyedHash'>
 }
 
 /** Returns the data of LiveCreated, with new tokens. */
 export const liveCreatedData = (
-  { environment: { newSecret, now }, credentials: { keyedHash } }: RequestedLiveDeps,
+  { environment: { newSecret }, credentials: { keyedHash } }: RequestedLiveDeps,
   { caller, request, chosen }: RequestedLive,
   identity: { readonly liveId: number; readonly commandId: string; readonly worker: string },
-): EventOf<typeof LiveCreated>['data'] => {
+): Omit<EventOf<typeof LiveCreated>['data'], 'at'> => {
   const { audioUrl } = request
   const senderToken = newSecret()
   const listenerToken = request.listenerToken ?? newSecret()
   return {
     ...identity,
     userId: caller.userId,
-    at: now(),
     model: { id: chosen.model.id, name: chosen.model.name, vram: chosen.model.vram },
     language: request.language,
     translations: chosen.pairs.map(({ id, model, from, to, vram }) =>

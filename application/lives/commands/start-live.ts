@@ -16,6 +16,6 @@ export const startLive =
   async (liveId, term) => {
     // The result is ignored, because without a key the first final segment tries again and reports the error.
     void deps.keyring.seal(textKey(liveId), [])
-    const started = await changeLive(deps)(liveId, { type: 'StartLive', term, at: deps.environment.now() })
+    const started = await changeLive(deps)(liveId, { type: 'StartLive', term })
     return E.map(() => undefined)(started)
   }

@@ -20,7 +20,7 @@ export type StartSource = (liveId: number, facts: SourceFacts) => Repeatable<Liv
 export const startSource =
   (deps: WriteDeps): StartSource =>
   (liveId, facts) => {
-    const command = { type: 'StartSource', ...facts, at: deps.environment.now() } as const
-    const origin = ownOrigin(deps)
-    return async () => E.map(() => undefined)(await changeLive(deps)(liveId, command, origin))
+    const [origin, at] = [ownOrigin(deps), deps.environment.now()]
+    const command = { type: 'StartSource', ...facts } as const
+    return async () => E.map(() => undefined)(await changeLive(deps)(liveId, command, origin, at))
   }

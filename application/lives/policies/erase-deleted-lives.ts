@@ -3,8 +3,8 @@ import { eventReader } from '../../../domain/read-event.ts'
 import { orThrow } from '../../../domain/shared/or-throw.ts'
 import { startLogDuty } from '../../log/log-duty.ts'
 import type { LogDutyDeps, RunningDuty } from '../../log/log-duty.ts'
-import { eraseLive } from '../erase-live.ts'
-import type { EraseLiveDeps } from '../erase-live.ts'
+import { eraseLive } from '../ending.ts'
+import type { EraseLiveDeps } from '../ending.ts'
 
 const deletedOf = eventReader([LiveDeleted])
 

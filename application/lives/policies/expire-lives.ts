@@ -1,21 +1,19 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
-import { firstLimit, limitedSince, liveDecider, nextLimit } from '../../../domain/live/decider.ts'
+import { firstLimit, limitedSince, nextLimit } from '../../../domain/live/decider.ts'
 import type { Live } from '../../../domain/live/state.ts'
 import type { TimeLimits } from '../../../domain/live/commands.ts'
 import { liveStream } from '../../../domain/live/events.ts'
 import { membersOf } from '../../../domain/read-event.ts'
 import { createAges } from '../../ages.ts'
 import type { Unavailable } from '../../errors.ts'
-import { handleCommand } from '../../log/handle-command.ts'
 import type { StoredEvent } from '../../ports/event-store.ts'
 import { originOf } from '../../log/origin.ts'
-import { unexpected } from '../../log/unexpected.ts'
-import { requestEnd } from '../request-end.ts'
-import type { RequestEndDeps } from '../request-end.ts'
-import { releaseLive } from '../release-live.ts'
+import { releaseLive, requestEnd } from '../ending.ts'
+import type { EndDeps } from '../ending.ts'
+import { sendToSession } from '../../log/send-to.ts'
 
-export interface ExpireLivesDeps extends RequestEndDeps {
+export interface ExpireLivesDeps extends EndDeps {
   readonly limits: TimeLimits
 }
 
@@ -41,7 +39,7 @@ export interface Expiry {
  * `application/sessions/live-sessions.ts`.
  */
 export const expireLives = (deps: ExpireLivesDeps): Expiry => {
-  const { store, environment, limits } = deps
+  const { store, limits } = deps
   const ageOf = createAges(deps)
 
   /**
@@ -71,23 +69,11 @@ export const expireLives = (deps: ExpireLivesDeps): Expiry => {
       // An active session that is due stays due. A pending session may get a sender in the meantime, so the command
       // below decides again.
       if (live.status === 'active')
-        return E.map(() => undefined)(await requestEnd(deps)(liveId, TOO_LONG, origin))
-      const stream = liveStream(liveId)
-      const command = { type: 'ExpireLive', ...limits, now: now.right, at: environment.now() } as const
-      const expired = await handleCommand(deps)({ ...origin, stream, decider: liveDecider, command })
-      if (E.isRight(expired)) {
-        const isEnded = expired.right.position !== null
-        return isEnded ? await releaseLive(deps, liveId, origin) : E.right(undefined)
-      }
-      switch (expired.left._tag) {
-        case 'LiveUnknown':
-        case 'LiveOver':
-        case 'AlreadyCreated':
-        case 'Superseded':
-          throw unexpected(stream, expired.left)
-        default:
-          return E.left(expired.left)
-      }
+        return E.map(() => undefined)(await requestEnd(deps, liveId, TOO_LONG, origin))
+      const expired = await sendToSession(deps)(liveId, { type: 'ExpireLive', ...limits, now: now.right }, origin)
+      if (E.isLeft(expired)) return expired.left._tag === 'LiveUnknown' ? E.right(undefined) : E.left(expired.left)
+      const isEnded = expired.right.position !== null
+      return isEnded ? await releaseLive(deps, liveId, origin) : E.right(undefined)
     },
   }
 }

@@ -1,22 +1,17 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 import type { Reservation } from '../../../domain/admission/state.ts'
-import { liveDecider } from '../../../domain/live/decider.ts'
-import { exists, isOpen } from '../../../domain/live/state.ts'
+import type { EndCause } from '../../../domain/live/events.ts'
+import { isOpen } from '../../../domain/live/state.ts'
 import type { Live } from '../../../domain/live/state.ts'
-import { liveStream } from '../../../domain/live/events.ts'
 import { mapConcurrently } from '../../concurrency.ts'
 import { isUnreadable } from '../../errors.ts'
 import type { Unavailable } from '../../errors.ts'
-import { handleCommand } from '../../log/handle-command.ts'
 import { originOf } from '../../log/origin.ts'
 import type { Origin } from '../../log/origin.ts'
-import { unexpected } from '../../log/unexpected.ts'
-import type { EndCause } from '../../pipeline/signals.ts'
-import { endAndRelease } from '../end-and-release.ts'
+import { abortLive, endAndRelease, releaseLive } from '../ending.ts'
+import type { LiveWriteDeps } from '../ending.ts'
 import { loadLive } from '../load-live.ts'
-import { releaseLive } from '../release-live.ts'
-import type { LiveWriteDeps } from '../release-live.ts'
 import { glanceAt } from '../terms/glance.ts'
 import type { CheckSchedule } from './check-schedule.ts'
 import { createWatch } from './condition-watch.ts'
@@ -74,30 +69,6 @@ const isOrphan = (
   }
 }
 
-/**
- * Fences an abandoned create, then releases its reservation. With LiveAborted as the first event of the stream the
- * create can never complete. A create that completed first keeps its reservation.
- */
-const fenceAndRelease = async (
-  deps: ReconcileLivesDeps,
-  { liveId, userId }: Reservation,
-): Promise<Either<Unavailable, void>> => {
-  const origin = serviceOrigin(deps)
-  const command = { type: 'AbortLive', liveId, userId, reason: 'orphan', at: deps.environment.now() } as const
-  const fenced = await handleCommand(deps)({ ...origin, stream: liveStream(liveId), decider: liveDecider, command })
-  if (E.isRight(fenced)) return await releaseLive(deps, liveId, origin)
-  switch (fenced.left._tag) {
-    case 'AlreadyCreated':
-      return E.right(undefined)
-    case 'LiveOver':
-    case 'LiveUnknown':
-    case 'Superseded':
-      throw unexpected(`fence of live ${liveId}`, fenced.left)
-    default:
-      return E.left(fenced.left)
-  }
-}
-
 const OWNER_DISABLED: EndCause = { status: 'finished', reason: 'owner_disabled' }
 const NO_ROOM: EndCause = { status: 'error', code: 'engine_failed', detail: 'No worker has room for this session' }
 
@@ -150,8 +121,10 @@ const reconcileReservation = async (
   const { liveId } = reservation
   const glance = await glanceAt(deps, liveId)
   if (E.isLeft(glance)) return glance
-  if (glance.right.kind === 'none')
-    return isOrphan(deps, watches, reservation) ? await fenceAndRelease(deps, reservation) : E.right(undefined)
+  if (glance.right.kind === 'none') {
+    if (!isOrphan(deps, watches, reservation)) return E.right(undefined)
+    return await abortLive(deps, { ...reservation, reason: 'orphan' }, serviceOrigin(deps))
+  }
   if (glance.right.kind === 'over') return await releaseLive(deps, liveId, serviceOrigin(deps))
   const isUntouched = glance.right.kind === 'created'
     && (await staysUntouched(deps, watches, reservation, glance.right.at))
@@ -160,7 +133,7 @@ const reconcileReservation = async (
   if (E.isLeft(loaded)) return loaded
   const { state } = loaded.right
   // Any other state is due to an event after the glance, so the next round checks the session again.
-  return exists(state) && isOpen(state)
+  return isOpen(state)
     ? await reconcileOpen(deps, watches, reservation, state)
     : E.right(undefined)
 }

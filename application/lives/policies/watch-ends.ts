@@ -1,8 +1,8 @@
 import { Released } from '../../../domain/admission/events.ts'
-import { LiveFailed, LiveFinished } from '../../../domain/live/events.ts'
+import { causeOf, LiveFailed, LiveFinished } from '../../../domain/live/events.ts'
+import type { EndCause } from '../../../domain/live/events.ts'
 import { eventReader } from '../../../domain/read-event.ts'
 import type { Position, StoredEvent } from '../../ports/event-store.ts'
-import type { EndCause } from '../../pipeline/signals.ts'
 
 /** A session has ended and its memory is released. */
 export interface LiveEnd {
@@ -18,15 +18,6 @@ export interface LiveEnd {
 const terminalOf = eventReader([LiveFinished, LiveFailed])
 const releasedOf = eventReader([Released])
 
-const endOf = (event: StoredEvent): LiveEnd | undefined => {
-  const end = terminalOf(event)
-  if (end === undefined) return undefined
-  const [{ liveId }, { position }] = [end.data, event]
-  if (end.type === 'LiveFinished') return { liveId, cause: { status: 'finished', reason: end.data.reason }, position }
-  const { code, detail } = end.data
-  return { liveId, cause: { status: 'error', code, detail }, position }
-}
-
 /**
  * Detects ends of sessions in any process. The caller passes all events of the `live-` streams and of `admission`, in
  * the order of the log. An end is returned only after its reservation is released, so a client that receives the end
@@ -36,8 +27,11 @@ export const watchEnds = (): ((event: StoredEvent) => LiveEnd | undefined) => {
   /** Sessions that have ended but are not yet released. */
   const unreleased = new Map<number, LiveEnd>()
   return (event) => {
-    const end = endOf(event)
-    if (end !== undefined) unreleased.set(end.liveId, end)
+    const end = terminalOf(event)
+    if (end !== undefined) {
+      const { liveId } = end.data
+      unreleased.set(liveId, { liveId, cause: causeOf(end), position: event.position })
+    }
     const released = releasedOf(event)
     if (released === undefined) return undefined
     const completed = unreleased.get(released.data.liveId)

@@ -1,4 +1,5 @@
-import type { TranscriptFrame } from '../../pipeline/signals.ts'
+import type { TranscriptFrame } from '../../../domain/transcript/frame.ts'
+
 
 /** The earlier final segments (finals) that a new socket requests. */
 export type ResumePoint =

@@ -1,6 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
-import { exists, isOpen } from '../../../domain/live/state.ts'
+import type { LiveUnknown } from '../../../domain/live/commands.ts'
+import { isOpen } from '../../../domain/live/state.ts'
 import type { Live, LiveState } from '../../../domain/live/state.ts'
 import { FIRST_TERM } from '../../../domain/live/events.ts'
 import { eventReader } from '../../../domain/read-event.ts'
@@ -8,16 +9,11 @@ import { SegmentFinalised, segmentsStream } from '../../../domain/transcript/eve
 import type { LiveOver, Superseded, Unavailable } from '../../errors.ts'
 import { SAMPLE_RATE } from '../../ports/engine.ts'
 import type { StoredEvent } from '../../ports/event-store.ts'
-import { changeLive } from '../change-live.ts'
 import { fenceSegments, LOOK_BACK_EVENTS } from './fence-segments.ts'
 import { loadLive } from '../load-live.ts'
+import { changeLive } from '../change-live.ts'
 import type { SourcePoint } from '../source-point.ts'
 import type { WorkerDeps } from './worker.ts'
-
-/** The session is not created yet. */
-export interface LiveUnknown {
-  readonly _tag: 'LiveUnknown'
-}
 
 /** An open session of this worker, and the point where the earlier workers stopped. */
 export interface TakenLive {
@@ -53,7 +49,7 @@ const segmentsBefore = (
     : fenceSegments(deps)({ liveId, worker: deps.worker.name, term })
 
 const hasOlderTerm = (state: LiveState, term: number): state is Live =>
-  exists(state) && isOpen(state) && state.term < term
+  isOpen(state) && state.term < term
 
 /**
  * Makes this worker the owner of the session in this term. First the event LiveTakenOver makes the session refuse
@@ -69,7 +65,7 @@ export const takeOver =
     let loaded = await loadLive(deps, liveId)
     if (E.isRight(loaded) && hasOlderTerm(loaded.right.state, term)) {
       const from = loaded.right.state.worker
-      const taken = await changeLive(deps)(liveId, { type: 'TakeOverLive', worker, term, at: deps.environment.now() })
+      const taken = await changeLive(deps)(liveId, { type: 'TakeOverLive', worker, term })
       if (E.isLeft(taken)) return taken
       // After a restart a process continues its own sessions.
       if (from !== worker) deps.logger.info({ liveId, term, from, to: worker }, 'a session was taken over')
@@ -79,7 +75,7 @@ export const takeOver =
     if (E.isLeft(loaded)) return loaded
     const { state } = loaded.right
     if (state.status === 'none') return E.left({ _tag: 'LiveUnknown' })
-    if (!exists(state) || !isOpen(state)) return E.left({ _tag: 'LiveOver' })
+    if (!isOpen(state)) return E.left({ _tag: 'LiveOver' })
     if (state.term > term) return E.left({ _tag: 'Superseded' })
     const segments = await segmentsBefore(deps, liveId, term)
     if (E.isLeft(segments)) return segments

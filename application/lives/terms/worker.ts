@@ -1,7 +1,7 @@
 import { openOf, placementOf } from '../../../domain/admission/state.ts'
 import type { AdmissionState, Reservation } from '../../../domain/admission/state.ts'
 import type { Logger } from '../../ports/environment.ts'
-import type { LiveWriteDeps } from '../release-live.ts'
+import type { LiveWriteDeps } from '../ending.ts'
 
 /** A process that runs the sessions that the stream `admission` assigns to its name. */
 export interface Worker {

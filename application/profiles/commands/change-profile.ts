@@ -28,7 +28,7 @@ export type ChangeProfile = (
 ) => Promise<Either<ProfileNotFound | BuffersNotOrdered | Unavailable, ProfileView>>
 
 export interface ChangeProfileDeps {
-  readonly environment: Pick<Environment, 'newId' | 'now'>
+  readonly environment: Pick<Environment, 'newId'>
   readonly send: SendToProfiles
 }
 
@@ -39,15 +39,12 @@ const viewOf = ({ profileId, name, settings, vocabulary, createdAt, updatedAt }:
 export const changeProfile =
   ({ environment, send }: ChangeProfileDeps): ChangeProfile =>
   async (caller, profileId, change) => {
-    const command = { type: 'ChangeProfile', profileId, ...change, at: environment.now() } as const
+    const command = { type: 'ChangeProfile', profileId, ...change } as const
     return pipe(
       await send(caller, command, environment.newId()),
-      E.mapLeft((refusal) => mapRefusal('the profiles', refusal, {
+      E.mapLeft((refusal) => mapRefusal(refusal, {
         ProfileUnknown: profileNotFound,
         BuffersNotOrdered: buffersNotOrdered(change.settings),
-        ProfileExists: null,
-        TooManyProfiles: null,
-        LastProfile: null,
       })),
       E.map((profiles) => profiles.find((profile) => profile.profileId === profileId)),
       E.chainW(E.fromNullable(profileNotFound)),

@@ -1,11 +1,11 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
-import { pipe } from 'fp-ts/lib/function.js'
 import type { EngineSettings } from '../../../domain/live/settings.ts'
 import type { GivenVocabulary } from '../../../domain/live/vocabulary.ts'
 import { MAX_PROFILES } from '../../../domain/profiles/decider.ts'
+import { sequenceStream } from '../../../domain/shared/sequence.ts'
 import type { Caller } from '../../caller.ts'
-import type { BuffersNotOrdered, TooManyProfiles, Unavailable } from '../../errors.ts'
+import type { BuffersNotOrdered, Contended, TooManyProfiles, Unavailable } from '../../errors.ts'
 import type { WriteDeps } from '../../log/handle-command.ts'
 import { mapRefusal } from '../../log/map-refusal.ts'
 import { nextId } from '../../log/next-id.ts'
@@ -30,6 +30,9 @@ export interface CreateProfileDeps extends WriteDeps {
 
 const tooMany: TooManyProfiles = { _tag: 'TooManyProfiles', maximum: MAX_PROFILES }
 
+/** Another writer used the id of the profile first, so the request can be repeated. */
+const idTaken: Contended = { _tag: 'Contended', stream: sequenceStream('profile') }
+
 export const createProfile =
   (deps: CreateProfileDeps): CreateProfile =>
   async (caller, profile) => {
@@ -37,21 +40,16 @@ export const createProfile =
     const { userId } = caller
     const commandId = environment.newId()
     const cause = { correlationId: commandId, causationId: commandId, actor: `user:${userId}` }
-    const id = await nextId(deps)('profile', cause)
-    if (E.isLeft(id)) return id
-    const [profileId, at] = [id.right, environment.now()]
-    const command = { type: 'AddProfile', userId, ...profile, profileId, at } as const
-    return pipe(
-      await send(caller, command, commandId),
-      E.bimap(
-        (refusal) => mapRefusal('the profiles', refusal, {
-          BuffersNotOrdered: buffersNotOrdered(profile.settings),
-          TooManyProfiles: tooMany,
-          ProfileExists: null,
-          ProfileUnknown: null,
-          LastProfile: null,
-        }),
-        () => ({ id: profileId, ...profile, createdAt: at, updatedAt: null }),
-      ),
-    )
+    const profileId = await nextId(deps)('profile', cause)
+    if (E.isLeft(profileId)) return profileId
+    const id = profileId.right
+    const added = await send(caller, { type: 'AddProfile', userId, profileId: id, ...profile }, commandId)
+    if (E.isLeft(added)) {
+      return E.left(mapRefusal(added.left, {
+        BuffersNotOrdered: buffersNotOrdered(profile.settings), TooManyProfiles: tooMany, ProfileExists: idTaken,
+      }))
+    }
+    const created = added.right.find((candidate) => candidate.profileId === id)
+    if (created === undefined) return E.left(idTaken)
+    return E.right({ id, ...profile, createdAt: created.createdAt, updatedAt: null })
   }

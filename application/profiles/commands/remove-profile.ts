@@ -14,23 +14,16 @@ export type RemoveProfile = (
 ) => Promise<Either<ProfileNotFound | LastProfile | Unavailable, void>>
 
 export interface RemoveProfileDeps {
-  readonly environment: Pick<Environment, 'newId' | 'now'>
+  readonly environment: Pick<Environment, 'newId'>
   readonly send: SendToProfiles
 }
 
-const last: LastProfile = { _tag: 'LastProfile' }
 
 export const removeProfile =
   ({ environment, send }: RemoveProfileDeps): RemoveProfile =>
   async (caller, profileId) =>
     pipe(
-      await send(caller, { type: 'RemoveProfile', profileId, at: environment.now() }, environment.newId()),
-      E.mapLeft((refusal) => mapRefusal('the profiles', refusal, {
-        ProfileUnknown: profileNotFound,
-        LastProfile: last,
-        ProfileExists: null,
-        TooManyProfiles: null,
-        BuffersNotOrdered: null,
-      })),
+      await send(caller, { type: 'RemoveProfile', profileId }, environment.newId()),
+      E.mapLeft((refusal) => mapRefusal(refusal, { ProfileUnknown: profileNotFound })),
       E.map(() => undefined),
     )

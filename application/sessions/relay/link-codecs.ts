@@ -1,9 +1,10 @@
 import * as t from 'io-ts'
+import type { TranscriptFrame } from '../../../domain/transcript/frame.ts'
 import { failureCode, finishReason } from '../../../domain/live/events.ts'
 import { decodeOrThrow } from '../../../domain/shared/codecs.ts'
 import { segmentWord } from '../../../domain/transcript/events.ts'
-import type { EndRequest, Ended } from '../../lives/end-by-worker.ts'
-import type { LiveSignal, TranscriptFrame } from '../../pipeline/signals.ts'
+import type { EndRequest, Ended } from '../../lives/ending.ts'
+import type { LiveSignal } from '../../pipeline/signals.ts'
 import type { Position } from '../../ports/event-store.ts'
 import type { RelayedData } from '../../ports/peers/live-links.ts'
 

@@ -1,5 +1,6 @@
+import type { EndCause } from '../../../domain/live/events.ts'
 import { FIRST_TERM } from '../../../domain/live/events.ts'
-import type { EndCause, LiveBus, LiveSignal } from '../../pipeline/signals.ts'
+import type { LiveBus, LiveSignal } from '../../pipeline/signals.ts'
 import type { RecentFinals } from '../recent-finals.ts'
 import { atMost } from '../../waiting.ts'
 import { openReconnectingLink } from './reconnecting-link.ts'

@@ -1,5 +1,5 @@
 import * as E from 'fp-ts/lib/Either.js'
-import type { EndByWorker, Ended, EndRequest } from '../../lives/end-by-worker.ts'
+import type { EndByWorker, Ended, EndRequest } from '../../lives/ending.ts'
 import type { GetActivityDeps } from '../../lives/queries/get-activity.ts'
 import type { StoredFinals } from '../../lives/queries/stored-finals.ts'
 import type { Logger } from '../../ports/environment.ts'

@@ -1,5 +1,5 @@
+import type { TranscriptFrame } from '../../../domain/transcript/frame.ts'
 import { finalTextKey } from '../../lives/queries/resume-point.ts'
-import type { TranscriptFrame } from '../../pipeline/signals.ts'
 
 /** Number of finals whose keys are remembered: more than a worker or a read of the log repeats. */
 const MAX_REMEMBERED = 4000

@@ -1,9 +1,9 @@
 import * as E from 'fp-ts/lib/Either.js'
-import type { UndatedCommand } from '../../admission/admission-actor.ts'
 import type { Rejoining } from '../../admission/rejoin-worker.ts'
 import { sendWithRetries } from '../../admission/send-with-retries.ts'
 import type { PlacingDeps } from '../../admission/send-with-retries.ts'
 import { admissionDecider } from '../../../domain/admission/decider.ts'
+import type { AdmissionCommand } from '../../../domain/admission/decider.ts'
 import { roomsOf } from '../../../domain/admission/placement.ts'
 import { openOf } from '../../../domain/admission/state.ts'
 import type { Reservation } from '../../../domain/admission/state.ts'
@@ -64,7 +64,7 @@ export const drainWorker = (deps: DrainWorkerDeps) => async (): Promise<void> =>
   const hasApi = (): boolean =>
     members.all().some(({ roles, state }) => roles.includes('api') && state !== 'stopping')
 
-  const sendCommand = async (command: UndatedCommand): Promise<void> => {
+  const sendCommand = async (command: AdmissionCommand): Promise<void> => {
     const answering = new AbortController()
     const sent = sendWithRetries(deps, command, answering.signal)
     await atMost(timers, ANSWER_MS, sent)

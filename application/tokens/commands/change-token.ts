@@ -26,7 +26,7 @@ export type ChangeToken = (
 ) => Promise<Either<ApiTokenNotFound | Unavailable, ApiTokenView>>
 
 export interface ChangeTokenDeps extends Pick<TokenWrites, 'send'> {
-  readonly environment: Pick<Environment, 'newId' | 'now'>
+  readonly environment: Pick<Environment, 'newId'>
   readonly tokens: Pick<TokenDirectory, 'byId'>
   readonly uses: Pick<TokenUses, 'lastUseOf'>
 }
@@ -37,12 +37,9 @@ export const changeToken =
     const owner = await ownerOf(tokens, caller, tokenId)
     if (E.isLeft(owner)) return owner
     if (O.isNone(owner.right)) return E.left(apiTokenNotFound)
-    const command = { type: 'Change', userId: owner.right.value, ...change, at: environment.now() } as const
+    const command = { type: 'Change', userId: owner.right.value, ...change } as const
     const changed = await send(caller, tokenId, command, environment.newId())
-    if (E.isLeft(changed)) {
-      const meanings = { TokenUnknown: apiTokenNotFound, TokenExists: null, ExpiryNotInFuture: null }
-      return E.left(mapRefusal('an API token', changed.left, meanings))
-    }
+    if (E.isLeft(changed)) return E.left(mapRefusal(changed.left, { TokenUnknown: apiTokenNotFound }))
     const token = changed.right
     if (token.status !== 'issued') return E.left(apiTokenNotFound)
     return pipe(await uses.lastUseOf(tokenId), E.map((lastUsedAt) => tokenViewOf(token, lastUsedAt)))

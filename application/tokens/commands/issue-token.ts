@@ -1,9 +1,10 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 import { MAX_API_TOKENS } from '../../../domain/api-token/rules.ts'
+import { sequenceStream } from '../../../domain/shared/sequence.ts'
 import { actorOf } from '../../caller.ts'
 import type { Caller } from '../../caller.ts'
-import type { ExpiryNotInFuture, TooManyApiTokens, Unavailable } from '../../errors.ts'
+import type { Contended, ExpiryNotInFuture, TooManyApiTokens, Unavailable } from '../../errors.ts'
 import type { WriteDeps } from '../../log/handle-command.ts'
 import { mapRefusal } from '../../log/map-refusal.ts'
 import { nextId } from '../../log/next-id.ts'
@@ -35,7 +36,8 @@ export interface IssueTokenDeps extends WriteDeps, TokenWrites {
 }
 
 const tooMany: TooManyApiTokens = { _tag: 'TooManyApiTokens', maximum: MAX_API_TOKENS }
-const notInFuture: ExpiryNotInFuture = { _tag: 'ExpiryNotInFuture' }
+/** Another writer used the id of the token first, so the request can be repeated. */
+const idTaken: Contended = { _tag: 'Contended', stream: sequenceStream('api-token') }
 
 const issue =
   (deps: IssueTokenDeps): IssueToken =>
@@ -48,14 +50,11 @@ const issue =
     const tokenId = await nextId(deps)('api-token', cause)
     if (E.isLeft(tokenId)) return tokenId
     const { secret, prefix, hash } = credentials.newApiToken()
-    const at = environment.now()
-    const data = { tokenId: tokenId.right, userId, name, prefix, secretHash: hash, expiresAt, at }
+    const data = { tokenId: tokenId.right, userId, name, prefix, secretHash: hash, expiresAt }
     const issued = await send(caller, tokenId.right, { type: 'Issue', data }, commandId)
-    if (E.isLeft(issued)) {
-      const meanings = { ExpiryNotInFuture: notInFuture, TokenExists: null, TokenUnknown: null }
-      return E.left(mapRefusal('an API token', issued.left, meanings))
-    }
-    return E.right({ token: tokenViewOf({ ...data, status: 'issued', isActive: true, createdAt: at }, null), secret })
+    if (E.isLeft(issued)) return E.left(mapRefusal(issued.left, { TokenExists: idTaken }))
+    const token = issued.right
+    return token.status === 'issued' ? E.right({ token: tokenViewOf(token, null), secret }) : E.left(idTaken)
   }
 
 export const issueToken = (deps: IssueTokenDeps): IssueToken => {

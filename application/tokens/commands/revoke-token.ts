@@ -16,7 +16,7 @@ import type { TokenWrites } from '../token-writes.ts'
 export type RevokeToken = (caller: Caller, tokenId: number) => Promise<Either<ApiTokenNotFound | Unavailable, void>>
 
 export interface RevokeTokenDeps extends Pick<TokenWrites, 'send'> {
-  readonly environment: Pick<Environment, 'newId' | 'now'>
+  readonly environment: Pick<Environment, 'newId'>
   readonly tokens: Pick<TokenDirectory, 'byId'>
 }
 
@@ -28,13 +28,11 @@ const revokeWith =
     const owner = await findOwner(caller, tokenId)
     if (E.isLeft(owner)) return owner
     if (O.isNone(owner.right)) return E.left(apiTokenNotFound)
-    const command = { type: 'Revoke', userId: owner.right.value, at: environment.now() } as const
+    const command = { type: 'Revoke', userId: owner.right.value } as const
     return pipe(
       await send(caller, tokenId, command, environment.newId()),
       E.bimap(
-        (refusal) => mapRefusal('an API token', refusal, {
-          TokenUnknown: apiTokenNotFound, TokenExists: null, ExpiryNotInFuture: null,
-        }),
+        (refusal) => mapRefusal(refusal, { TokenUnknown: apiTokenNotFound }),
         () => undefined,
       ),
     )

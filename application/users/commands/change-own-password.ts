@@ -6,11 +6,12 @@ import type { Caller } from '../../caller.ts'
 import type { TooManyRequests, Unavailable, WrongPassword } from '../../errors.ts'
 import { mapRefusal } from '../../log/map-refusal.ts'
 import { originOf } from '../../log/origin.ts'
+import { sendToUser } from '../../log/send-to.ts'
 import type { Credentials, TooBusy } from '../../ports/credentials.ts'
 import { hasPassword } from '../known-user.ts'
 import { throttledName } from '../login-throttle.ts'
 import type { LoginThrottle } from '../login-throttle.ts'
-import { userOnceVisible, sendToUser } from '../user-writes.ts'
+import { userOnceVisible } from '../user-writes.ts'
 import type { UserWriteDeps } from '../user-writes.ts'
 
 /** Changes the caller's password. Invalidates all earlier JWTs of the caller, including the JWT of this call. */
@@ -32,7 +33,7 @@ const wrongPassword: WrongPassword = { _tag: 'WrongPassword' }
 export const changeOwnPassword =
   (deps: ChangeOwnPasswordDeps): ChangeOwnPassword =>
   async (caller, current, next, address) => {
-    const { environment, credentials, directory, throttle } = deps
+    const { credentials, directory, throttle } = deps
     const known = await directory.byId(caller.userId)
     if (E.isLeft(known)) return known
     const user = known.right
@@ -48,15 +49,9 @@ export const changeOwnPassword =
     if (O.isNone(shown.right)) return E.left(wrongPassword)
     const hashed = await credentials.hashPassword(next)
     if (E.isLeft(hashed)) return hashed
-    const command = { type: 'ChangePassword', passwordHash: hashed.right, generation, at: environment.now() } as const
+    const command = { type: 'ChangePassword', passwordHash: hashed.right, generation } as const
     const sent = await sendToUser(deps)(caller.userId, command, originOf(deps, actorOf(caller)))
-    if (E.isLeft(sent)) {
-      return E.left(mapRefusal(`user ${caller.userId}`, sent.left, {
-        UserUnknown: wrongPassword,
-        PasswordOutdated: wrongPassword,
-        LastAdministrator: null,
-        AlreadyRegistered: null,
-      }))
-    }
+    if (E.isLeft(sent))
+      return E.left(mapRefusal(sent.left, { UserUnknown: wrongPassword, PasswordOutdated: wrongPassword }))
     return (await userOnceVisible(deps)(sent.right)) === null ? E.left(wrongPassword) : E.right(undefined)
   }

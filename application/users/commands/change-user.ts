@@ -9,11 +9,12 @@ import type { LastAdministratorChanged, Unavailable, UserNotFound } from '../../
 import { mapRefusal } from '../../log/map-refusal.ts'
 import { originOf } from '../../log/origin.ts'
 import type { Origin } from '../../log/origin.ts'
+import { sendToUser } from '../../log/send-to.ts'
 import type { Credentials, TooBusy } from '../../ports/credentials.ts'
 import type { UserView } from '../../ports/read-models.ts'
 import type { Administrators } from '../administrators.ts'
 import { userViewOf } from '../known-user.ts'
-import { userOnceVisible, sendToUser } from '../user-writes.ts'
+import { userOnceVisible } from '../user-writes.ts'
 import type { UserWriteDeps } from '../user-writes.ts'
 
 /** The changes that an administrator requests. Undefined members stay unchanged. */
@@ -50,7 +51,7 @@ const canAddAdministrator = ({ permissions, isActive }: ChangeUserRequest): bool
 export const changeUser =
   (deps: ChangeUserDeps): ChangeUser =>
   async (caller, userId, { password, ...changes }) => {
-    const { environment, credentials, directory, administrators, endLivesOf } = deps
+    const { credentials, directory, administrators, endLivesOf } = deps
     // Unknown users skip hashing.
     const known = await directory.byId(userId)
     if (E.isLeft(known)) return known
@@ -59,21 +60,13 @@ export const changeUser =
     if (E.isLeft(hashed)) return hashed
     const origin = originOf(deps, actorOf(caller))
     const wanted = { ...changes, passwordHash: hashed.right }
-    const change = (nobodyElseAdministers: boolean) => {
-      const command = { type: 'Change', changes: wanted, nobodyElseAdministers, at: environment.now() } as const
-      return sendToUser(deps)(userId, command, origin)
-    }
+    const change = (nobodyElseAdministers: boolean) =>
+      sendToUser(deps)(userId, { type: 'Change', changes: wanted, nobodyElseAdministers }, origin)
     const sent = canRemoveAdministrator(changes)
       ? await administrators.removeThen(userId, origin, change)
       : await change(false)
-    if (E.isLeft(sent)) {
-      return E.left(mapRefusal(`user ${userId}`, sent.left, {
-        UserUnknown: userNotFound,
-        LastAdministrator: lastAdministrator,
-        PasswordOutdated: null,
-        AlreadyRegistered: null,
-      }))
-    }
+    if (E.isLeft(sent))
+      return E.left(mapRefusal(sent.left, { UserUnknown: userNotFound, LastAdministrator: lastAdministrator }))
     const synchronised = canAddAdministrator(changes)
       ? await administrators.synchronise(userId, origin)
       : E.right(undefined)

@@ -1,5 +1,5 @@
-import * as O from 'fp-ts/lib/Option.js'
 import * as E from 'fp-ts/lib/Either.js'
+import * as O from 'fp-ts/lib/Option.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 import { actorOf } from '../../caller.ts'
 import type { Caller } from '../../caller.ts'
@@ -26,9 +26,9 @@ export const deleteUser =
     const origin = originOf(deps, actorOf(caller))
     const user = await deps.directory.byId(userId)
     if (E.isLeft(user)) return user
-    if (O.isNone(user.right)) return E.left(userNotFound)
-    const { value } = user.right
+    const known = user.right
+    if (O.isNone(known)) return E.left(userNotFound)
     const deleted = await deps.administrators.removeThen(userId, origin, (nobodyElseAdministers) =>
-      markDeleted(deps)(value, origin, nobodyElseAdministers))
+      markDeleted(deps)(known.value, origin, nobodyElseAdministers))
     return E.isLeft(deleted) ? deleted : await finishDeletion(deps)(deleted.right, origin)
   }

@@ -7,11 +7,10 @@ import type { Caller } from '../../caller.ts'
 import type { Unavailable } from '../../errors.ts'
 import { handleCommand } from '../../log/handle-command.ts'
 import type { WriteDeps } from '../../log/handle-command.ts'
-import { mapRefusal } from '../../log/map-refusal.ts'
 import { originOf } from '../../log/origin.ts'
+import { sendToUser } from '../../log/send-to.ts'
 import type { LoginDirectory } from '../policies/login-directory.ts'
 import type { UserDirectory } from '../policies/user-directory.ts'
-import { sendToUser } from '../user-writes.ts'
 
 /** Invalidates the caller's login token, or all login tokens of the user. Running sessions continue. */
 export type LogOut = (caller: Caller, everywhere: boolean) => Promise<Either<Unavailable, void>>
@@ -35,8 +34,6 @@ const validSeconds = ({ store, environment, jwtTtlSeconds }: LogOutDeps, expires
   return Math.max(jwtTtlSeconds, Math.ceil(expiresAt - now / 1000))
 }
 
-const userGone = { _tag: 'UserGone' } as const
-
 const endToken = async (deps: LogOutDeps, caller: Caller): Promise<Either<Unavailable, void>> => {
   const { store, environment, logins } = deps
   const { login, userId } = caller
@@ -59,16 +56,12 @@ export const logOut =
   (deps: LogOutDeps): LogOut =>
   async (caller, everywhere) => {
     if (!everywhere) return await endToken(deps, caller)
-    const command = { type: 'EndLogins', at: deps.environment.now() } as const
-    const sent = await sendToUser(deps)(caller.userId, command, originOf(deps, actorOf(caller)))
+    const sent = await sendToUser(deps)(caller.userId, { type: 'EndLogins' }, originOf(deps, actorOf(caller)))
     if (E.isRight(sent)) {
       const { position } = sent.right
       if (position !== null) await deps.directory.whenSeen(position)
       return E.right(undefined)
     }
-    const refusal = mapRefusal(`user ${caller.userId}`, sent.left, {
-      UserUnknown: userGone, PasswordOutdated: null, LastAdministrator: null, AlreadyRegistered: null,
-    })
     // A deleted user has no valid login.
-    return refusal._tag === 'UserGone' ? E.right(undefined) : E.left(refusal)
+    return sent.left._tag === 'UserUnknown' ? E.right(undefined) : E.left(sent.left)
   }

@@ -1,12 +1,12 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
-import type { EventOf } from '../../../domain/shared/event.ts'
 import { isUser } from '../../../domain/user/decider.ts'
-import type { Permission, UserRegistered } from '../../../domain/user/events.ts'
+import type { Permission } from '../../../domain/user/events.ts'
 import type { Unavailable, UsernameTaken } from '../../errors.ts'
 import type { WriteDeps } from '../../log/handle-command.ts'
 import { mapRefusal } from '../../log/map-refusal.ts'
 import { originOf } from '../../log/origin.ts'
+import { sendToUser } from '../../log/send-to.ts'
 import type { Credentials, TooBusy } from '../../ports/credentials.ts'
 import { PROFILE_LISTS, USER_LISTS } from '../../ports/projector.ts'
 import type { Projector } from '../../ports/projector.ts'
@@ -15,7 +15,6 @@ import type { Administrators } from '../administrators.ts'
 import { userViewOf } from '../known-user.ts'
 import { addFirstProfile } from '../policies/complete-users.ts'
 import type { UserDirectory } from '../policies/user-directory.ts'
-import { sendToUser } from '../user-writes.ts'
 import { claimUsername, usernameHash } from '../username-claims.ts'
 
 export interface NewUser {
@@ -41,8 +40,6 @@ export interface RegisterUserDeps extends WriteDeps {
 /** Quotas of a new user whose request contains no quotas. */
 export const DEFAULT_QUOTAS = { maxSessions: 10, maxTranslations: 5 }
 
-type Registration = EventOf<typeof UserRegistered>['data']
-
 const usernameTaken: UsernameTaken = { _tag: 'UsernameTaken' }
 
 /**
@@ -52,14 +49,14 @@ const usernameTaken: UsernameTaken = { _tag: 'UsernameTaken' }
 export const registerUser =
   (deps: RegisterUserDeps): RegisterUser =>
   async ({ password, ...user }, actor) => {
-    const { environment, credentials, administrators, directory, projector } = deps
+    const { credentials, administrators, directory, projector } = deps
     const origin = originOf(deps, actor)
     const hash = usernameHash(credentials, user.username)
     const userId = await claimUsername(deps)(hash, origin)
     if (E.isLeft(userId)) return userId
     const passwordHash = await credentials.hashPassword(password)
     if (E.isLeft(passwordHash)) return passwordHash
-    const registration: Registration = {
+    const data = {
       userId: userId.right,
       username: user.username,
       usernameHash: hash,
@@ -67,17 +64,9 @@ export const registerUser =
       permissions: user.permissions,
       maxSessions: user.maxSessions,
       maxTranslations: user.maxTranslations,
-      at: environment.now(),
     }
-    const registered = await sendToUser(deps)(userId.right, { type: 'Register', data: registration }, origin)
-    if (E.isLeft(registered)) {
-      return E.left(mapRefusal(`user ${userId.right}`, registered.left, {
-        AlreadyRegistered: usernameTaken,
-        UserUnknown: usernameTaken,
-        PasswordOutdated: usernameTaken,
-        LastAdministrator: usernameTaken,
-      }))
-    }
+    const registered = await sendToUser(deps)(userId.right, { type: 'Register', data }, origin)
+    if (E.isLeft(registered)) return E.left(mapRefusal(registered.left, { AlreadyRegistered: usernameTaken }))
     const synchronised = user.permissions.includes('admin')
       ? await administrators.synchronise(userId.right, origin)
       : E.right(undefined)

@@ -1,22 +1,18 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
-import { apiTokenDecider } from '../../../domain/api-token/decider.ts'
 import { apiTokenStream } from '../../../domain/api-token/events.ts'
 import { profilesStream } from '../../../domain/profiles/events.ts'
 import { eventReader } from '../../../domain/read-event.ts'
 import { orThrow } from '../../../domain/shared/or-throw.ts'
-import { UserDeleted, userKey, usernameStream, userStream } from '../../../domain/user/events.ts'
-import { usernameClaimDecider } from '../../../domain/user/username-claim.ts'
+import { UserDeleted, userKey, userStream } from '../../../domain/user/events.ts'
 import { traverseConcurrently } from '../../concurrency.ts'
 import { isUnreadable } from '../../errors.ts'
 import type { Unavailable } from '../../errors.ts'
-import { handleCommand } from '../../log/handle-command.ts'
-import { eraseLive } from '../../lives/erase-live.ts'
-import type { LiveWriteDeps } from '../../lives/release-live.ts'
-import { removeLive } from '../../lives/remove-live.ts'
+import { eraseLive, removeLive } from '../../lives/ending.ts'
+import type { LiveWriteDeps } from '../../lives/ending.ts'
 import { ownOrigin } from '../../log/origin.ts'
 import type { Origin } from '../../log/origin.ts'
-import { unexpected } from '../../log/unexpected.ts'
+import { sendToToken, sendToUsername } from '../../log/send-to.ts'
 import { startLogDuty } from '../../log/log-duty.ts'
 import type { LogDutyDeps, RunningDuty } from '../../log/log-duty.ts'
 import { deleteSnapshots } from '../../log/states/stream-snapshots.ts'
@@ -45,19 +41,9 @@ const revoke = async (
   userId: number,
   origin: Origin,
 ): Promise<Either<Unavailable, Position | null>> => {
-  const command = { type: 'Revoke', userId, at: deps.environment.now() } as const
-  const stream = apiTokenStream(tokenId)
-  const revoked = await handleCommand(deps)({ ...origin, stream, decider: apiTokenDecider, command })
+  const revoked = await sendToToken(deps)(tokenId, { type: 'Revoke', userId }, origin)
   if (E.isRight(revoked)) return E.right(revoked.right.position)
-  switch (revoked.left._tag) {
-    case 'TokenUnknown':
-      return E.right(null)
-    case 'TokenExists':
-    case 'ExpiryNotInFuture':
-      throw unexpected(`token ${tokenId}`, revoked.left)
-    default:
-      return E.left(revoked.left)
-  }
+  return revoked.left._tag === 'TokenUnknown' ? E.right(null) : E.left(revoked.left)
 }
 
 /**
@@ -87,27 +73,13 @@ const removeOrErase = async (
   return E.map(() => null)(await eraseLive(deps, liveId))
 }
 
-const freeUsername = async (
-  deps: EraseUserDeps,
-  { userId, usernameHash }: DeletedUser,
-  origin: Origin,
-): Promise<Either<Unavailable, void>> => {
-  const command = { type: 'Free', userId, at: deps.environment.now() } as const
-  const stream = usernameStream(usernameHash)
-  const freed = await handleCommand(deps)({ ...origin, stream, decider: usernameClaimDecider, command })
-  if (E.isRight(freed)) return E.right(undefined)
-  if (freed.left._tag === 'UsernameClaimedAlready') throw unexpected(`the name of user ${userId}`, freed.left)
-  return E.left(freed.left)
-}
-
 /**
  * Erases the user's key, revokes the tokens, removes the sessions, and frees the name last. May be repeated. Left: the
  * first failure. Right: the position of the last event that read models show, or null when there is no such event.
  */
 export const eraseUser =
   (deps: EraseUserDeps) =>
-  async (user: DeletedUser, origin: Origin): Promise<Either<Unavailable, Position | null>> => {
-    const { userId } = user
+  async ({ userId, usernameHash }: DeletedUser, origin: Origin): Promise<Either<Unavailable, Position | null>> => {
     const erased = await deps.keyring.erase([userKey(userId)])
     if (E.isLeft(erased)) return erased
     const [tokens, lives] = [await deps.tokenIdsOf(userId), await livesOfUser(deps, userId)]
@@ -130,7 +102,7 @@ export const eraseUser =
     })
     if (E.isLeft(done)) return done
     const last = done.right.filter((position) => position !== null).toSorted().at(-1) ?? null
-    const freed = await freeUsername(deps, user, origin)
+    const freed = await sendToUsername(deps)(usernameHash, { type: 'Free', userId }, origin)
     return E.isLeft(freed) ? freed : E.right(last)
   }
 

@@ -1,10 +1,8 @@
 import * as E from 'fp-ts/lib/Either.js'
-import { userDecider } from '../../../domain/user/decider.ts'
 import type { User } from '../../../domain/user/decider.ts'
-import { userStream } from '../../../domain/user/events.ts'
-import { handleCommand } from '../../log/handle-command.ts'
 import type { WriteDeps } from '../../log/handle-command.ts'
 import { originOf } from '../../log/origin.ts'
+import { sendToUser } from '../../log/send-to.ts'
 import type { Credentials } from '../../ports/credentials.ts'
 import type { Logger } from '../../ports/environment.ts'
 
@@ -26,16 +24,14 @@ export interface Rehash {
 const NOT_REHASHED = 'a password could not be hashed again'
 
 export const createRehash = (deps: RehashDeps): Rehash => {
-  const { credentials, environment, logger } = deps
-  const handle = handleCommand(deps)
+  const { credentials, logger } = deps
   const running = new Map<number, Promise<void>>()
 
   const write = async ({ userId, passwordHash: oldHash }: User, password: string): Promise<void> => {
     const hashed = await credentials.hashPassword(password)
     if (E.isLeft(hashed)) return logger.warn({ userId, refusal: hashed.left._tag }, NOT_REHASHED)
-    const command = { type: 'Rehash', oldHash, passwordHash: hashed.right, at: environment.now() } as const
-    const origin = originOf(deps, 'service')
-    const stored = await handle({ ...origin, stream: userStream(userId), decider: userDecider, command })
+    const command = { type: 'Rehash', oldHash, passwordHash: hashed.right } as const
+    const stored = await sendToUser(deps)(userId, command, originOf(deps, 'service'))
     if (E.isLeft(stored)) logger.warn({ userId, refusal: stored.left._tag }, NOT_REHASHED)
   }
 

@@ -1,11 +1,11 @@
 import { endLivesOf } from '../../../application/lives/commands/end-lives-of.ts'
-import { removeLive } from '../../../application/lives/remove-live.ts'
+import { removeLive } from '../../../application/lives/ending.ts'
 import { originOf } from '../../../application/log/origin.ts'
 import { RESTORE_ACTOR } from '../../../application/restore/record-restore.ts'
 import { changeProfile } from '../../../application/profiles/commands/change-profile.ts'
 import { createProfile } from '../../../application/profiles/commands/create-profile.ts'
 import { removeProfile } from '../../../application/profiles/commands/remove-profile.ts'
-import { sendToProfiles } from '../../../application/profiles/profile-writes.ts'
+import { openProfileWrites } from '../../../application/profiles/profile-writes.ts'
 import { changeToken } from '../../../application/tokens/commands/change-token.ts'
 import { issueToken } from '../../../application/tokens/commands/issue-token.ts'
 import { revokeAnyToken, revokeToken } from '../../../application/tokens/commands/revoke-token.ts'
@@ -57,7 +57,7 @@ const profileCalls = ({ foundation, writeSide, readSide }: Needs) => {
   const { keyring, environment } = foundation
   const { documents } = readSide
   const { write } = writeSide
-  const send = sendToProfiles({ ...write, projector: readSide.projector })
+  const send = openProfileWrites({ ...write, projector: readSide.projector })
   return {
     listProfiles: listProfiles({ documents, keyring }),
     getProfile: getProfile({ documents, keyring }),

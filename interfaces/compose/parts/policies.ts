@@ -1,7 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js'
 import * as O from 'fp-ts/lib/Option.js'
 import type { User } from '../../../domain/user/decider.ts'
-import type { EndByWorker } from '../../../application/lives/end-by-worker.ts'
+import type { EndByWorker } from '../../../application/lives/ending.ts'
 import { creatorStateAmong } from '../../../application/lives/policies/creator-state.ts'
 import { expireLives, expiryCheckMs } from '../../../application/lives/policies/expire-lives.ts'
 import { scheduleWithout } from '../../../application/lives/policies/check-schedule.ts'

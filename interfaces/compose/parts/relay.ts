@@ -1,5 +1,5 @@
 import { storedFinals } from '../../../application/lives/queries/stored-finals.ts'
-import type { EndByWorker } from '../../../application/lives/end-by-worker.ts'
+import type { EndByWorker } from '../../../application/lives/ending.ts'
 import { takeOver } from '../../../application/lives/terms/take-over.ts'
 import { createLiveBus } from '../../../application/pipeline/live-bus.ts'
 import type { LiveBus } from '../../../application/pipeline/signals.ts'

@@ -1,4 +1,6 @@
-import type { LiveBus, LiveSignal, EndCause, TranscriptFrame } from '../../../application/pipeline/signals.ts'
+import type { EndCause } from '../../../domain/live/events.ts'
+import type { TranscriptFrame } from '../../../domain/transcript/frame.ts'
+import type { LiveBus, LiveSignal } from '../../../application/pipeline/signals.ts'
 import { finalTextKey } from '../../../application/lives/queries/resume-point.ts'
 import type { SocketRole } from '../../../application/ports/read-models.ts'
 import { encodeBroadcast } from '../broadcast.ts'

@@ -1,7 +1,6 @@
 import test from 'ava'
 import type { ExecutionContext } from 'ava'
-import type { EndCause } from '../../../application/pipeline/signals.ts'
-import type { FinishReason } from '../../../domain/live/events.ts'
+import type { EndCause, FinishReason } from '../../../domain/live/events.ts'
 import { endingFor, movedOnEndings } from '../../../interfaces/ws/ends.ts'
 import { startSockets } from '../../support/worlds/socket-world.ts'
 

@@ -1,7 +1,7 @@
 import test from 'ava'
 import assert from 'node:assert/strict'
+import type { TranscriptFrame } from '../../../domain/transcript/frame.ts'
 import { createLiveBus } from '../../../application/pipeline/live-bus.ts'
-import type { TranscriptFrame } from '../../../application/pipeline/signals.ts'
 import type { Broadcast } from '../../../interfaces/ws/broadcast.ts'
 import type { Connection } from '../../../interfaces/ws/connection.ts'
 import type { Ending } from '../../../interfaces/ws/ends.ts'

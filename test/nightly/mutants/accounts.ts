@@ -18,13 +18,13 @@ const PROFILE_DELETION = 'test/e2e/service/accounts/profile-deletion.test.ts'
 export const accountMutants: ReadonlyArray<Mutant> = [
   {
     file: 'domain/profiles/decider.ts',
-    before: "if (state.length === 1) return refuse('LastProfile')",
-    after: "if (state.length === 0) return refuse('LastProfile')",
+    before: 'if (state.length === 1) return',
+    after: 'if (state.length === 0) return',
     rows: [113], test: PROFILE_DELETION,
   },
   {
     file: 'domain/profiles/decider.ts',
-    before: "if (!buffersAreOrdered(settings)) return refuse('BuffersNotOrdered')\n  const isSame",
+    before: "if (!buffersAreOrdered(settings)) return E.left({ _tag: 'BuffersNotOrdered' })\n  const isSame",
     after: 'const isSame',
     rows: [110], test: PROFILES,
   },
@@ -78,13 +78,13 @@ export const accountMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'domain/api-token/decider.ts',
-    before: "state.status !== 'issued' || state.userId !== command.userId",
-    after: "state.status !== 'issued'",
+    before: "state.status === 'issued' && state.userId === userId",
+    after: "state.status === 'issued' && userId > 0",
     rows: [36, 119], test: TOKENS,
   },
   {
     file: 'domain/api-token/decider.ts',
-    before: "if (hasExpired(command.data.expiresAt, command.data.at)) return E.left({ _tag: 'ExpiryNotInFuture' })",
+    before: "if (hasExpired(data.expiresAt, at)) return E.left({ _tag: 'ExpiryNotInFuture' })",
     after: '',
     rows: [118], test: TOKENS,
   },

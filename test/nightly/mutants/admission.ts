@@ -144,7 +144,7 @@ export const admissionMutants: ReadonlyArray<Mutant> = [
     test: 'test/unit/domain/idempotency.test.ts',
   },
   {
-    file: 'application/admission/admission-actor.ts',
+    file: 'application/admission/admission-batch.ts',
     before: '    if (events.length >= FULL_BATCH_EVENTS) break\n',
     after: '',
     rows: ['commands that move many sessions fill an append; later commands go into the next one'], test: ACTOR,
@@ -157,8 +157,8 @@ export const admissionMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'application/admission/send-with-retries.ts',
-    before: 'while (E.isRight(sent) && isPlaceable(sent.right, admission.offering()))',
-    after: 'while (E.isRight(sent) && isPlaceable === undefined)',
+    before: 'while (isPlaceable(state, admission.offering()))',
+    after: 'while (isPlaceable === undefined)',
     rows: ['a worker that joins again holds all its earlier'], test: UPGRADE,
   },
   {

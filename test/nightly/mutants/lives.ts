@@ -51,9 +51,9 @@ export const liveMutants: ReadonlyArray<Mutant> = [
     rows: [104], test: 'test/e2e/service/sessions/lists.test.ts',
   },
   {
-    file: 'application/lives/end-and-release.ts',
-    before: 'const released = await releaseLive(deps, liveId, origin)',
-    after: 'const released = liveId < 0 ? await releaseLive(deps, liveId, origin) : E.right(undefined)',
+    file: 'application/lives/ending.ts',
+    before: 'E.map(() => position)(await releaseLive(deps, liveId, origin))',
+    after: 'E.map(() => position)(liveId < 0 ? await releaseLive(deps, liveId, origin) : E.right(undefined))',
     rows: ['finish flushes the audio and ends the session'], test: FINISH_LIVES,
   },
   {
@@ -148,8 +148,8 @@ export const liveMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'application/lives/commands/finish-lives-by-audio-url.ts',
-    before: 'traverseConcurrently(ENDS_AT_ONCE, requested, async',
-    after: 'traverseConcurrently(ENDS_AT_ONCE, requested.slice(skip, skip + limit), async',
+    before: 'traverseConcurrently(ENDS_AT_ONCE, asked, async',
+    after: 'traverseConcurrently(ENDS_AT_ONCE, asked.slice(skip, skip + limit), async',
     rows: [90], test: BY_URL,
   },
   {

@@ -12,8 +12,8 @@ const MOVED = 'a worker drops a moved session and does not end it'
 export const termMutants: ReadonlyArray<Mutant> = [
   {
     file: 'domain/live/decider.ts',
-    before: 'term !== null && term < live.term',
-    after: 'term !== null && term < 0',
+    before: 'command.term < live.term ? superseded',
+    after: 'command.term < 0 ? superseded',
     rows: [ONE_WRITER], test: WORKERS,
   },
   {

@@ -75,7 +75,7 @@ for (const { open, maxAppendBytes } of LIMITS)
       const admitted = await Promise.all(Array.from({ length: atOnce }, () => {
         const [commandId, correlationId] = [environment.newId(), environment.newId()]
         const request = { commandId, userId: 1 + Math.floor(random() * 1e6), vram: VRAM, needs: NEEDS }
-        const command = admitCommand({ ...request, instance: environment.instance, at: now() })
+        const command = admitCommand({ ...request, instance: environment.instance })
         return actor.send({ command, commandId, correlationId, actor: `user:${request.userId}` })
       }))
       creates += atOnce

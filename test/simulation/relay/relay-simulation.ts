@@ -1,5 +1,5 @@
+import type { TranscriptFrame } from '../../../domain/transcript/frame.ts'
 import { finalKey } from '../../../application/lives/queries/resume-point.ts'
-import type { TranscriptFrame } from '../../../application/pipeline/signals.ts'
 import { createRandom } from '../../support/tools/seeded.ts'
 import { createRelayApi } from '../../unit/relay/relay-api.ts'
 import { createRelayLog, LIVE } from '../../unit/relay/relay-log.ts'

@@ -1,6 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js'
+import type { EndCause } from '../../../domain/live/events.ts'
 import { RECORD_AFTER_MS } from '../../../application/lives/commands/admit-sender.ts'
-import type { EndCause } from '../../../application/pipeline/signals.ts'
 import { SAMPLE_RATE } from '../../../application/ports/engine.ts'
 import { ownTerm } from '../../../application/lives/terms/worker.ts'
 import type { LiveLifecycle } from '../../../application/sessions/live-lifecycle.ts'

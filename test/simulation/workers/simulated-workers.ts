@@ -147,10 +147,10 @@ export const createSimulatedWorkers = (seed: number) => {
     inBackground(by.worker.drain().then(() => restart(by)))
   const move = (by: Running, liveId: number): void => {
     const placed = rules.placements().get(liveId)
-    if (placed !== undefined) send(by, { type: 'Move', liveId, term: placed.term, to: null, at: now() })
+    if (placed !== undefined) send(by, { type: 'Move', liveId, term: placed.term, to: null })
   }
   const suspect = (by: Running, { name: worker, incarnation }: Running): void =>
-    send(by, { type: 'Leave', reason: 'lost', worker, incarnation, at: now() })
+    send(by, { type: 'Leave', reason: 'lost', worker, incarnation })
 
   type Action = (process: Running, other: Running, liveId: number) => void
   /** The possible actions with their probability in percent. */

@@ -5,7 +5,7 @@ import type { EventStore } from '../../../application/ports/event-store.ts'
 import { changeProfile } from '../../../application/profiles/commands/change-profile.ts'
 import { createProfile } from '../../../application/profiles/commands/create-profile.ts'
 import { removeProfile } from '../../../application/profiles/commands/remove-profile.ts'
-import { sendToProfiles } from '../../../application/profiles/profile-writes.ts'
+import { openProfileWrites } from '../../../application/profiles/profile-writes.ts'
 import type { ProfileWriteDeps } from '../../../application/profiles/profile-writes.ts'
 import { changeToken } from '../../../application/tokens/commands/change-token.ts'
 import type { ChangeTokenDeps } from '../../../application/tokens/commands/change-token.ts'
@@ -39,7 +39,7 @@ export const callerOf = (userId: number): Caller => ({
 
 /** The profile commands of one process. */
 export const profileCommands = (deps: ProfileWriteDeps) => {
-  const send = sendToProfiles(deps)
+  const send = openProfileWrites(deps)
   return {
     createProfile: createProfile({ ...deps, send }),
     changeProfile: changeProfile({ ...deps, send }),

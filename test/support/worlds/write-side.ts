@@ -1,4 +1,5 @@
 import * as E from 'fp-ts/lib/Either.js'
+import type { EndCause } from '../../../domain/live/events.ts'
 import type { Caller } from '../../../application/caller.ts'
 import type { Unavailable } from '../../../application/errors.ts'
 import { createAdmissionActor } from '../../../application/admission/admission-actor.ts'
@@ -24,11 +25,10 @@ import type { Projector } from '../../../application/ports/projector.ts'
 import type { CreatorStateOf } from '../../../application/lives/policies/creator-state.ts'
 import { createReconciler } from '../../../application/lives/policies/reconciler.ts'
 import type { ReconcileLivesDeps } from '../../../application/lives/policies/reconciler.ts'
-import type { EndByWorker } from '../../../application/lives/end-by-worker.ts'
+import type { EndByWorker } from '../../../application/lives/ending.ts'
 import type { LiveRuns } from '../../../application/sessions/runs/live-runs.ts'
 import type { LiveLifecycle } from '../../../application/sessions/live-lifecycle.ts'
 import { runLives } from '../../../application/sessions/run-lives.ts'
-import type { EndCause } from '../../../application/pipeline/signals.ts'
 import { FIRST_TERM } from '../../../domain/live/events.ts'
 import type { AdmissionCommand } from '../../../domain/admission/decider.ts'
 import type { Candidate } from '../../../domain/admission/placement.ts'
@@ -192,13 +192,13 @@ type Admit = Extract<AdmissionCommand, { readonly type: 'Admit' }>
 
 /** Returns the command that admits a session on `worker-1`. */
 export const admitCommand = (
-  fields: Pick<Admit, 'commandId' | 'instance' | 'at'> & Partial<Admit>,
+  fields: Pick<Admit, 'commandId' | 'instance'> & Partial<Admit>,
 ): Admit => ({ type: 'Admit', userId: 1, vram: 1, maxSessions: 1000, needs: ['m1'], candidates: CANDIDATES, ...fields })
 
 /** Lets `worker-1` join with this much GPU memory, in MB. */
 export const setCapacity = async (admission: AdmissionActor, environment: Environment, vram: number): Promise<void> => {
   const joining = { worker: WORKER, incarnation: environment.instance, vram, knowsRestart: true }
-  const command = { type: 'Join', ...joining, at: environment.now() } as const
+  const command = { type: 'Join', ...joining } as const
   right(await admission.send({ command, commandId: environment.newId(), correlationId: 'setup', actor: 'service' }))
 }
 

@@ -5,6 +5,7 @@ import { administratorsDecider } from '../../../domain/administrators/decider.ts
 import type { AdministratorsCommand } from '../../../domain/administrators/decider.ts'
 import type { AdministratorsEvent } from '../../../domain/administrators/events.ts'
 import { fold } from '../../../domain/shared/decider.ts'
+import type { Stamped } from '../../../domain/shared/decider.ts'
 import { adminStatusAfter, NOT_REGISTERED } from '../../../domain/user/admin-status.ts'
 import { administers, userDecider } from '../../../domain/user/decider.ts'
 import type { UserState } from '../../../domain/user/decider.ts'
@@ -16,12 +17,12 @@ const added = (userId: number, revision: number): AdministratorsEvent =>
   ({ type: 'AdministratorAdded', data: { userId, revision, at } })
 const removed = (userId: number, revision: number): AdministratorsEvent =>
   ({ type: 'AdministratorRemoved', data: { userId, revision, at } })
-const count = (userId: number, administering: boolean, revision: number): AdministratorsCommand =>
+const count = (userId: number, administering: boolean, revision: number): Stamped<AdministratorsCommand> =>
   ({ type: 'Report', userId, administers: administering, revision, at })
-const leave = (userId: number, revision: number, remaining: number): AdministratorsCommand =>
+const leave = (userId: number, revision: number, remaining: number): Stamped<AdministratorsCommand> =>
   ({ type: 'Leave', userId, revision, remaining, at })
 
-const decide = (before: ReadonlyArray<AdministratorsEvent>, command: AdministratorsCommand) =>
+const decide = (before: ReadonlyArray<AdministratorsEvent>, command: Stamped<AdministratorsCommand>) =>
   administratorsDecider.decide(command, fold(administratorsDecider, before))
 
 test('a new administrator is added once', (t) => {

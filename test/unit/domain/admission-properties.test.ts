@@ -3,8 +3,7 @@ import test from 'ava'
 import fc from 'fast-check'
 import * as E from 'fp-ts/lib/Either.js'
 import * as O from 'fp-ts/lib/Option.js'
-import { admissionDecider } from '../../../domain/admission/decider.ts'
-import type { AdmissionCommand } from '../../../domain/admission/decider.ts'
+import { admissionDecider, type AdmissionCommand } from '../../../domain/admission/decider.ts'
 import type { AdmissionEvent } from '../../../domain/admission/events.ts'
 import { isPlaceable } from '../../../domain/admission/placement.ts'
 import type { Offering } from '../../../domain/admission/placement.ts'
@@ -13,6 +12,7 @@ import { liveIdOfCommand, openOf, placementOf, reservedVram } from '../../../dom
 import type { AdmissionState } from '../../../domain/admission/state.ts'
 import { decodeOrThrow } from '../../../domain/shared/codecs.ts'
 import { fold } from '../../../domain/shared/decider.ts'
+import type { Stamped } from '../../../domain/shared/decider.ts'
 import { WORKERS, ensure, ensureFits, freeOn, newLedger, record, sessionsOf, sum } from './admission-ledger.ts'
 import { join as joinOf } from './admission-samples.ts'
 import { after } from '../../support/events/sample-events.ts'
@@ -22,13 +22,13 @@ const HOUR = 60 * MINUTE
 
 /** A command and the time since the previous command. */
 interface Step {
-  readonly command: (at: string) => AdmissionCommand
+  readonly command: (at: string) => Stamped<AdmissionCommand>
   /** Milliseconds: usually below a minute, sometimes hours. Negative when the clock was set back. */
   readonly elapsed: number
 }
 
-type AtTime<Type extends AdmissionCommand['type']> = fc.Arbitrary<
-  Omit<Extract<AdmissionCommand, { readonly type: Type }>, 'at'>
+type AtTime<Type extends Stamped<AdmissionCommand>['type']> = fc.Arbitrary<
+  Omit<Extract<Stamped<AdmissionCommand>, { readonly type: Type }>, 'at'>
 >
 
 const worker = fc.constantFrom(...WORKERS)
@@ -89,7 +89,7 @@ const steps: fc.Arbitrary<ReadonlyArray<Step>> = fc
   ])
 
 interface Decided {
-  readonly command: AdmissionCommand
+  readonly command: Stamped<AdmissionCommand>
   readonly before: AdmissionState
   readonly decision: ReturnType<typeof admissionDecider.decide>
   readonly next: AdmissionState

@@ -1,3 +1,4 @@
+import type { Stamped } from '../../../domain/shared/decider.ts'
 import type { AdmissionCommand } from '../../../domain/admission/decider.ts'
 import type { AdmissionEvent, Admitted, WorkerLeft } from '../../../domain/admission/events.ts'
 import type { Reservation } from '../../../domain/admission/state.ts'
@@ -61,8 +62,8 @@ const candidates = ['gpu-0', 'gpu-1', 'gpu-2'].map((worker) => ({ worker, rank: 
 /** A create command of user 3 for 1,000 MB that would become session `liveId`. */
 export const admit = (
   liveId: number,
-  changes: Partial<Extract<AdmissionCommand, { type: 'Admit' }>> = {},
-): AdmissionCommand => ({
+  changes: Partial<Extract<Stamped<AdmissionCommand>, { type: 'Admit' }>> = {},
+): Stamped<AdmissionCommand> => ({
   type: 'Admit',
   commandId: `create-${liveId}`,
   userId: 3,
@@ -74,9 +75,11 @@ export const admit = (
   at,
   ...changes,
 })
-export const join = (worker: string, vram: number, incarnation = 'second', knowsRestart = true): AdmissionCommand =>
+export const join = (
+  worker: string, vram: number, incarnation = 'second', knowsRestart = true,
+): Stamped<AdmissionCommand> =>
   ({ type: 'Join', worker, incarnation, vram, knowsRestart, at })
-export const leave = (worker: string, incarnation: string | null = 'first'): AdmissionCommand =>
+export const leave = (worker: string, incarnation: string | null = 'first'): Stamped<AdmissionCommand> =>
   ({ type: 'Leave', worker, incarnation, reason: 'lost', at })
-export const move = (liveId: number, term: number, to: string | null = null): AdmissionCommand =>
+export const move = (liveId: number, term: number, to: string | null = null): Stamped<AdmissionCommand> =>
   ({ type: 'Move', liveId, term, to, at })

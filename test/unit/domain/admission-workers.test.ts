@@ -5,6 +5,7 @@ import type { AdmissionCommand } from '../../../domain/admission/decider.ts'
 import { isPlaceable } from '../../../domain/admission/placement.ts'
 import { openOf, placementOf, reservedVram } from '../../../domain/admission/state.ts'
 import { fold } from '../../../domain/shared/decider.ts'
+import type { Stamped } from '../../../domain/shared/decider.ts'
 import { specify } from '../../support/tools/specify.ts'
 import {
   admit,
@@ -22,7 +23,7 @@ import {
   restarted,
 } from './admission-samples.ts'
 
-const place: AdmissionCommand = { type: 'Place', at }
+const place: Stamped<AdmissionCommand> = { type: 'Place', at }
 
 test('a draining worker keeps its sessions and gets no more', (t) => {
   const { given } = specify(t, admissionDecider)

@@ -4,6 +4,7 @@ import type { ApiTokenCommand } from '../../../domain/api-token/decider.ts'
 import type { ApiTokenEvent, ApiTokenUsed } from '../../../domain/api-token/events.ts'
 import { hasExpired, looksLikeApiToken, prefixOfSecret, tokenUseDecider } from '../../../domain/api-token/rules.ts'
 import { fold } from '../../../domain/shared/decider.ts'
+import type { Stamped } from '../../../domain/shared/decider.ts'
 import { specify } from '../../support/tools/specify.ts'
 import { after } from '../../support/events/sample-events.ts'
 
@@ -25,25 +26,27 @@ const renamed = (name: string): ApiTokenEvent => ({ type: 'ApiTokenRenamed', dat
 const deactivated: ApiTokenEvent = { type: 'ApiTokenDeactivated', data: common }
 const activated: ApiTokenEvent = { type: 'ApiTokenActivated', data: common }
 const revoked: ApiTokenEvent = { type: 'ApiTokenRevoked', data: common }
-const change = (members: { readonly name?: string; readonly isActive?: boolean }, userId = 3): ApiTokenCommand => ({
-  type: 'Change', userId, at, ...members,
-})
-const revoke = (userId = 3): ApiTokenCommand => ({ type: 'Revoke', userId, at })
+const change = (
+  members: { readonly name?: string; readonly isActive?: boolean }, userId = 3,
+): Stamped<ApiTokenCommand> => ({ type: 'Change', userId, at, ...members })
+const revoke = (userId = 3): Stamped<ApiTokenCommand> => ({ type: 'Revoke', userId, at })
 const unknown = { _tag: 'TokenUnknown' } as const
+
+const issue = { type: 'Issue', data: issued.data, at: issued.data.at } as const
 
 test('a token is issued once', (t) => {
   const { given } = specify(t, apiTokenDecider)
-  given().when({ type: 'Issue', data: issued.data }).thenEvents(issued)
-  given(issued).when({ type: 'Issue', data: issued.data }).thenRefused({ _tag: 'TokenExists' })
-  given(issued, revoked).when({ type: 'Issue', data: issued.data }).thenRefused({ _tag: 'TokenExists' })
+  given().when(issue).thenEvents(issued)
+  given(issued).when(issue).thenRefused({ _tag: 'TokenExists' })
+  given(issued, revoked).when(issue).thenRefused({ _tag: 'TokenExists' })
 })
 
 test('a token expires at a time after its issue, or never [R118]', (t) => {
   const { given } = specify(t, apiTokenDecider)
-  const until = (expiresAt: string) => ({ ...issued.data, expiresAt })
-  given().when({ type: 'Issue', data: until(after(1)) }).thenEvents({ type: 'ApiTokenIssued', data: until(after(1)) })
-  given().when({ type: 'Issue', data: until(after(0)) }).thenRefused({ _tag: 'ExpiryNotInFuture' })
-  given().when({ type: 'Issue', data: until(after(-86_400_000)) }).thenRefused({ _tag: 'ExpiryNotInFuture' })
+  const until = (expiresAt: string) => ({ ...issue, data: { ...issued.data, expiresAt } })
+  given().when(until(after(1))).thenEvents({ type: 'ApiTokenIssued', data: until(after(1)).data })
+  given().when(until(after(0))).thenRefused({ _tag: 'ExpiryNotInFuture' })
+  given().when(until(after(-86_400_000))).thenRefused({ _tag: 'ExpiryNotInFuture' })
 })
 
 test('a member changes only if it was sent with a new value; several changes are one decision', (t) => {

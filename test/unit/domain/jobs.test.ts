@@ -1,5 +1,6 @@
 import test from 'ava'
 import { jobsDecider } from '../../../domain/jobs/decider.ts'
+import type { Stamped } from '../../../domain/shared/decider.ts'
 import type { JobCommand } from '../../../domain/jobs/decider.ts'
 import type { JobEvent, JobKind } from '../../../domain/jobs/events.ts'
 import { specify } from '../../support/tools/specify.ts'
@@ -17,8 +18,9 @@ const endData = (jobId: number) =>
   ({ jobId, status: 'done', done: 0, total: null, detail: '', result: null, at: after(1) }) as const
 const started = (jobId: number, kind: JobKind): JobEvent => ({ type: 'JobStarted', data: startData(jobId, kind) })
 const ended = (jobId: number): JobEvent => ({ type: 'JobEnded', data: endData(jobId) })
-const start = (jobId: number, kind: JobKind): JobCommand => ({ type: 'Start', data: startData(jobId, kind) })
-const end = (jobId: number): JobCommand => ({ type: 'End', data: endData(jobId) })
+const start = (jobId: number, kind: JobKind): Stamped<JobCommand> =>
+  ({ type: 'Start', data: startData(jobId, kind), at: after(0) })
+const end = (jobId: number): Stamped<JobCommand> => ({ type: 'End', data: endData(jobId), at: after(1) })
 
 test('one job of each kind runs at a time, next to jobs of other kinds [R170]', (t) => {
   const { given } = specify(t, jobsDecider)

@@ -1,5 +1,5 @@
 import test from 'ava'
-import type { LiveRefusal } from '../../../domain/live/commands.ts'
+import type { LiveRefusals } from '../../../domain/live/commands.ts'
 import { liveDecider } from '../../../domain/live/decider.ts'
 import type { LiveEvent } from '../../../domain/live/events.ts'
 import { fold } from '../../../domain/shared/decider.ts'
@@ -16,7 +16,7 @@ import {
 import type { CommandName } from './live-samples.ts'
 
 /** The expected result: the types of the events, or the tag of the refusal. */
-type Outcome = ReadonlyArray<LiveEvent['type']> | LiveRefusal['_tag']
+type Outcome = ReadonlyArray<LiveEvent['type']> | LiveRefusals[keyof LiveRefusals]['_tag']
 const afterEnd = {
   attach: 'LiveOver',
   detach: [],

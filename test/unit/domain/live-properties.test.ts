@@ -4,6 +4,7 @@ import fc from 'fast-check'
 import * as E from 'fp-ts/lib/Either.js'
 import { liveDecider } from '../../../domain/live/decider.ts'
 import { exists } from '../../../domain/live/state.ts'
+import type { Stamped } from '../../../domain/shared/decider.ts'
 import type { LiveCommand } from '../../../domain/live/commands.ts'
 import type { LiveEvent } from '../../../domain/live/events.ts'
 import { after, liveCreated } from '../../support/events/sample-events.ts'
@@ -45,16 +46,17 @@ const vocabulary = fc.record(
   { prompt: fc.constantFrom('', 'x'), hotwords: fc.subarray(['a', 'b']) },
   { requiredKeys: [] },
 )
-const command: fc.Arbitrary<LiveCommand> = fc.oneof(
+const command: fc.Arbitrary<Stamped<LiveCommand>> = fc.oneof(
   {
     weight: 3,
     arbitrary: fc
       .record({ autoStart: fc.boolean(), commandId: fc.constantFrom('x', 'y') })
-      .map((changes): LiveCommand => ({ type: 'CreateLive', data: liveCreated(changes).data })),
+      .map((changes): Stamped<LiveCommand> => ({ type: 'CreateLive', data: liveCreated(changes).data, at: after(0) })),
   },
   {
     weight: 1,
-    arbitrary: at.map((at): LiveCommand => ({ type: 'AbortLive', liveId: 7, userId: 3, reason: 'orphan', at })),
+    arbitrary: at.map((at): Stamped<LiveCommand> =>
+      ({ type: 'AbortLive', liveId: 7, userId: 3, reason: 'orphan', at })),
   },
   { weight: 4, arbitrary: fc.record({ type: fc.constant('AttachSender' as const), instance, term, at }) },
   { weight: 1, arbitrary: fc.record({ type: fc.constant('TakeOverLive' as const), worker: instance, term, at }) },
@@ -84,32 +86,30 @@ const command: fc.Arbitrary<LiveCommand> = fc.oneof(
   {
     weight: 1,
     arbitrary: fc.record({
-      type: fc.constant('FinishLive' as const),
-      reason: fc.constant('sender_closed' as const),
-      term: fc.option(term),
+      type: fc.constant('EndLive' as const),
+      cause: fc.constant({ status: 'finished', reason: 'sender_closed' } as const),
       at,
     }),
   },
-  { weight: 1, arbitrary: at.map((at): LiveCommand => ({ type: 'DeleteLive', at })) },
+  { weight: 1, arbitrary: at.map((at): Stamped<LiveCommand> => ({ type: 'DeleteLive', at })) },
   {
     weight: 1,
     arbitrary: fc.record({
-      type: fc.constant('FailLive' as const),
-      code: fc.constant('engine_failed' as const),
-      detail: fc.constant(''),
-      term: fc.option(term),
+      type: fc.constant('EndLiveInTerm' as const),
+      cause: fc.constant({ status: 'error', code: 'engine_failed', detail: '' } as const),
+      term,
       at,
     }),
   },
 )
 
 interface Step {
-  readonly command: LiveCommand
+  readonly command: Stamped<LiveCommand>
   readonly events: ReadonlyArray<LiveEvent>
 }
 
 /** Decides the commands one after another; a refused command has no events. */
-const run = (commands: ReadonlyArray<LiveCommand>): ReadonlyArray<Step> => {
+const run = (commands: ReadonlyArray<Stamped<LiveCommand>>): ReadonlyArray<Step> => {
   let state = liveDecider.initialState
   return commands.map((command) => {
     const events = E.getOrElse((): ReadonlyArray<LiveEvent> => [])(liveDecider.decide(command, state))

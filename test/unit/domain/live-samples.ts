@@ -1,3 +1,4 @@
+import type { Stamped } from '../../../domain/shared/decider.ts'
 import type { LiveCommand } from '../../../domain/live/commands.ts'
 import type { LiveEvent } from '../../../domain/live/events.ts'
 import { after, liveCreated } from '../../support/events/sample-events.ts'
@@ -33,7 +34,7 @@ export const deleted: LiveEvent = { type: 'LiveDeleted', data: { ...earlier, las
 
 /** One command of each type. */
 export const commands = {
-  create: { type: 'CreateLive', data: { ...created.data, commandId: 'another' } },
+  create: { type: 'CreateLive', data: { ...created.data, commandId: 'another' }, at },
   abort: { type: 'AbortLive', ...common, reason: 'orphan' },
   attach: { type: 'AttachSender', instance: 'a', term: 1, at },
   detach: { type: 'DetachSender', epoch: 1, term: 1, at },
@@ -41,9 +42,9 @@ export const commands = {
   changeVocabulary: { type: 'ChangeVocabulary', vocabulary: { hotwords: ['Babbage'] }, term: 1, at },
   startSource: { type: 'StartSource', ...source, term: 1, at },
   start: { type: 'StartLive', term: 1, at },
-  finish: { type: 'FinishLive', reason: 'finish_route', term: null, at },
-  fail: { type: 'FailLive', code: 'source_failed', detail: 'no audio', term: 1, at },
+  finish: { type: 'EndLive', cause: { status: 'finished', reason: 'finish_route' }, at },
+  fail: { type: 'EndLiveInTerm', cause: { status: 'error', code: 'source_failed', detail: 'no audio' }, term: 1, at },
   remove: { type: 'DeleteLive', at },
   expire: { type: 'ExpireLive', pendingTimeout: 1000, maxDuration: 1000, now: Date.parse(at), at },
-} satisfies Record<string, LiveCommand>
+} satisfies Record<string, Stamped<LiveCommand>>
 export type CommandName = keyof typeof commands

@@ -24,18 +24,21 @@ import {
 } from './live-samples.ts'
 import { after } from '../../support/events/sample-events.ts'
 
+/** The command that `created` records. */
+const create = { type: 'CreateLive', data: created.data, at: created.data.at } as const
+
 test('creating a session records the request', (t) => {
-  specify(t, liveDecider).given().when({ type: 'CreateLive', data: created.data }).thenEvents(created)
+  specify(t, liveDecider).given().when(create).thenEvents(created)
 })
 
 test('repeating a create changes nothing, even after the end of the session', (t) => {
-  specify(t, liveDecider).given(created, finished).when({ type: 'CreateLive', data: created.data }).thenNothing()
+  specify(t, liveDecider).given(created, finished).when(create).thenNothing()
 })
 
 test('a create is always refused once its session was fenced (LiveAborted)', (t) => {
   specify(t, liveDecider)
     .given(aborted)
-    .when({ type: 'CreateLive', data: created.data })
+    .when(create)
     .thenRefused({ _tag: 'LiveOver' })
 })
 
@@ -144,7 +147,7 @@ test('a command without a term ends a session in any term', (t) => {
   specify(t, liveDecider).given(created, takenOver(2)).when(commands.finish).thenEvents(finishedByRoute)
   specify(t, liveDecider)
     .given(created, takenOver(2))
-    .when({ ...commands.finish, term: 1 })
+    .when({ type: 'EndLiveInTerm', cause: commands.finish.cause, term: 1, at })
     .thenRefused({ _tag: 'Superseded' })
 })
 
@@ -171,14 +174,15 @@ for (const reason of Object.keys(finishReason.keys) as Array<FinishReason>)
   test(`a session finishes by ${reason}, pending or active [A4]`, (t) => {
     const { given } = specify(t, liveDecider)
     const event: LiveEvent = { type: 'LiveFinished', data: { ...common, reason } }
-    given(created).when({ type: 'FinishLive', reason, term: 1, at }).thenEvents(event)
-    given(created, started).when({ type: 'FinishLive', reason, term: 1, at }).thenEvents(event)
+    const end = { type: 'EndLiveInTerm', cause: { status: 'finished', reason }, term: 1, at } as const
+    given(created).when(end).thenEvents(event)
+    given(created, started).when(end).thenEvents(event)
   })
 
 test('an engine failure is recorded with its code and detail [R102]', (t) => {
   specify(t, liveDecider)
     .given(created, started)
-    .when({ type: 'FailLive', code: 'engine_failed', detail: 'out of memory', term: 1, at })
+    .when({ ...commands.fail, cause: { status: 'error', code: 'engine_failed', detail: 'out of memory' } })
     .thenEvents({ type: 'LiveFailed', data: { ...common, code: 'engine_failed', detail: 'out of memory' } })
 })
 

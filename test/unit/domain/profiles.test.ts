@@ -8,6 +8,7 @@ import { profilesDecider } from '../../../domain/profiles/decider.ts'
 import type { Profile, ProfilesCommand } from '../../../domain/profiles/decider.ts'
 import type { ProfileEvent } from '../../../domain/profiles/events.ts'
 import { fold } from '../../../domain/shared/decider.ts'
+import type { Stamped } from '../../../domain/shared/decider.ts'
 import { specify } from '../../support/tools/specify.ts'
 import { after } from '../../support/events/sample-events.ts'
 
@@ -25,7 +26,7 @@ const profile = (
 })
 const added = (profileId: number): ProfileEvent => ({ type: 'ProfileAdded', data: profile(profileId) })
 const removed = (profileId: number): ProfileEvent => ({ type: 'ProfileRemoved', data: { profileId, userId: 3, at } })
-const change = (profileId: number, settings: Partial<EngineSettings>, name?: string): ProfilesCommand => ({
+const change = (profileId: number, settings: Partial<EngineSettings>, name?: string): Stamped<ProfilesCommand> => ({
   type: 'ChangeProfile', profileId, settings, at, ...(name === undefined ? {} : { name }),
 })
 const changed = (profileId: number, settings: EngineSettings, name = 'Default'): ProfileEvent => ({
@@ -55,7 +56,7 @@ test('a change without a difference does nothing [R109]', (t) => {
 
 test('a vocabulary change replaces only the prompt or hotwords that were sent; a repeat does nothing [B44]', (t) => {
   const { given } = specify(t, profilesDecider)
-  const changeVocabulary = (vocabulary: GivenVocabulary): ProfilesCommand =>
+  const changeVocabulary = (vocabulary: GivenVocabulary): Stamped<ProfilesCommand> =>
     ({ type: 'ChangeProfile', profileId: 1, settings: {}, vocabulary, at })
   const vocabularyChanged = (vocabulary: GivenVocabulary): ProfileEvent =>
     ({ type: 'ProfileChanged', data: { ...profile(1, { at }), vocabulary } })
@@ -138,13 +139,13 @@ test('a user with a profile always keeps one, and every stored profile has order
   const command = fc.oneof(
     fc
       .record({ profileId, min_buffer: seconds, max_buffer: seconds })
-      .map(({ profileId, ...buffers }): ProfilesCommand => ({
+      .map(({ profileId, ...buffers }): Stamped<ProfilesCommand> => ({
         type: 'AddProfile',
         ...profile(profileId, { settings: { ...DEFAULT_ENGINE_SETTINGS, ...buffers } }),
       })),
     fc.record({ profileId, min_buffer: seconds }).map(({ profileId, ...settings }) => change(profileId, settings)),
     fc.record({ profileId, max_buffer: seconds }).map(({ profileId, ...settings }) => change(profileId, settings)),
-    profileId.map((profileId): ProfilesCommand => ({ type: 'RemoveProfile', profileId, at })),
+    profileId.map((profileId): Stamped<ProfilesCommand> => ({ type: 'RemoveProfile', profileId, at })),
   )
   fc.assert(fc.property(fc.array(command, { maxLength: 40 }), (commands) => {
     let state = profilesDecider.initialState

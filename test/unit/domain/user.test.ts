@@ -29,12 +29,14 @@ const disabled = (when = earlier): UserEvent => ({ type: 'UserDisabled', data: {
 const enabled = (when = earlier): UserEvent => ({ type: 'UserEnabled', data: { userId: 3, at: when } })
 const loginsEnded = (generation: number): UserEvent => ({ type: 'LoginsEnded', data: { userId: 3, generation, at } })
 
+const register = { type: 'Register', data: registered.data, at: registered.data.at } as const
+
 test('a user is registered once', (t) => {
   const { given } = specify(t, userDecider)
-  given().when({ type: 'Register', data: registered.data }).thenEvents(registered)
-  given(registered).when({ type: 'Register', data: registered.data }).thenRefused({ _tag: 'AlreadyRegistered' })
+  given().when(register).thenEvents(registered)
+  given(registered).when(register).thenRefused({ _tag: 'AlreadyRegistered' })
   given(registered, disabled())
-    .when({ type: 'Register', data: registered.data })
+    .when(register)
     .thenRefused({ _tag: 'AlreadyRegistered' })
 })
 

@@ -1,7 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js'
+import type { TranscriptFrame } from '../../../domain/transcript/frame.ts'
 import type { ResumePoint } from '../../../application/lives/queries/resume-point.ts'
 import { createLiveBus } from '../../../application/pipeline/live-bus.ts'
-import type { TranscriptFrame } from '../../../application/pipeline/signals.ts'
 import { createRecentFinals } from '../../../application/sessions/recent-finals.ts'
 import { withLocalWorker } from '../../../application/sessions/relay/local-links.ts'
 import { createRemoteLives } from '../../../application/sessions/relay/remote-lives.ts'

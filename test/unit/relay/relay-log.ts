@@ -1,7 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js'
+import type { TranscriptFrame } from '../../../domain/transcript/frame.ts'
 import { createBackwardSearch } from '../../../application/lives/queries/resume-point.ts'
 import type { StoredFinal, StoredFinals } from '../../../application/lives/queries/stored-finals.ts'
-import type { TranscriptFrame } from '../../../application/pipeline/signals.ts'
 import type { Member } from '../../../application/ports/peers/members.ts'
 import { initialState } from '../../../domain/admission/state.ts'
 import type { AdmissionState, Reservation } from '../../../domain/admission/state.ts'

@@ -1,5 +1,5 @@
 import test from 'ava'
-import type { TranscriptFrame } from '../../../application/pipeline/signals.ts'
+import type { TranscriptFrame } from '../../../domain/transcript/frame.ts'
 import { createSentFinals } from '../../../application/sessions/relay/sent-finals.ts'
 
 const final = (segment: number, text: string): TranscriptFrame =>

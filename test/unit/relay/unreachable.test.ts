@@ -31,8 +31,8 @@ const startWorkersAndSockets = async () => {
   const admission = {
     ...view,
     offering: () => undefined,
-    send: async (request: AdmissionRequest) => {
-      sent.push(request.command)
+    send: async ({ command }: Pick<AdmissionRequest, 'command'>) => {
+      sent.push(command)
       return E.right(initialState)
     },
   }

@@ -1,6 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { AdminLive } from '../../../../application/lives/admin-live.ts'
-import type { FinishAnyLive } from '../../../../application/lives/commands/finish-any-live.ts'
+import type { FinishAnyLive } from '../../../../application/lives/commands/finish-live.ts'
 import type { ListAllLives } from '../../../../application/lives/queries/list-all-lives.ts'
 import type { InspectLive } from '../../../../application/lives/queries/inspect-live.ts'
 import type { Catalogue } from '../../../../application/ports/catalogue.ts'

@@ -35,7 +35,7 @@ interface Process {
 
 const admit = ({ actor, environment }: Process, userId: number, vram: number, commandId: string) =>
   actor.send({
-    command: admitCommand({ commandId, userId, vram, instance: environment.instance, at: environment.now() }),
+    command: admitCommand({ commandId, userId, vram, instance: environment.instance }),
     commandId,
     correlationId: commandId,
     actor: `user:${userId}`,

@@ -52,7 +52,7 @@ test('processes that admit continuously on one log do not refuse commands becaus
   await setCapacity(first.actor, first.environment, 100_000)
   const admit = async ({ actor, environment }: typeof first, commandId: string) =>
     await actor.send({
-      command: admitCommand({ commandId, userId: 1, vram: 1, instance: environment.instance, at: environment.now() }),
+      command: admitCommand({ commandId, userId: 1, vram: 1, instance: environment.instance }),
       commandId, correlationId: commandId, actor: 'user:1',
     })
   const refused: Array<string> = []

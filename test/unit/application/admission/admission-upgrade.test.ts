@@ -109,7 +109,7 @@ test('a key from an older version returns its ended session, even if the limits 
 test('a worker that joins again holds all its earlier sessions, even if one append cannot move them all', async (t) => {
   const { deps, environment, admission } = await createWriteSide({ capacity: 1000 })
   for (let liveId = 1; liveId <= 450; liveId++) {
-    const command = admitCommand({ commandId: `c-${liveId}`, instance: environment.instance, at: environment.now() })
+    const command = admitCommand({ commandId: `c-${liveId}`, instance: environment.instance })
     right(await admission.send({ command, commandId: `c-${liveId}`, correlationId: 'c', actor: 'user:1' }))
   }
   const joining = { admission, environment: deps.environment, knowsRestart: () => false }

@@ -19,21 +19,21 @@ for (const { fault, wrongBy } of FAULTS)
       createAdmissionActor({ store, keyring, environment, timers, logger })
     const [actor, other] = [await start(clock), await start(wrong)]
     await setCapacity(actor, clock.environment, 100)
-    const admit = async (to: typeof actor, { environment }: typeof clock, commandId: string) => {
-      const command = admitCommand({ commandId, instance: 'here', at: environment.now() })
+    const admit = async (to: typeof actor, commandId: string) => {
+      const command = admitCommand({ commandId, instance: 'here' })
       return right(await to.send({ command, commandId, correlationId: 'c', actor: 'service' }))
     }
     const remembered = async (): Promise<ReadonlyArray<boolean>> => {
       const state = right(await actor.refresh())
       return ['first', 'second'].map((id) => O.isSome(liveIdOfCommand(state, id)))
     }
-    await admit(actor, clock, 'first')
-    await admit(other, wrong, 'second')
+    await admit(actor, 'first')
+    await admit(other, 'second')
     t.deepEqual(await remembered(), [true, true])
     clock.advance(600_000)
-    await admit(other, wrong, 'third')
+    await admit(other, 'third')
     t.deepEqual(await remembered(), [true, true])
     clock.advance(1)
-    await admit(actor, clock, 'fourth')
+    await admit(actor, 'fourth')
     t.deepEqual(await remembered(), [false, false])
   })

@@ -115,13 +115,11 @@ test('of two users who claim a new token one gets it; the session of the other i
 })
 
 test('a repeated command returns its session; a fenced session is created again', async (t) => {
-  const { createLive, log, admission, deps, reconcile } = await createWriteSide()
+  const { createLive, log, admission, reconcile } = await createWriteSide()
   const first = right(await createLive(callerOf(1), requestOf(), 'command-1'))
   t.deepEqual(right(await createLive(callerOf(1), requestOf(), 'command-1')), first)
 
-  const { environment } = deps
-  const at = environment.now()
-  const admit = admitCommand({ commandId: 'command-2', instance: 'dead', at })
+  const admit = admitCommand({ commandId: 'command-2', instance: 'dead' })
   right(await admission.send({ command: admit, commandId: 'command-2', correlationId: 'c', actor: 'user:1' }))
   right(await reconcile())
   t.is(right(await createLive(callerOf(1), requestOf(), 'command-2')).id, 3)

@@ -1,7 +1,7 @@
 import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
 import { SESSION_LISTS } from '../../../../application/ports/projector.ts'
-import { endInTerm } from '../../../../application/lives/end-and-release.ts'
+import { endInTerm } from '../../../../application/lives/ending.ts'
 import { reservedVram } from '../../../../domain/admission/state.ts'
 import { callerOf, createWriteSide, requestOf } from '../../../support/worlds/write-side.ts'
 import { right } from '../../../support/tools/right.ts'
@@ -24,7 +24,7 @@ test('finish flushes the audio and ends the session, then awaits the read models
   const side = await createWriteSide({
     endByWorker: async (liveId, { limitMs, cause, origin }) => {
       steps.push(`flush ${liveId} ${limitMs} ${side.typesOf('live-1').at(-1)}`)
-      return { position: right(await endInTerm(side.deps)(liveId, { cause, origin, term: 1 })) }
+      return { position: right(await endInTerm(side.deps, liveId, { cause, origin, term: 1 })) }
     },
     whenProjected: async (lists, position) => {
       t.deepEqual(lists, SESSION_LISTS)

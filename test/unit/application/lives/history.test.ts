@@ -50,10 +50,10 @@ test('each page of a history states the total length [R16]', async (t) => {
 })
 
 test("there is no history of another user's, a deleted or a fenced session [R36 R86]", async (t) => {
-  const { deleteLive, createLive, deps, admission, reconcile, environment } = await createWriteSide()
+  const { deleteLive, createLive, deps, admission, reconcile } = await createWriteSide()
   const historyOf = getHistory(deps)
   right(await createLive(owner, requestOf()))
-  const admit = admitCommand({ commandId: 'c', instance: 'dead', at: environment.now() })
+  const admit = admitCommand({ commandId: 'c', instance: 'dead' })
   right(await admission.send({ command: admit, commandId: 'c', correlationId: 'c', actor: 'user:1' }))
   right(await reconcile())
   const unknown = E.left({ _tag: 'LiveNotFound' } as const)

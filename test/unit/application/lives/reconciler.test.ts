@@ -19,7 +19,7 @@ type WriteSide = Awaited<ReturnType<typeof createWriteSide>>
 /** Admits a session without creating it, like a create that was interrupted. */
 const orphan = async ({ admission, environment }: WriteSide, instance = environment.instance): Promise<void> => {
   const commandId = environment.newId()
-  const command = admitCommand({ commandId, instance, at: environment.now() })
+  const command = admitCommand({ commandId, instance })
   right(await admission.send({ command, commandId, correlationId: commandId, actor: 'user:1' }))
 }
 

@@ -17,16 +17,14 @@ const withSession = async (request = requestOf()) => {
 
 test('a worker of a passed term gets no session, even before the next worker fenced its text', async (t) => {
   const { deps } = await withSession()
-  const at = deps.environment.now()
-  right(await changeLive(deps)(1, { type: 'TakeOverLive', worker: 'worker-2', term: 3, at }))
+  right(await changeLive(deps)(1, { type: 'TakeOverLive', worker: 'worker-2', term: 3 }))
   t.deepEqual(await takeOver(deps)(1, 2), E.left({ _tag: 'Superseded' }))
 })
 
 test('the log names the worker that takes a session over, and the earlier one', async (t) => {
   const { deps } = await withSession()
   const logger = createRecordingLogger()
-  const at = deps.environment.now()
-  right(await changeLive(deps)(1, { type: 'TakeOverLive', worker: 'worker-2', term: 2, at }))
+  right(await changeLive(deps)(1, { type: 'TakeOverLive', worker: 'worker-2', term: 2 }))
   right(await takeOver({ ...deps, logger })(1, 3))
   right(await takeOver({ ...deps, logger })(1, 3))
   right(await takeOver({ ...deps, logger })(1, 4))

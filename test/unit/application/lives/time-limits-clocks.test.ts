@@ -1,6 +1,6 @@
 import test from 'ava'
-import { endInTerm } from '../../../../application/lives/end-and-release.ts'
-import type { EndByWorker } from '../../../../application/lives/end-by-worker.ts'
+import { endInTerm } from '../../../../application/lives/ending.ts'
+import type { EndByWorker } from '../../../../application/lives/ending.ts'
 import { expireLives } from '../../../../application/lives/policies/expire-lives.ts'
 import { reconcileLives } from '../../../../application/lives/policies/reconcile-lives.ts'
 import { createTestEnvironment } from '../../../support/doubles/environment.ts'
@@ -31,7 +31,7 @@ const reconciledBy = async (aheadOfStore: { readonly writer?: number; readonly r
   const timers = createManualTimers()
   const deps = { ...side.deps, environment: { ...side.deps.environment, now: clock(own), monotonic: storeNow } }
   const endByWorker: EndByWorker = async (liveId, { cause, origin }) =>
-    ({ position: right(await endInTerm(side.deps)(liveId, { cause, origin, term: 1 })) })
+    ({ position: right(await endInTerm(side.deps, liveId, { cause, origin, term: 1 })) })
   const limits = { pendingTimeout: HOUR, maxDuration: 24 * HOUR }
   const reconciler = reconcileLives({
     ...deps, logger: silentLogger, timers, expiry: expireLives({ ...deps, limits, endByWorker }), every: 1000,

@@ -1,8 +1,8 @@
 import test from 'ava'
 import type { Live } from '../../../../domain/live/state.ts'
 import { reconcileLives } from '../../../../application/lives/policies/reconcile-lives.ts'
-import { endInTerm } from '../../../../application/lives/end-and-release.ts'
-import type { EndRequest } from '../../../../application/lives/end-by-worker.ts'
+import { endInTerm } from '../../../../application/lives/ending.ts'
+import type { EndRequest } from '../../../../application/lives/ending.ts'
 import { expireLives, expiryCheckMs } from '../../../../application/lives/policies/expire-lives.ts'
 import { eventually } from '../../../support/tools/eventually.ts'
 import { createManualTimers } from '../../../support/doubles/manual-timers.ts'
@@ -18,7 +18,7 @@ const endAfter =
   ({ deps }: Awaited<ReturnType<typeof createWriteSide>>, transcribed: Promise<void>) =>
   async (liveId: number, { cause, origin }: EndRequest) => {
     await transcribed
-    return { position: right(await endInTerm(deps)(liveId, { cause, origin, term: 1 })) }
+    return { position: right(await endInTerm(deps, liveId, { cause, origin, term: 1 })) }
   }
 
 test('the reconciler finishes sessions at a limit and releases their memory [R105]', async (t) => {
@@ -134,7 +134,7 @@ test('a limited number of expiring sessions finishes in parallel, and fences do 
   const reconciler = reconcileLives({ ...side.deps, logger: silentLogger, timers, expiry, every: 30_000 })
   const orphan = async (): Promise<number> => {
     const commandId = side.environment.newId()
-    const command = admitCommand({ commandId, instance: 'died', at: now() })
+    const command = admitCommand({ commandId, instance: 'died' })
     right(await admission.send({ command, commandId, correlationId: commandId, actor: 'user:1' }))
     return admission.state().lastLiveId
   }

@@ -105,7 +105,7 @@ test('a new holder of the reconciler lease starts the waiting time of each admis
   const environment = { ...createTestEnvironment(), monotonic: timers.monotonic }
   const side = await createWriteSide({ environment })
   const commandId = environment.newId()
-  const command = admitCommand({ commandId, instance: environment.instance, at: environment.now() })
+  const command = admitCommand({ commandId, instance: environment.instance })
   right(await side.admission.send({ command, commandId, correlationId: commandId, actor: 'user:1' }))
   const leases = createMemoryLeases()
   const open = () => side.admission.state().open.length

@@ -4,8 +4,8 @@ import * as E from 'fp-ts/lib/Either.js'
 import { loadLive } from '../../../../application/lives/load-live.ts'
 import { getHistoryEntry } from '../../../../application/lives/queries/get-history.ts'
 import { deleteSnapshots } from '../../../../application/log/states/stream-snapshots.ts'
-import { handleCommand } from '../../../../application/log/handle-command.ts'
-import type { WriteDeps } from '../../../../application/log/handle-command.ts'
+import { handleCommand, type WriteDeps } from '../../../../application/log/handle-command.ts'
+import { sendToAdministrators, sendToProfiles } from '../../../../application/log/send-to.ts'
 import { loadState } from '../../../../application/log/states/load-state.ts'
 import { administratorsDecider } from '../../../../domain/administrators/decider.ts'
 import { ADMINISTRATORS_STREAM } from '../../../../domain/administrators/events.ts'
@@ -38,17 +38,17 @@ const startProfiles = (stores = { store: createMemoryEventStore(), keyring: crea
     { ...base, states: createStreamStates(base) }
   const send = async (command: ProfilesCommand, commandId = environment.newId()) => {
     const origin = { commandId, correlationId: commandId, actor: 'user:7' }
-    const handled = await handleCommand(deps)({ stream: STREAM, decider: profilesDecider, command, ...origin })
+    const handled = await sendToProfiles(deps)(7, command, origin)
     await deps.states.snapshots.idle()
     return handled
   }
   const change = (count: number, name = `change ${count}`) => {
     const vocabulary = { prompt: `prompt ${count}`, hotwords: HOTWORDS }
-    return send({ type: 'ChangeProfile', profileId: 1, name, settings: {}, vocabulary, at: environment.now() })
+    return send({ type: 'ChangeProfile', profileId: 1, name, settings: {}, vocabulary })
   }
   const add = (profileId: number) => {
     const settings = DEFAULT_ENGINE_SETTINGS
-    return send({ type: 'AddProfile', profileId, userId: 7, name: 'first', settings, at: environment.now() })
+    return send({ type: 'AddProfile', profileId, userId: 7, name: 'first', settings })
   }
   const load = async (from: Pick<WriteDeps, 'store' | 'keyring' | 'states'> = deps) =>
     right(await loadState(from)(STREAM, profilesDecider)).state
@@ -98,10 +98,9 @@ test('a state without a snapshot is saved when it is read, and read in pages', a
 test('a large state is saved in parts, each smaller than an append may be', async (t) => {
   const world = startProfiles()
   for (let id = 1; id <= MAX_PROFILES; id++) right(await world.add(id))
-  const { environment } = world.deps
   for (let id = 1; id <= MAX_PROFILES; id++) {
     const vocabulary = { hotwords: HOTWORDS.map((word) => `${word}𝄞${id}`) }
-    right(await world.send({ type: 'ChangeProfile', profileId: id, settings: {}, vocabulary, at: environment.now() }))
+    right(await world.send({ type: 'ChangeProfile', profileId: id, settings: {}, vocabulary }))
   }
   for (let each = 1; each <= 400; each++) right(await world.change(each))
   const largest = Math.max(...snapshots(world).map(({ data }) => Buffer.byteLength(JSON.stringify(data))))
@@ -126,10 +125,8 @@ test('the streams of all switches and of all administrators have snapshots too',
     const [id, active, administers] = [1 + (count % 7), count % 14 >= 7, count % 2 === 0]
     const command = { kind: 'model', id, active, at } as const
     right(await handleCommand(deps)({ ...origin(), stream: CATALOGUE_STREAM, decider: switchesDecider, command }))
-    const report = { type: 'Report', userId: 1 + (count >> 1), administers, revision: count, at } as const
-    right(await handleCommand(deps)({
-      ...origin(), stream: ADMINISTRATORS_STREAM, decider: administratorsDecider, command: report,
-    }))
+    const report = { type: 'Report', userId: 1 + (count >> 1), administers, revision: count } as const
+    right(await sendToAdministrators(deps)(null, report, origin()))
     await deps.states.snapshots.idle()
   }
   const restarted = start()
@@ -191,11 +188,8 @@ test('a command whose append is answered late is not repeated, although others f
   const { store } = createFailingStore(world.deps.store, { [STREAM]: ['lost-answer', 'lost-answer', 'lost-answer'] })
   const deps = { ...world.deps, store }
   const command = { type: 'AddProfile', profileId: 2, userId: 7, name: 'b', settings: DEFAULT_ENGINE_SETTINGS } as const
-  const at = deps.environment.now()
   const origin = { commandId: 'command-1', correlationId: 'c', actor: 'user:7' }
-  const append = () => handleCommand(deps)({
-    stream: STREAM, decider: profilesDecider, command: { ...command, at }, ...origin,
-  })
+  const append = () => sendToProfiles(deps)(7, command, origin)
   const handled = right(await append())
   t.is(handled.events.length, 1)
   right(await world.change(1))

@@ -74,6 +74,18 @@ test('an end releases the memory before it answers, and a repeated end changes n
     t.like(answer, { left: { _tag: 'LiveOver' } })
 })
 
+test('a write that is called again, because its answer was lost, is the same write', async (t) => {
+  const { createLive, lifecycle, typesOf } = await createWriteSide()
+  right(await createLive(callerOf(1), requestOf()))
+  const start = lifecycle.startSource(1, { pid: null, sampleOffset: 0, nextSegment: 1, mediaSequence: null })
+  right(await start())
+  right(await start())
+  const end = lifecycle.endLive(1, finished)
+  const position = right(await end())
+  t.is(right(await end()), position, 'the second answer is that of the first')
+  t.deepEqual(typesOf('live-1'), ['LiveCreated', 'SourceStarted', 'LiveFinished'])
+})
+
 test('segments are appended in order and encrypted', async (t) => {
   const { createLive, lifecycle, store } = await createWriteSide()
   right(await createLive(callerOf(1), requestOf()))

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'ava'
+import type { TranscriptFrame } from '../../../../domain/transcript/frame.ts'
 import type { AttachedLive } from '../../../../application/lives/attached-live.ts'
-import type { TranscriptFrame } from '../../../../application/pipeline/signals.ts'
 import { DEFAULT_ENGINE_SETTINGS } from '../../../../domain/live/settings.ts'
 import { eventually } from '../../../support/tools/eventually.ts'
 import { createScriptedTranslator } from '../../../support/doubles/scripted/translator.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'ava'
-import type { TranscriptFrame } from '../../../../application/pipeline/signals.ts'
+import type { TranscriptFrame } from '../../../../domain/transcript/frame.ts'
 import { eventually } from '../../../support/tools/eventually.ts'
 import { AUDIO, startSessions } from '../../../support/worlds/session-world.ts'
 

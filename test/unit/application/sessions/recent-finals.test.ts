@@ -1,5 +1,5 @@
 import test from 'ava'
-import type { TranscriptFrame } from '../../../../application/pipeline/signals.ts'
+import type { TranscriptFrame } from '../../../../domain/transcript/frame.ts'
 import { createRecentFinals } from '../../../../application/sessions/recent-finals.ts'
 import { createManualTimers } from '../../../support/doubles/manual-timers.ts'
 

@@ -9,7 +9,7 @@ import { createAdministrators } from '../../../../application/users/administrato
 import { countAdministrators } from '../../../../application/users/policies/count-administrators.ts'
 import { isSetUp } from '../../../../application/users/queries/is-set-up.ts'
 import { DEFAULT_QUOTAS } from '../../../../application/users/commands/register-user.ts'
-import { sendToUser } from '../../../../application/users/user-writes.ts'
+import { sendToUser } from '../../../../application/log/send-to.ts'
 import { administratorsDecider } from '../../../../domain/administrators/decider.ts'
 import { ADMINISTRATORS_STREAM } from '../../../../domain/administrators/events.ts'
 import type { AdministratorsEvent } from '../../../../domain/administrators/events.ts'
@@ -92,7 +92,7 @@ const processOn = (
   const { removeThen, synchronise } = createAdministrators(deps)
   const change =
     (userId: number, changes: Extract<UserCommand, { type: 'Change' }>['changes'], nobodyElseAdministers = false) =>
-      send(deps, userId, { type: 'Change', changes, nobodyElseAdministers, at: deps.environment.now() })
+      send(deps, userId, { type: 'Change', changes, nobodyElseAdministers })
   return {
     end: (userId: number, by: 'disable' | 'demote') => {
       const changes = by === 'disable' ? { isActive: false } : { permissions: [] }
@@ -144,7 +144,7 @@ test('despite removals and crashes in two processes, an administrator remains an
 test('a log without a stream of administrators gets it once, in one append, from all user events', async (t) => {
   const log = await openLog([['admin'], ['admin'], [], ['admin'], [], ['admin'], ['admin']])
   const change = (userId: number, changes: Extract<UserCommand, { type: 'Change' }>['changes']) =>
-    log.send(log.write, userId, { type: 'Change', changes, at: log.write.environment.now() })
+    log.send(log.write, userId, { type: 'Change', changes })
   right(await change(2, { permissions: [] }))
   right(await change(3, { permissions: ['admin'] }))
   right(await change(4, { isActive: false }))
@@ -152,7 +152,7 @@ test('a log without a stream of administrators gets it once, in one append, from
   right(await change(5, { permissions: ['admin'] }))
   right(await change(6, { isActive: false, maxSessions: 3 }))
   right(await change(6, { isActive: true }))
-  right(await log.send(log.write, 7, { type: 'Delete', at: log.write.environment.now() }))
+  right(await log.send(log.write, 7, { type: 'Delete' }))
   const killed = { ...log.write, store: { ...log.store, append: async () => E.left(unavailable) } }
   t.deepEqual(await countAdministrators(killed), E.left(unavailable))
   t.deepEqual(right(await log.store.read(ADMINISTRATORS_STREAM)), [])
@@ -192,11 +192,10 @@ test('the duty records an administrator whose registration or promotion was inte
   const world = await startUserWorld(t, { store })
   right(await world.users.registerUser({ ...ada, permissions: ['admin'] }, 'setup'))
   const bob = right(await world.users.registerUser({ ...ada, username: 'Bob' }, 'setup'))
-  const common = { nobodyElseAdministers: false, at: world.environment.now() }
-  const promote = { type: 'Change', changes: { permissions: ['admin'] }, ...common } as const
+  const promote = { type: 'Change', changes: { permissions: ['admin'] }, nobodyElseAdministers: false } as const
   right(await sendToUser(world.write)(bob.id, promote, originOf(world.write, 'test')))
   const name = { username: 'Cy', usernameHash: 'hash of Cy', passwordHash: 'hash' }
-  const cy = { ...name, ...DEFAULT_QUOTAS, userId: bob.id + 1, permissions: ['admin' as const], at: common.at }
+  const cy = { ...name, ...DEFAULT_QUOTAS, userId: bob.id + 1, permissions: ['admin' as const] }
   right(await sendToUser(world.write)(cy.userId, { type: 'Register', data: cy }, originOf(world.write, 'test')))
   const duty = world.users.completeUsers()
   await eventually(async () => {

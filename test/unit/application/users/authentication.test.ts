@@ -4,13 +4,12 @@ import * as E from 'fp-ts/lib/Either.js'
 import * as O from 'fp-ts/lib/Option.js'
 import type { Caller } from '../../../../application/caller.ts'
 import type { Credentials, ShownJwt } from '../../../../application/ports/credentials.ts'
-import { handleCommand } from '../../../../application/log/handle-command.ts'
+import { sendToUser } from '../../../../application/log/send-to.ts'
 import { BEGINNING } from '../../../../application/ports/event-store.ts'
 import type { EventStore, StreamMetadata } from '../../../../application/ports/event-store.ts'
 import { logIn } from '../../../../application/users/commands/log-in.ts'
 import { startLoginDirectory } from '../../../../application/users/policies/login-directory.ts'
 import { createRehash } from '../../../../application/users/policies/rehash.ts'
-import { userDecider } from '../../../../domain/user/decider.ts'
 import type { UserCommand } from '../../../../domain/user/decider.ts'
 import { eventually } from '../../../support/tools/eventually.ts'
 import { immediateTimers } from '../../../support/doubles/immediate-timers.ts'
@@ -28,12 +27,11 @@ const startWithAda = async (t: Parameters<typeof startUserWorld>[0]) => {
   const user = right(await world.users.registerUser({ ...ada, permissions: ['admin'] }, 'setup'))
   const change = async (command: UserCommand): Promise<void> => {
     const origin = { commandId: environment.newId(), correlationId: 'c', actor: 'service' }
-    const handle = handleCommand({ store, keyring, environment, timers: immediateTimers })
-    const { position } = right(await handle({ stream: `user-${user.id}`, decider: userDecider, command, ...origin }))
+    const send = sendToUser({ store, keyring, environment, timers: immediateTimers })
+    const { position } = right(await send(user.id, command, origin))
     if (position !== null) await world.directory.whenSeen(position)
   }
-  const at = environment.now()
-  return { ...world, user, change, at, store, keyring }
+  return { ...world, user, change, store, keyring }
 }
 
 const ADDRESS = '192.0.2.1'
@@ -52,11 +50,11 @@ test('the token of a login identifies the user [R27]', async (t) => {
 })
 
 test('unknown names, wrong passwords and disabled users get the same answer at the same cost [R28 S14]', async (t) => {
-  const { authentication, credentials, change, at } = await startWithAda(t)
+  const { authentication, credentials, change } = await startWithAda(t)
   t.deepEqual(await authentication.logIn('Ada', 'wrong', ADDRESS), wrong)
   t.deepEqual(await authentication.logIn('ada', ada.password, ADDRESS), wrong)
   t.deepEqual(await authentication.logIn('nobody', ada.password, ADDRESS), wrong)
-  await change({ type: 'Change', changes: { isActive: false }, at })
+  await change({ type: 'Change', changes: { isActive: false } })
   t.deepEqual(await authentication.logIn('Ada', ada.password, ADDRESS), wrong)
   t.is(credentials.verifications.length, 4, 'each attempt costs a verification')
 })
@@ -84,9 +82,9 @@ test('malformed tokens and tokens of unknown users are refused [R34]', async (t)
 })
 
 test('a new password ends the tokens of the old one [R34]', async (t) => {
-  const { authentication, change, at } = await startWithAda(t)
+  const { authentication, change } = await startWithAda(t)
   const old = tokenOf(await authentication.logIn('Ada', ada.password, ADDRESS))
-  await change({ type: 'ChangePassword', passwordHash: 'hash of another', at })
+  await change({ type: 'ChangePassword', passwordHash: 'hash of another' })
   t.deepEqual(await authentication.authenticate(old), E.right(O.none))
   t.deepEqual(await authentication.logIn('Ada', ada.password, ADDRESS), wrong)
   t.true(
@@ -183,8 +181,8 @@ test('an unreadable log-out makes the answer unavailable; a damaged record count
 })
 
 test('a login with an outdated password hash stores a current hash, and every login succeeds [S12]', async (t) => {
-  const { authentication, change, at, store, user, directory, rehash, credentials } = await startWithAda(t)
-  await change({ type: 'ChangePassword', passwordHash: 'old hash of another', at })
+  const { authentication, change, store, user, directory, rehash, credentials } = await startWithAda(t)
+  await change({ type: 'ChangePassword', passwordHash: 'old hash of another' })
   const login = () => authentication.logIn('Ada', 'another', ADDRESS)
   t.deepEqual(await authentication.logIn('Ada', 'wrong', ADDRESS), wrong)
   await rehash.settled()
@@ -203,9 +201,9 @@ test('a login with an outdated password hash stores a current hash, and every lo
 })
 
 test('a login does not wait for its new hash, and a failed or late hash changes nothing [S12]', async (t) => {
-  const { change, at, store, keyring, user, environment, directory, credentials, logger, throttle } =
+  const { change, store, keyring, user, environment, directory, credentials, logger, throttle } =
     await startWithAda(t)
-  await change({ type: 'ChangePassword', passwordHash: 'old hash of another', at })
+  await change({ type: 'ChangePassword', passwordHash: 'old hash of another' })
   const loginWith = async (hashPassword: Credentials['hashPassword']) => {
     const hashing = { ...credentials, hashPassword }
     const rehash = createRehash({ store, keyring, environment, timers: immediateTimers, credentials: hashing, logger })
@@ -219,7 +217,7 @@ test('a login does not wait for its new hash, and a failed or late hash changes 
 
   const hashed = Promise.withResolvers<E.Either<never, string>>()
   const slowHash = await loginWith(() => hashed.promise)
-  await change({ type: 'ChangePassword', passwordHash: 'hash of a third', at })
+  await change({ type: 'ChangePassword', passwordHash: 'hash of a third' })
   hashed.resolve(E.right('hash of another'))
   await slowHash.settled()
   const types = right(await store.read(`user-${user.id}`)).map(({ type }) => type)
@@ -227,11 +225,11 @@ test('a login does not wait for its new hash, and a failed or late hash changes 
 })
 
 test('a user who is disabled and enabled again needs a new login [R34]', async (t) => {
-  const { authentication, change, at } = await startWithAda(t)
+  const { authentication, change } = await startWithAda(t)
   const token = tokenOf(await authentication.logIn('Ada', ada.password, ADDRESS))
-  await change({ type: 'Change', changes: { isActive: false }, at })
+  await change({ type: 'Change', changes: { isActive: false } })
   t.deepEqual(await authentication.authenticate(token), E.right(O.none))
-  await change({ type: 'Change', changes: { isActive: true }, at })
+  await change({ type: 'Change', changes: { isActive: true } })
   t.deepEqual(await authentication.authenticate(token), E.right(O.none))
   const newToken = tokenOf(await authentication.logIn('Ada', ada.password, ADDRESS))
   t.true(O.isSome(right(await authentication.authenticate(newToken))))

@@ -1,13 +1,12 @@
 import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
 import * as O from 'fp-ts/lib/Option.js'
-import { handleCommand } from '../../../../application/log/handle-command.ts'
+import { sendToToken } from '../../../../application/log/send-to.ts'
 import { originOf } from '../../../../application/log/origin.ts'
 import type { EventStore, Position } from '../../../../application/ports/event-store.ts'
 import type { TokenIdByPrefix } from '../../../../application/ports/read-models.ts'
 import { startTokenDirectory } from '../../../../application/tokens/policies/token-directory.ts'
 import { authenticateKey } from '../../../../application/tokens/queries/authenticate-key.ts'
-import { apiTokenDecider } from '../../../../domain/api-token/decider.ts'
 import type { ApiTokenCommand } from '../../../../domain/api-token/decider.ts'
 import type { User } from '../../../../domain/user/decider.ts'
 import { immediateTimers as timers } from '../../../support/doubles/immediate-timers.ts'
@@ -34,8 +33,7 @@ const start = async (t: { teardown: (fn: () => void) => void }) => {
   const write = { store, keyring: createMemoryKeyring(), environment: createTestEnvironment(), timers }
   const credentials = createTestCredentials()
   const send = async (tokenId: number, command: ApiTokenCommand): Promise<Position | null> => {
-    const request = { ...originOf(write, 'test'), stream: `api-token-${tokenId}`, decider: apiTokenDecider, command }
-    return right(await handleCommand(write)(request)).position
+    return right(await sendToToken(write)(tokenId, command, originOf(write, 'test'))).position
   }
   const issue = async (tokenId: number) => {
     const { secret, prefix, hash } = credentials.newApiToken()
@@ -127,11 +125,11 @@ test('tokens issued since the start are known without the read model, and revoke
     [false, false],
     [true, true],
   ] as const) {
-    const changed = await send(2, { type: 'Change', userId: user.userId, isActive, at: after(0) })
+    const changed = await send(2, { type: 'Change', userId: user.userId, isActive })
     if (changed !== null) await directory.whenSeen(changed)
     t.is(isAccepted(await authenticate(secret)), isExpected)
   }
-  const revoked = await send(2, { type: 'Revoke', userId: user.userId, at: after(0) })
+  const revoked = await send(2, { type: 'Revoke', userId: user.userId })
   if (revoked !== null) await directory.whenSeen(revoked)
   t.deepEqual(await authenticate(secret), E.right(O.none), 'a revoked token is known without the read model')
 })

@@ -2,8 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
 import * as O from 'fp-ts/lib/Option.js'
-import { handleCommand } from '../../../../application/log/handle-command.ts'
-import { apiTokenDecider } from '../../../../domain/api-token/decider.ts'
+import { sendToToken } from '../../../../application/log/send-to.ts'
 import { systemTimers } from '../../../../infrastructure/node/system-timers.ts'
 import { eventually } from '../../../support/tools/eventually.ts'
 import { right } from '../../../support/tools/right.ts'
@@ -35,21 +34,14 @@ test('a set of tokens above the limit can be used, changed and reduced', async (
   const world = await startTokenWorld(t)
   const { store, keyring, environment, tokens, tokenIdsOf, authenticateKey, credentials } = world
   const userId = await world.register('Ada')
-  const handle = handleCommand({ store, keyring, environment, timers: systemTimers })
+  const send = sendToToken({ store, keyring, environment, timers: systemTimers })
   const secrets: Array<string> = []
   for (let tokenId = 1001; tokenId <= 1105; tokenId += 1) {
     const { secret, prefix, hash } = credentials.newApiToken()
     secrets.push(secret)
-    const data = { tokenId, userId, name: 'old', prefix, secretHash: hash, expiresAt: null, at: environment.now() }
+    const data = { tokenId, userId, name: 'old', prefix, secretHash: hash, expiresAt: null }
     const origin = { commandId: environment.newId(), correlationId: 'c', actor: 'test' }
-    right(
-      await handle({
-        stream: `api-token-${tokenId}`,
-        decider: apiTokenDecider,
-        command: { type: 'Issue', data },
-        ...origin,
-      }),
-    )
+    right(await send(tokenId, { type: 'Issue', data }, origin))
   }
   await eventually(async () => assert.equal(right(await tokenIdsOf(userId)).length, 105))
   const caller = callerOf(userId)

@@ -1,12 +1,11 @@
 import type { ExecutionContext } from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
-import { handleCommand } from '../../../../application/log/handle-command.ts'
+import { sendToToken } from '../../../../application/log/send-to.ts'
 import { createAdministrators } from '../../../../application/users/administrators.ts'
 import { deleteUser } from '../../../../application/users/commands/delete-user.ts'
 import type { DeleteUserDeps } from '../../../../application/users/commands/delete-user.ts'
 import { startUserDirectory } from '../../../../application/users/policies/user-directory.ts'
 import { registerUser } from '../../../../application/users/commands/register-user.ts'
-import { apiTokenDecider } from '../../../../domain/api-token/decider.ts'
 import { API_TOKENS } from '../../../../projections/api-tokens/document.ts'
 import { tokenIdsOf } from '../../../../projections/api-tokens/queries.ts'
 import { LIVES } from '../../../../projections/lives/document.ts'
@@ -51,17 +50,9 @@ export const startDeletion = async (t: ExecutionContext) => {
     prefix: 'lt_x',
     secretHash: 'hash',
     expiresAt: null,
-    at: deps.environment.now(),
   }
   const origin = { commandId: 'c', correlationId: 'c', actor: 'user:2' }
-  right(
-    await handleCommand(deps)({
-      ...origin,
-      stream: 'api-token-1',
-      decider: apiTokenDecider,
-      command: { type: 'Issue', data: token },
-    }),
-  )
+  right(await sendToToken(deps)(1, { type: 'Issue', data: token }, origin))
   const owner = callerOf(2, { permissions: ['user_retention'] })
   right(await side.createLive(owner, requestOf({ retention: true })))
   right(
