@@ -1,21 +1,21 @@
 /**
  * Clients create sessions at one process and use them at once at another one, while a projector, a worker and the
- * event store (of several nodes: its leader) are killed in turn. `STENOLOG_TEST_CREATES=10000` creates 10,000 sessions
- * (200 without it).
+ * event store (of several nodes: its leader) are killed, and a projector and a worker are frozen, in turn.
+ * `STENOLOG_TEST_CREATES=10000` creates 10,000 sessions (200 without it).
  */
 import assert from 'node:assert/strict'
 import { setTimeout as delay } from 'node:timers/promises'
 import test from 'ava'
 import { mapConcurrently } from '../../../application/concurrency.ts'
 import { startCluster } from '../../support/cluster/cluster.ts'
-import type { Cluster } from '../../support/cluster/cluster.ts'
+import type { Cluster, ClusterProcess } from '../../support/cluster/cluster.ts'
 import { speakerAt } from '../../support/cluster/numbered-session.ts'
 import { createClient, handshake } from '../../support/service/client.ts'
 import type { Listing, LiveJson, Single } from '../../support/service/client.ts'
 import { eventually } from '../../support/tools/eventually.ts'
 
 const CREATES = Number(process.env['STENOLOG_TEST_CREATES'] ?? 200)
-const CLIENTS = 6
+const CLIENTS = 24
 /** Milliseconds of a fault, and between two faults. */
 const [DOWN_MS, UP_MS] = [6000, 4000]
 const MINUTE = 60_000
@@ -41,6 +41,16 @@ const eventStoreFault = ({ eventStore }: Cluster): Fault => {
     },
   }
 }
+
+/** The process stands still, and its connections stay open. If it ends when it wakes, it is started again. */
+const frozen = ({ freeze, thaw, isRunning, start }: ClusterProcess): Fault => ({
+  kill: async () => freeze(),
+  heal: async () => {
+    thaw()
+    await delay(UP_MS)
+    if (!isRunning()) await start()
+  },
+})
 
 /** Applies the faults in turn until the signal aborts. Returns how often a fault struck. */
 const strike = async (faults: ReadonlyArray<Fault>, signal: AbortSignal): Promise<number> => {
@@ -72,6 +82,8 @@ test.serial(`${CREATES} sessions work at once at another process while processes
     { kill: lists.kill, heal: lists.start },
     { kill: worker.kill, heal: worker.start },
     eventStoreFault(cluster),
+    frozen(lists),
+    frozen(worker),
   ], stop.signal)
 
   const counts = new Map<string, number>()
@@ -121,9 +133,13 @@ test.serial(`${CREATES} sessions work at once at another process while processes
   t.deepEqual(wrong.toSorted(), ['unknown session: 404', 'wrong token: 401'])
   t.is(new Set(created).size, CREATES, 'no id was given twice')
 
-  // Nothing acknowledged is lost: every session can be read, and the lists catch up with all of them.
-  for (const id of created)
-    await eventually(async () => assert.equal(await statusOf(() => anywhere().get(`/lives/${id}`)), 200))
+  // Nothing acknowledged is lost: every session can be read and has ended, and the lists catch up with all of them.
+  await mapConcurrently(CLIENTS, created, (id) =>
+    eventually(async () => {
+      const { status, body } = await anywhere().get<Single<LiveJson>>(`/lives/${id}`)
+      assert.equal(status, 200)
+      assert.equal(body.data.status, 'finished')
+    }))
   await eventually(async () => {
     const { body } = await anywhere().get<Listing<LiveJson>>('/lives/?limit=1')
     assert.ok(body.pagination.total_items >= CREATES)
