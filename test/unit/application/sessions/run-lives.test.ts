@@ -160,7 +160,7 @@ test('an earlier run that accepts the first sender of a session after the restar
   await first.pipelines.of(id).final(1, 'too late')
   await eventually(() => assert.equal(first.sessions.runs.termOf(id), null))
   t.deepEqual(await typesOf(shared, `segments-${id}`), ['SegmentsFenced'])
-  // The fence may come between the sender and the start that it causes. Then the session still waits for its first audio.
+  // The fence may come between the sender and the start that it causes. Then the session waits for its first audio.
   const isActive = (await typesOf(shared, `live-${id}`)).includes('LiveStarted')
   await eventually(() => assert.equal(second.sessions.runs.termOf(id), isActive ? 2 : null))
 })
