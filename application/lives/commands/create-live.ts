@@ -78,12 +78,6 @@ const isUndone = async (deps: CreateLiveDeps, commandId: string): Promise<boolea
   return E.isRight(loaded) && loaded.right.state.status === 'aborted'
 }
 
-/** Returns the id of the first attempt, from `attempt` on, that was not undone. */
-const nextAttempt = async (deps: CreateLiveDeps, commandId: string, attempt: number): Promise<number> =>
-  (await isUndone(deps, attemptCommandId(commandId, attempt)))
-    ? await nextAttempt(deps, commandId, attempt + 1)
-    : attempt
-
 interface Create extends RequestedLive {
   /** Keyed hash of the custom listener token, null without one. */
   readonly tokenHash: string | null
@@ -190,13 +184,14 @@ export const createLive =
     let attempt = 0
     for (let admission = 0; admission < MAX_ADMISSIONS; admission += 1) {
       // Requests with the same Idempotency-Key share their ids. Undone attempts of earlier ones must not stop this one.
-      attempt = await nextAttempt(deps, commandId, attempt)
+      while (await isUndone(deps, attemptCommandId(commandId, attempt))) attempt += 1
       const attemptId = attemptCommandId(commandId, attempt)
       const origin: Origin = { commandId: attemptId, correlationId: commandId, actor: actorOf(caller) }
       const create = { caller, request, chosen: chosen.right, tokenHash, origin, recordLive }
       const created = await createOnce(deps, create)
       if (E.isLeft(created)) return created
       if (created.right !== null) return E.right(created.right)
+      attempt += 1
     }
     return E.left({ _tag: 'Contended', stream: 'admission' })
   }

@@ -1,6 +1,7 @@
 import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
 import type { CreateLiveRequest } from '../../../../application/lives/commands/requested-live.ts'
+import { sendToSession } from '../../../../application/log/send-to.ts'
 import { createLiveBody, createLiveRequest } from '../../../../interfaces/http/codecs/create-live-codec.ts'
 import { admitCommand, callerOf, createWriteSide, requestOf } from '../../../support/worlds/write-side.ts'
 import { createMemoryKeyring } from '../../../support/doubles/memory/keyring.ts'
@@ -124,6 +125,14 @@ test('a repeated command returns its session; a fenced session is created again'
   right(await reconcile())
   t.is(right(await createLive(callerOf(1), requestOf(), 'command-2')).id, 3)
   t.is(log().filter(({ type }) => type === 'LiveCreated').length, 2)
+})
+
+test('a session that was fenced, but not released yet, is created again', async (t) => {
+  const { createLive, admission, deps } = await createWriteSide()
+  const admit = admitCommand({ commandId: 'command-1', instance: 'dead' })
+  right(await admission.send({ command: admit, commandId: 'command-1', correlationId: 'c', actor: 'user:1' }))
+  right(await sendToSession(deps)(1, { type: 'AbortLive', liveId: 1, userId: 1, reason: 'orphan' }))
+  t.is(right(await createLive(callerOf(1), requestOf(), 'command-1')).id, 2)
 })
 
 test('a create without keyring reserves nothing, and its repeat creates another session', async (t) => {
