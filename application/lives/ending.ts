@@ -9,15 +9,14 @@ import type { AdmissionActor } from '../admission/admission-actor.ts'
 import type { Unavailable } from '../errors.ts'
 import type { WriteDeps } from '../log/handle-command.ts'
 import { ownOrigin } from '../log/origin.ts'
-import type { Origin } from '../log/origin.ts'
+import type { Origin, Repeatable } from '../log/origin.ts'
+import { sendToSession } from '../log/send-to.ts'
 import { deleteSnapshots } from '../log/states/stream-snapshots.ts'
 import type { EventStore, Position } from '../ports/event-store.ts'
 import type { Keyring } from '../ports/keyring.ts'
 import { SESSION_LISTS } from '../ports/projector.ts'
 import type { Projector } from '../ports/projector.ts'
 import { atMost } from '../waiting.ts'
-import type { Repeatable } from '../log/origin.ts'
-import { sendToSession } from '../log/send-to.ts'
 
 /*
  * How a session ends: its worker is asked to end it, the end is appended, the reservation is released, and, when the

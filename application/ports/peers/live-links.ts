@@ -106,7 +106,7 @@ export interface Unreachable {
   readonly reason: string
 }
 
-/** A request to end a session. `end`: an EndRequest of `application/lives/end-by-worker.ts`, as plain data. */
+/** A request to end a session. `end`: an EndRequest of `application/lives/ending.ts`, as plain data. */
 export interface EndMessage {
   readonly liveId: number
   readonly end: RelayedData
