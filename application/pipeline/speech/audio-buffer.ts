@@ -20,9 +20,9 @@ export const createAudioBuffer = (): AudioBuffer => {
   let to = 0
 
   const move = (capacity: number): void => {
-    const next = new Int16Array(capacity)
-    next.set(held.subarray(from - base, to - base))
-    held = next
+    const content = held.subarray(from - base, to - base)
+    if (capacity !== held.length) held = new Int16Array(capacity)
+    held.set(content)
     base = from
   }
 
