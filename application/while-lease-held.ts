@@ -1,4 +1,4 @@
-import type { HeldLease, Leases } from './ports/peers/leases.ts'
+import type { HeldLease, Leases } from './ports/leases.ts'
 
 interface Running {
   readonly stop: () => Promise<void>

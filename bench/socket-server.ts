@@ -11,7 +11,7 @@ import { createAudioBuffer } from '../application/pipeline/speech/audio-buffer.t
 import { createLiveBus } from '../application/pipeline/live-bus.ts'
 import type { CreatePipeline } from '../application/pipeline/pipeline.ts'
 import type { LiveLifecycle } from '../application/sessions/live-lifecycle.ts'
-import type { LiveSessions } from '../application/sessions/runs/socket-sessions.ts'
+import type { LiveSessions } from '../application/sessions/socket-sessions.ts'
 import { createLiveSessions } from '../application/sessions/live-sessions.ts'
 import { DEFAULT_ENGINE_SETTINGS } from '../domain/live/settings.ts'
 import { systemTimers as timers } from '../infrastructure/node/system-timers.ts'

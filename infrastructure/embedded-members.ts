@@ -1,6 +1,6 @@
 import type { Logger } from '../application/ports/environment.ts'
-import type { Leases } from '../application/ports/peers/leases.ts'
-import type { Announced, Member, Members, Profile, Self } from '../application/ports/peers/members.ts'
+import type { Leases } from '../application/ports/leases.ts'
+import type { Announced, Member, Members, Profile, Self } from '../application/ports/members.ts'
 import type { Timers } from '../application/ports/timers.ts'
 import { pause } from '../application/waiting.ts'
 import { systemTimers } from './node/system-timers.ts'

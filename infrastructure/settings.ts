@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import * as E from 'fp-ts/lib/Either.js'
-import { ROLES } from '../application/ports/peers/members.ts'
+import { ROLES } from '../application/ports/members.ts'
 import { didYouMean } from '../domain/shared/nearest-name.ts'
 import { SETTINGS_TABLE } from './settings-table.ts'
 import type { SettingName } from './settings-table.ts'

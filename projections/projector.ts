@@ -1,5 +1,5 @@
 import * as E from 'fp-ts/lib/Either.js'
-import type { HeldLease, Leases } from '../application/ports/peers/leases.ts'
+import type { HeldLease, Leases } from '../application/ports/leases.ts'
 import type { Projector } from '../application/ports/projector.ts'
 import { followProgress } from './progress/follow-progress.ts'
 import { createProgress } from './progress/progress.ts'

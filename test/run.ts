@@ -8,6 +8,7 @@ import { globSync } from 'node:fs'
 import { join } from 'node:path'
 import { createStatusLine } from '../interfaces/cli/status-line.ts'
 import { canBeLoopbackOnly, loopbackOnly } from './loopback-only.ts'
+import { oversizesIn, productFiles, sizeReport } from './repository/architecture/sizes.ts'
 import { bundled } from './support/running/bundles.ts'
 import { runAva, type Wrap } from './support/running/ava-runner.ts'
 
@@ -98,6 +99,7 @@ tallies.push({
   skipped: isLoopbackOnly ? [] : ['the tests see no network but loopback [B39]'],
 })
 
+if (checked.length > 0) for (const line of sizeReport(oversizesIn(productFiles()))) console.log(line)
 const skipped = tallies.flatMap((tally) => tally.skipped).toSorted()
 for (const name of skipped) console.log(`skipped: ${name}`)
 const passed = tallies.reduce((sum, tally) => sum + tally.passed, 0)

@@ -1,4 +1,4 @@
-import type { Members, Offers } from '../ports/peers/members.ts'
+import type { Members, Offers } from '../ports/members.ts'
 import type { Timers } from '../ports/timers.ts'
 
 /**

@@ -1,7 +1,7 @@
 import type { Candidate } from '../../domain/admission/placement.ts'
 import type { Model } from '../ports/catalogue.ts'
 import type { EventStore } from '../ports/event-store.ts'
-import type { Members, Offers } from '../ports/peers/members.ts'
+import type { Members, Offers } from '../ports/members.ts'
 import type { AdmissionActor } from './admission-actor.ts'
 import type { MeasuredCompute } from './measured-compute.ts'
 import { storeInstant } from '../store-time.ts'

@@ -1,6 +1,6 @@
 import type { Either } from 'fp-ts/lib/Either.js'
 import type { Unavailable } from '../errors.ts'
-import type { Self } from '../ports/peers/members.ts'
+import type { Self } from '../ports/members.ts'
 import { sendAndPlace } from './send-with-retries.ts'
 import type { PlacingDeps } from './send-with-retries.ts'
 

@@ -6,7 +6,7 @@ import type { AdmissionState } from '../../domain/admission/state.ts'
 import type { Catalogue } from '../ports/catalogue.ts'
 import type { SpeechEngine } from '../ports/engine.ts'
 import type { InstalledModels } from '../ports/installed-models.ts'
-import type { Member, Offers } from '../ports/peers/members.ts'
+import type { Member, Offers } from '../ports/members.ts'
 import { shareOf, passTimeOf } from './measured-compute.ts'
 
 export interface OffersDeps {

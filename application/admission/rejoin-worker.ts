@@ -1,5 +1,5 @@
 import type { Logger } from '../ports/environment.ts'
-import type { Members } from '../ports/peers/members.ts'
+import type { Members } from '../ports/members.ts'
 import type { Timers } from '../ports/timers.ts'
 import { pause, retryDelay } from '../waiting.ts'
 import { sendWithRetries } from './send-with-retries.ts'

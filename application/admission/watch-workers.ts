@@ -1,7 +1,7 @@
 import { isPlaceable } from '../../domain/admission/placement.ts'
 import type { Worker } from '../../domain/admission/state.ts'
 import type { Environment, Logger } from '../ports/environment.ts'
-import type { Members } from '../ports/peers/members.ts'
+import type { Members } from '../ports/members.ts'
 import type { Timers } from '../ports/timers.ts'
 import type { AdmissionActor } from './admission-actor.ts'
 import { sendWithRetries } from './send-with-retries.ts'

@@ -82,7 +82,8 @@ const createChecker = (
   const unsure = new Set<string>()
   /** Keys that the keyring does not have, with the number of events encrypted with each. */
   const missing = new Map<string, number>()
-  let [events, newest] = [0, 0]
+  let events = 0
+  let newest = 0
 
   const isUnsureLive = (liveId: unknown): boolean => unsure.has(`live-${String(liveId)}`)
   /** True when the event may depend on an unreadable event. */

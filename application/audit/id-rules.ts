@@ -17,7 +17,8 @@ export const createIdRules = () => {
     return subject !== null && subject.id > last[subject.kind]
   }
   /** The number of user ids taken, and what a restore added to them. */
-  let [taken, offset] = [0, 0]
+  let taken = 0
+  let offset = 0
   const suspects: Array<string> = []
 
   return {

@@ -1,7 +1,7 @@
 import type { Catalogue, Model, TranslationPair } from '../ports/catalogue.ts'
 import type { Environment } from '../ports/environment.ts'
 import type { InstalledFacts } from '../ports/installed-models.ts'
-import type { Members, Offers } from '../ports/peers/members.ts'
+import type { Members, Offers } from '../ports/members.ts'
 
 /** The models of a worker are kept this long after the worker was last seen, so they stay while it restarts. */
 const OFFERS_KEPT_MS = 10 * 60_000

@@ -1,7 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js'
 import { messageOf } from '../../domain/shared/message-of.ts'
 import type { Environment, Logger } from '../ports/environment.ts'
-import type { PublishedJob } from '../ports/peers/members.ts'
+import type { PublishedJob } from '../ports/members.ts'
 import type { Timers } from '../ports/timers.ts'
 import { atMost } from '../waiting.ts'
 import type { Job, JobOrder, JobProgress, JobResult, JobRunner } from './job.ts'

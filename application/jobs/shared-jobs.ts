@@ -1,6 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Environment, Logger } from '../ports/environment.ts'
-import type { Member, Members, PublishedJob } from '../ports/peers/members.ts'
+import type { Member, Members, PublishedJob } from '../ports/members.ts'
 import type { Timers } from '../ports/timers.ts'
 import { pause } from '../waiting.ts'
 import type { JobLog, LoggedJob } from './job-log.ts'

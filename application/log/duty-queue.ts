@@ -37,7 +37,8 @@ interface Entry {
 export const createDutyQueue = (checkpoint: Checkpoint): DutyQueue => {
   /** In the order of the log. The work of the first one is not done. */
   const entries: Array<Entry> = []
-  let [read, done] = [checkpoint, checkpoint]
+  let read = checkpoint
+  let done = checkpoint
   /** The checkpoint before the first event that was left out. */
   let end: Checkpoint | null = null
   let first: Waiting | null = null

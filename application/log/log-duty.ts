@@ -6,7 +6,7 @@ import { createSlots } from '../concurrency.ts'
 import { isUnreadable } from '../errors.ts'
 import { createOutage } from '../outages.ts'
 import type { Checkpoint, Documents } from '../ports/documents.ts'
-import type { HeldLease, Leases } from '../ports/peers/leases.ts'
+import type { HeldLease, Leases } from '../ports/leases.ts'
 import type { Environment, Logger } from '../ports/environment.ts'
 import type { EventStore, StoredEvent, SubscriptionMessage } from '../ports/event-store.ts'
 import type { Timers } from '../ports/timers.ts'
@@ -65,7 +65,8 @@ const SAVED_EVERY = { events: 500, ms: 5000 }
 /** Returns functions that write the checkpoint of a duty. */
 const createSaving = ({ documents, environment }: LogDutyDeps, duty: LogDuty, { token }: HeldLease) => {
   const inTurn = createSlots(1)
-  let [unsaved, savedAt] = [0, environment.monotonic()]
+  let unsaved = 0
+  let savedAt = environment.monotonic()
   let saved: Checkpoint | null = null
   /** The documents refuse the checkpoint when a later holder of the lease has written one. */
   const save = (queue: DutyQueue): Promise<void> =>

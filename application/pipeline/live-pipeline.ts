@@ -57,8 +57,13 @@ export const createLivePipeline =
     /** True when new audio or another change arrived while `drive` was working. */
     let isWoken = false
     let settledTo = 0
-    /** `hasEnded`: no audio follows. `isHurried`: the time for passes is over. `isStopped`: no event follows. */
-    let [isDriving, hasEnded, isHurried, isStopped] = [false, false, false, false]
+    let isDriving = false
+    /** True when no audio follows. */
+    let hasEnded = false
+    /** True when the time for passes is over. */
+    let isHurried = false
+    /** True when no event follows. */
+    let isStopped = false
     /** True when another process transcribes the audio after the last final. */
     let isContinued = false
     const finished = Promise.withResolvers<void>()

@@ -110,8 +110,8 @@ const createQueue = (
       new Promise((resolve, reject) => {
         waiting.get(live)?.answer(null)
         waiting.delete(live)
-        const [answer, fail, abort] = [resolve, reject, new AbortController()]
-        waiting.set(live, { live, deadline, since: virtualTime, job, answer, fail, abort })
+        const abort = new AbortController()
+        waiting.set(live, { live, deadline, since: virtualTime, job, answer: resolve, fail: reject, abort })
         dispatch()
       }),
     withdraw: (live) => {

@@ -28,8 +28,17 @@ interface LiveTranslation {
   readonly from?: string
 }
 
-/** The members of the create request. */
-interface LiveOrder {
+/** A session without its secrets. */
+export interface LiveFacts {
+  readonly id: number
+  readonly userId: number
+  readonly status: LiveStatus
+  readonly worker: string
+  readonly autoStartPid: number | null
+  /** Reserved megabytes. 0 after the end. */
+  readonly vram: number
+  readonly createdAt: string
+  readonly updatedAt: string | null
   readonly model: { readonly id: number; readonly name: string; readonly vram: number }
   readonly language: string
   readonly translations: ReadonlyArray<LiveTranslation>
@@ -39,23 +48,6 @@ interface LiveOrder {
   readonly retention: boolean
   readonly config: EngineSettings
   readonly display: LiveDisplay | null
-}
-
-/** The state of a session. */
-interface LiveStanding {
-  readonly status: LiveStatus
-  readonly autoStartPid: number | null
-  /** Reserved megabytes. 0 after the end. */
-  readonly vram: number
-  readonly createdAt: string
-  readonly updatedAt: string | null
-}
-
-/** A session without its secrets. */
-export interface LiveFacts extends LiveOrder, LiveStanding {
-  readonly id: number
-  readonly userId: number
-  readonly worker: string
 }
 
 /** A session as its owner sees it, with opened secrets. */

@@ -10,8 +10,8 @@ import { openMissedFinals } from './missed-finals.ts'
 import { createRecentFinals } from './recent-finals.ts'
 import type { RecentFinals } from './recent-finals.ts'
 import { runSession, type RunningSession, type SessionServices } from './run-session.ts'
-import type { LiveRuns } from './runs/live-runs.ts'
-import type { LiveSessions } from './runs/socket-sessions.ts'
+import type { LiveRuns } from './live-runs.ts'
+import type { LiveSessions } from './socket-sessions.ts'
 import { createWriteQueue } from './write-queue.ts'
 
 export interface LiveSessionsOptions extends SessionServices {
@@ -47,7 +47,8 @@ export const createLiveSessions = (options: LiveSessionsOptions): RunningSession
   const closing = new AbortController()
   const { signal } = closing
   const pending = new Set<Promise<unknown>>()
-  let [droppedFinals, lostSeconds] = [0, 0]
+  let droppedFinals = 0
+  let lostSeconds = 0
 
   const track = (work: Promise<unknown>): void => {
     pending.add(work)

@@ -3,8 +3,8 @@ import { buffersAreOrdered, type EngineSettings } from '../../domain/live/settin
 import { isSameVocabulary, type GivenVocabulary } from '../../domain/live/vocabulary.ts'
 import { unitsOf } from '../budget.ts'
 import type { JobFailed, ModelLoadFailed } from '../ports/engine.ts'
-import type { Answer, CloseReason } from './runs/socket-sessions.ts'
-import type { Attached, ConfigFrame, Effect, End, SessionState, Step, Timer } from './session-state.ts'
+import type { Answer, CloseReason } from './socket-sessions.ts'
+import type { Attached, ConfigFrame, Effect, End, Sender, SessionState, Step, Timer } from './session-state.ts'
 
 /** Longest time to transcribe the received audio after a `finish` message or the end of the source. */
 const FINISH_LIMIT_MS = 30_000
@@ -163,7 +163,8 @@ const fromSender =
 const rules = {
   senderCame: (state: SessionState, from: number | null, isLate: boolean, recordAfterMs: number): Step => {
     const isReturning = state.config !== null && !state.facts.isIndependent
-    const [number, phase] = [state.senders + 1, isReturning || (from ?? 0) > 0 ? 'resumed' : 'came'] as const
+    const number = state.senders + 1
+    const phase: Sender['phase'] = isReturning || (from ?? 0) > 0 ? 'resumed' : 'came'
     const sender = { number, at: from, isLate, isReturning, phase, isRecorded: false, hasLeft: false }
     const attached = { senders: number, sender, wait: null }
     return to(state, attached, ['cancelTimer', 'wait'], ['startTimer', 'record', recordAfterMs])

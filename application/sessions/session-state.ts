@@ -4,7 +4,7 @@ import type { GivenVocabulary } from '../../domain/live/vocabulary.ts'
 import type { AttachedLive } from '../lives/attached-live.ts'
 import type { Origin } from '../log/origin.ts'
 import type { LiveSignal } from '../pipeline/signals.ts'
-import type { Answer } from './runs/socket-sessions.ts'
+import type { Answer } from './socket-sessions.ts'
 
 export interface Sender {
   /** Counts the senders of the session in this process. */

@@ -16,7 +16,7 @@ import { ownTerm } from '../lives/terms/worker.ts'
 import type { WorkerDeps } from '../lives/terms/worker.ts'
 import { originOf } from '../log/origin.ts'
 import type { Logger } from '../ports/environment.ts'
-import type { LiveRuns } from './runs/live-runs.ts'
+import type { LiveRuns } from './live-runs.ts'
 
 export interface SettleLiveDeps extends WorkerDeps {
   readonly runs: LiveRuns

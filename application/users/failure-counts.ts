@@ -65,7 +65,8 @@ export const createFailureCounts = (deps: FailureCountDeps) => {
     before: LoginFailures,
     at: string,
   ): Promise<Either<Unavailable, LoginFailures>> => {
-    const [stream, command] = [sharedFailuresStream(hash), { hash, before, at }]
+    const stream = sharedFailuresStream(hash)
+    const command = { hash, before, at }
     const origin = originOf(deps, 'service')
     const handled = await handleCommand(deps)({ ...origin, stream, decider: sharedFailuresDecider, command })
     if (E.isLeft(handled)) return handled

@@ -1,6 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js'
 import { WebSocket } from 'ws'
-import type { LinkEvents, LiveLink, LiveLinks, Peer } from '../../application/ports/peers/live-links.ts'
+import type { LinkEvents, LiveLink, LiveLinks, Peer } from '../../application/ports/live-links.ts'
 import type { Logger } from '../../application/ports/environment.ts'
 import type { Timers } from '../../application/ports/timers.ts'
 import { afterTimeout } from '../../application/waiting.ts'

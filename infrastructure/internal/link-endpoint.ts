@@ -1,5 +1,5 @@
 import type { RawData, WebSocket } from 'ws'
-import type { FromWorker, ToWorker } from '../../application/ports/peers/live-links.ts'
+import type { FromWorker, ToWorker } from '../../application/ports/live-links.ts'
 import type { Timers } from '../../application/ports/timers.ts'
 import { afterTimeout } from '../../application/waiting.ts'
 import { encode, MAX_MESSAGE_BYTES } from './messages.ts'

@@ -1,6 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js'
 import * as t from 'io-ts'
-import type { FromWorker, ToWorker } from '../../application/ports/peers/live-links.ts'
+import type { FromWorker, ToWorker } from '../../application/ports/live-links.ts'
 import { LIVE_STATUSES } from '../../application/ports/read-models.ts'
 import { boundedInteger, boundedString } from '../../domain/shared/codecs.ts'
 

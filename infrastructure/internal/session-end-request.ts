@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import * as E from 'fp-ts/lib/Either.js'
 import * as t from 'io-ts'
-import type { EndMessage, RelayedData, Peer } from '../../application/ports/peers/live-links.ts'
+import type { EndMessage, RelayedData, Peer } from '../../application/ports/live-links.ts'
 import type { Timers } from '../../application/ports/timers.ts'
 import { pathOf } from './paths.ts'
 

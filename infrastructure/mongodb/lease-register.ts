@@ -1,5 +1,5 @@
 import type { Either } from 'fp-ts/lib/Either.js'
-import type { Self } from '../../application/ports/peers/members.ts'
+import type { Self } from '../../application/ports/members.ts'
 import type { MongoConnection } from './connection.ts'
 import { isDuplicate } from './guarded-writes.ts'
 import { outcomeOf } from './outcome.ts'

@@ -1,6 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Logger } from '../../application/ports/environment.ts'
-import type { HeldLease, LeaseHolder, Leases } from '../../application/ports/peers/leases.ts'
+import type { HeldLease, LeaseHolder, Leases } from '../../application/ports/leases.ts'
 import type { Timers } from '../../application/ports/timers.ts'
 import { pause } from '../../application/waiting.ts'
 import type { Lease, LeaseRegister } from './lease-register.ts'

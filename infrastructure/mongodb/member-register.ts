@@ -1,7 +1,7 @@
 import type { Either } from 'fp-ts/lib/Either.js'
 import { MongoServerError } from 'mongodb'
 import type { Collection } from 'mongodb'
-import type { Announced, Profile } from '../../application/ports/peers/members.ts'
+import type { Announced, Profile } from '../../application/ports/members.ts'
 import { NOTHING_ANNOUNCED } from '../embedded-members.ts'
 import type { Claim } from '../stores/claim.ts'
 import type { MongoConnection } from './connection.ts'

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import * as E from 'fp-ts/lib/Either.js'
 import type { Logger } from '../../application/ports/environment.ts'
-import type { Announced, Member, Members, Profile } from '../../application/ports/peers/members.ts'
+import type { Announced, Member, Members, Profile } from '../../application/ports/members.ts'
 import type { Timers } from '../../application/ports/timers.ts'
 import { createWakeUp } from '../../application/waiting.ts'
 import { NOTHING_ANNOUNCED } from '../embedded-members.ts'

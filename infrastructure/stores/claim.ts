@@ -1,6 +1,6 @@
 import { hostname } from 'node:os'
 import * as t from 'io-ts'
-import type { Self } from '../../application/ports/peers/members.ts'
+import type { Self } from '../../application/ports/members.ts'
 
 /** An entry in a store with which one process claims its name, or the event log, for itself. */
 export const claim = t.readonly(t.type({

@@ -1,5 +1,5 @@
 import type { Logger } from '../../application/ports/environment.ts'
-import type { Member, Members } from '../../application/ports/peers/members.ts'
+import type { Member, Members } from '../../application/ports/members.ts'
 import type { Timers } from '../../application/ports/timers.ts'
 import { pause } from '../../application/waiting.ts'
 

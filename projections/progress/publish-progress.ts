@@ -44,7 +44,8 @@ export const publishProgress = (deps: PublishProgressDeps): ProgressPublisher =>
   const outage = createOutage(
     deps, 'progress of the projections could not be published', 'progress of the projections is published again',
   )
-  let [beat, wake] = [0, (): void => undefined]
+  let beat = 0
+  let wake = (): void => undefined
 
   const hasChanged = (): boolean =>
     progress.lag().some((lag) => {

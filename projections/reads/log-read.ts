@@ -68,7 +68,8 @@ export const startLogRead = (
   const { signal } = ending
   let reached = from
   let begun = from.position
-  let [unsaved, savedAt] = [0, environment.monotonic()]
+  let unsaved = 0
+  let savedAt = environment.monotonic()
 
   const take = (list: List): void => {
     members.delete(list)
@@ -104,7 +105,8 @@ export const startLogRead = (
     const catchUp = await createCatchUp({ store, logger, environment, lists: () => [...members] })
     const recent = new Map<List, RecentDocuments>()
     let writing: Promise<void> = Promise.resolve()
-    let [hasCaughtUp, isFar] = [false, false]
+    let hasCaughtUp = false
+    let isFar = false
     try {
       for await (const batch of inBatches(store.subscribe(reached.position, prefixes, signal), BATCH_SIZE)) {
         begun = batch.position

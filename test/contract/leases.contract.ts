@@ -1,6 +1,6 @@
 import test, { type ExecutionContext, type SerialFn } from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
-import type { HeldLease, Leases } from '../../application/ports/peers/leases.ts'
+import type { HeldLease, Leases } from '../../application/ports/leases.ts'
 import { winnersOfRaces } from '../../infrastructure/mongodb/atomic-updates.ts'
 import type { LeaseRegister } from '../../infrastructure/mongodb/lease-register.ts'
 import { eventually } from '../support/tools/eventually.ts'

@@ -8,8 +8,8 @@ import type {
   Peer,
   ToWorker,
   WorkerLink,
-} from '../../application/ports/peers/live-links.ts'
-import type { Self } from '../../application/ports/peers/members.ts'
+} from '../../application/ports/live-links.ts'
+import type { Self } from '../../application/ports/members.ts'
 import type { Timers } from '../../application/ports/timers.ts'
 import { systemTimers } from '../../infrastructure/node/system-timers.ts'
 import { eventually } from '../support/tools/eventually.ts'

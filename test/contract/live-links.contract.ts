@@ -5,7 +5,7 @@ import type {
   LinkHandler,
   RelayedData,
   ToWorker,
-} from '../../application/ports/peers/live-links.ts'
+} from '../../application/ports/live-links.ts'
 import type { Timers } from '../../application/ports/timers.ts'
 import {
   WORKER,

@@ -1,6 +1,6 @@
 import test, { type ExecutionContext, type SerialFn } from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
-import type { Members, Self } from '../../application/ports/peers/members.ts'
+import type { Members, Self } from '../../application/ports/members.ts'
 import { NOTHING_ANNOUNCED } from '../../infrastructure/embedded-members.ts'
 import type { Entry, MemberRegister } from '../../infrastructure/mongodb/member-register.ts'
 

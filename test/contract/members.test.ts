@@ -1,6 +1,6 @@
 import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
-import type { Self } from '../../application/ports/peers/members.ts'
+import type { Self } from '../../application/ports/members.ts'
 import { embeddedMembers } from '../../infrastructure/embedded-members.ts'
 import { createMemberRegister } from '../../infrastructure/mongodb/member-register.ts'
 import type { MemberRegister } from '../../infrastructure/mongodb/member-register.ts'

@@ -1,4 +1,4 @@
-import type { Members } from '../../ports/peers/members.ts'
+import type { Members } from '../../ports/members.ts'
 
 /**
  * State of the process that admitted a session and should create it. `gone`: the process has ended, so it will not

@@ -79,7 +79,8 @@ export const createStreamSnapshots = ({ store, keyring, environment, logger }: S
       const isComplete = part.part === part.parts - 1
       return isComplete ? E.right(event) : await eventAt(name, event.revision - part.part - 1)
     }
-    let [low, high] = [-1, event.revision]
+    let low = -1
+    let high = event.revision
     let last: StoredEvent | undefined
     while (high - low > 1) {
       const middle = Math.floor((low + high) / 2)

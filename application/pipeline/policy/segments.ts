@@ -42,7 +42,8 @@ const wordsIn = (
   { from, to }: Caption,
   span: Pick<Segment, 'start' | 'end'>,
 ): ReadonlyArray<SegmentWord> => {
-  let [at, earliest] = [from, span.start]
+  let at = from
+  let earliest = span.start
   const within = (seconds: number, least: number): number => Math.min(span.end, Math.max(least, rounded(seconds)))
   return words.flatMap((word) => {
     const upTo = Math.min(word.to, to)

@@ -76,7 +76,8 @@ const detectedLanguage = (): SpokenLanguage => {
   let wasEverSure = false
   let isSettled = false
   /** Number of speech samples of this phrase at the last query, and whether the phrase was complete then. */
-  let [queriedSamples, wasComplete] = [0, false]
+  let queriedSamples = 0
+  let wasComplete = false
   /** Start of the speech that may have another language. */
   let from = 0
 

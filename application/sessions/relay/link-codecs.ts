@@ -6,7 +6,7 @@ import { segmentWord } from '../../../domain/transcript/events.ts'
 import type { EndRequest, Ended } from '../../lives/ending.ts'
 import type { LiveSignal } from '../../pipeline/signals.ts'
 import type { Position } from '../../ports/event-store.ts'
-import type { RelayedData } from '../../ports/peers/live-links.ts'
+import type { RelayedData } from '../../ports/live-links.ts'
 
 /** Encodes and decodes the values that link messages contain. */
 

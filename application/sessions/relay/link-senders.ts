@@ -1,4 +1,4 @@
-import type { ToWorker, WorkerLink } from '../../ports/peers/live-links.ts'
+import type { ToWorker, WorkerLink } from '../../ports/live-links.ts'
 
 /** The messages of a link that come from senders of another process. */
 export type FromSender = Extract<ToWorker, { readonly kind: 'sender' | 'text' | 'binary' | 'gone' }>

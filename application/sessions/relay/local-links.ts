@@ -1,5 +1,5 @@
 import * as E from 'fp-ts/lib/Either.js'
-import type { LinkEvents, LinkHandler, LiveLink, LiveLinks, WorkerLink } from '../../ports/peers/live-links.ts'
+import type { LinkEvents, LinkHandler, LiveLink, LiveLinks, WorkerLink } from '../../ports/live-links.ts'
 
 const openLocally = (handler: LinkHandler, liveId: number, events: LinkEvents): LiveLink => {
   let isOpen = true

@@ -1,7 +1,7 @@
 import { placementOf } from '../../../domain/admission/state.ts'
 import type { AdmissionActor } from '../../admission/admission-actor.ts'
-import type { Peer } from '../../ports/peers/live-links.ts'
-import type { Members } from '../../ports/peers/members.ts'
+import type { Peer } from '../../ports/live-links.ts'
+import type { Members } from '../../ports/members.ts'
 
 /** The worker that runs a session, as this process knows it. `term`: leadership term of the worker. */
 export type LivePlacement =

@@ -1,4 +1,4 @@
-import type { FromWorker, LiveLink } from '../../ports/peers/live-links.ts'
+import type { FromWorker, LiveLink } from '../../ports/live-links.ts'
 import type { LiveStatus } from '../../ports/read-models.ts'
 
 /** The messages of a link that are for the senders of this process. */

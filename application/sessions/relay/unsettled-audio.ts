@@ -1,4 +1,4 @@
-import type { AudioPlace, ToWorker } from '../../ports/peers/live-links.ts'
+import type { AudioPlace, ToWorker } from '../../ports/live-links.ts'
 
 /** A frame of a sender, as its socket received it. */
 export type SenderFrame =

@@ -1,5 +1,5 @@
 import type { Logger } from '../../../application/ports/environment.ts'
-import type { Member } from '../../../application/ports/peers/members.ts'
+import type { Member } from '../../../application/ports/members.ts'
 
 const about = ({ name: member, incarnation, roles, version }: Member) => ({ member, incarnation, roles, version })
 

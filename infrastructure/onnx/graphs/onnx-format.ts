@@ -22,7 +22,8 @@ export const ELEMENT = { FLOAT: 1, UINT8: 2, INT8: 3, INT64: 7 } as const
 
 /** Reads an integer of variable length at a position. `next` is the position after it. */
 export const readVarint = (bytes: Uint8Array, at: number): readonly [value: number, next: number] => {
-  let [value, factor] = [0, 1]
+  let value = 0
+  let factor = 1
   for (let i = at; ; i++) {
     const byte = bytes[i]
     if (byte === undefined) throw new Error('the graph is cut off')

@@ -137,7 +137,9 @@ const masterOf = (lines: ReadonlyArray<Line>): MasterPlaylist => {
 
 const mediaOf = (lines: ReadonlyArray<Line>): MediaPlaylist => {
   const segments: Array<Segment> = []
-  let [targetDuration, sequence, ended] = [0, 0, false]
+  let targetDuration = 0
+  let sequence = 0
+  let ended = false
   let [key, map]: [SegmentKey | null, InitialSection | null] = [null, null]
   // Properties of the next segment.
   let [duration, rangeText, discontinuity]: [number, string | null, boolean] = [0, null, false]

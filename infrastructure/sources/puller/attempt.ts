@@ -32,7 +32,8 @@ const createFeeder = (send: (frame: Buffer) => Promise<void>, kind: Pick<Decoder
   const running = new Set<Decoder>()
   let fed: Array<FedSegment> = []
   let continuity: Continuity = UNKNOWN_CONTINUITY
-  let [samples, length] = [0, 0]
+  let samples = 0
+  let length = 0
 
   const reportDelivered = async (until: number): Promise<void> => {
     const delivered = fed.findLast(({ end }) => end <= until)

@@ -85,7 +85,8 @@ export const diagnoseSource = async (
   const done = new AbortController()
   const reported = new Set<string>()
   let decoder: Decoder | null = null
-  let [samples, peak] = [0, 0]
+  let samples = 0
+  let peak = 0
 
   const reportOnce = (step: Finding['step'], detail: string, ok = true): void => {
     // Each segment of a playlist repeats the same steps.

@@ -47,7 +47,8 @@ export interface MessageReader {
 export const createMessageReader = (reader: ByteReader): MessageReader => {
   const streams = new Map<number, ChunkStream>()
   let chunkSize = FIRST_CHUNK_SIZE
-  let [received, incomplete] = [0, 0]
+  let received = 0
+  let incomplete = 0
 
   const take = async (size: number): Promise<Buffer> => {
     received += size

@@ -82,7 +82,8 @@ export const openRtmp = async (socket: Socket): Promise<RtmpSession> => {
   const reader = createByteReader(socket)
   await shakeHands(socket, reader)
   const messages = createMessageReader(reader)
-  let [window, acknowledged] = [Infinity, 0]
+  let window = Infinity
+  let acknowledged = 0
 
   const send = (chunkStream: number, type: number, payload: Buffer, messageStream = 0): void => {
     socket.write(chunksOf(chunkStream, type, messageStream, payload))

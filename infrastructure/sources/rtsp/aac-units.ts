@@ -54,7 +54,9 @@ const sizesOf = (payload: Buffer, { sizeLength, indexLength, indexDeltaLength }:
 /** Creates a reader that returns complete access units. It drops incomplete units. */
 export const createUnitReader = (layout: AacLayout): ((packet: RtpPacket) => ReadonlyArray<Buffer>) => {
   let pieces: Array<Buffer> = []
-  let [received, wanted, next] = [0, 0, -1]
+  let received = 0
+  let wanted = 0
+  let next = -1
 
   const clear = (): void => {
     pieces = []

@@ -38,7 +38,8 @@ type Damage = StreamIntegrity['damages'][number]
 /** Verifies the rows of one stream with the same checks as `verify-chain.ts`. */
 const verifyRows = async (database: ReturnType<typeof openForReading>, stream: string): Promise<StreamIntegrity> => {
   const damages: Array<Damage> = []
-  let [rows, next] = [0, 0]
+  let rows = 0
+  let next = 0
   let first: EventRow | undefined
   let last: EventRow | undefined
   const reportMissing = (revision: number): void => {

@@ -1,6 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
-import type { Members } from '../../../application/ports/peers/members.ts'
+import type { Members } from '../../../application/ports/members.ts'
 import type { RebuildProgress, Rebuilt } from '../../../application/ports/projector.ts'
 import { didYouMean } from '../../../domain/shared/nearest-name.ts'
 import { createEnvironment } from '../../../infrastructure/node/environment.ts'

@@ -7,7 +7,7 @@ import { expireLives, expiryCheckMs } from '../../../application/lives/policies/
 import { scheduleWithout } from '../../../application/lives/policies/check-schedule.ts'
 import { RECONCILER_LEASE, reconcileLives } from '../../../application/lives/policies/reconcile-lives.ts'
 import { createReconciler } from '../../../application/lives/policies/reconciler.ts'
-import type { HeldLease } from '../../../application/ports/peers/leases.ts'
+import type { HeldLease } from '../../../application/ports/leases.ts'
 import { isActive } from '../../../application/users/known-user.ts'
 import { whileLeaseHeld } from '../../../application/while-lease-held.ts'
 import { takeoverGraceOf } from '../../../infrastructure/settings.ts'

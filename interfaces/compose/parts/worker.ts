@@ -1,7 +1,7 @@
 import { announceWorker } from '../../../application/admission/announce-worker.ts'
 import { rejoinWorker } from '../../../application/admission/rejoin-worker.ts'
 import { runLives } from '../../../application/sessions/run-lives.ts'
-import { drainWorker } from '../../../application/sessions/runs/drain-worker.ts'
+import { drainWorker } from '../../../application/sessions/drain-worker.ts'
 import { takeoverGraceOf } from '../../../infrastructure/settings.ts'
 import { assemble } from '../assemble.ts'
 import type { Foundation } from './foundation.ts'

@@ -1,4 +1,4 @@
-import type { LiveLink, SenderRefusal } from '../../../application/ports/peers/live-links.ts'
+import type { LiveLink, SenderRefusal } from '../../../application/ports/live-links.ts'
 import type { Logger } from '../../../application/ports/environment.ts'
 import type { Timers } from '../../../application/ports/timers.ts'
 import { afterRunning } from '../../../application/waiting.ts'
@@ -61,7 +61,10 @@ export const createRelayedSender = (options: RelayedSenderOptions): RelayedSende
   let connection: Connection | null = null
   let link: Pick<LiveLink, 'send'> | null = null
   let place: PlaceState = 'none'
-  let [isAdmitted, isOver, isPausedByWorker, isDropping] = [false, false, false, false]
+  let isAdmitted = false
+  let isOver = false
+  let isPausedByWorker = false
+  let isDropping = false
   /** How the socket closed. Null while it is open. */
   let closedHow: 'clean' | 'broken' | null = null
   let cancelWorkerTimeout: (() => void) | null = null
@@ -189,7 +192,8 @@ export const createRelayedSender = (options: RelayedSenderOptions): RelayedSende
       case 'heard':
         frames.done(message)
         return makeRoom()
-      case 'covered': // The text of the audio up to this place is stored.
+      case 'covered':
+        // The text of the audio up to this place is stored.
         isDropping = false
         frames.covered(message)
         return makeRoom()

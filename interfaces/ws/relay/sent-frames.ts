@@ -1,5 +1,5 @@
 import * as E from 'fp-ts/lib/Either.js'
-import type { AudioPlace } from '../../../application/ports/peers/live-links.ts'
+import type { AudioPlace } from '../../../application/ports/live-links.ts'
 import { createUnsettledAudio } from '../../../application/sessions/relay/unsettled-audio.ts'
 import type { SenderFrame, UnsettledAudio } from '../../../application/sessions/relay/unsettled-audio.ts'
 import { ASR_STARTED } from '../frames.ts'

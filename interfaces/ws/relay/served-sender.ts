@@ -1,8 +1,8 @@
-import type { AudioPlace, FromWorker } from '../../../application/ports/peers/live-links.ts'
+import type { AudioPlace, FromWorker } from '../../../application/ports/live-links.ts'
 import type { Logger } from '../../../application/ports/environment.ts'
 import { SAMPLE_RATE } from '../../../application/ports/engine.ts'
 import type { FromSender } from '../../../application/sessions/relay/link-senders.ts'
-import type { SenderSession } from '../../../application/sessions/runs/socket-sessions.ts'
+import type { SenderSession } from '../../../application/sessions/socket-sessions.ts'
 import type { Connection } from '../connection.ts'
 import { errorEnding } from '../ends.ts'
 import type { Ending } from '../ends.ts'
@@ -49,7 +49,9 @@ export const createServedSender = (session: SenderSession, options: ServedSender
   let places: Array<AudioPlace> = [{ frame: number, sample }]
   let reportedHandled = number
   let reportedStored = number
-  let [isPaused, isBroken, hasLeft] = [false, false, false]
+  let isPaused = false
+  let isBroken = false
+  let hasLeft = false
   let cancel: () => void = () => undefined
 
   const leave = (): void => {

@@ -1,6 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
-import type { Answer, SenderSession } from '../../../application/sessions/runs/socket-sessions.ts'
+import type { Answer, SenderSession } from '../../../application/sessions/socket-sessions.ts'
 import { afterTimeout } from '../../../application/waiting.ts'
 import { errorEnding } from '../ends.ts'
 import { ASR_STARTED, errorFrame, PONG } from '../frames.ts'

@@ -1,5 +1,5 @@
 import test from 'ava'
-import type { HeldLease } from '../../../application/ports/peers/leases.ts'
+import type { HeldLease } from '../../../application/ports/leases.ts'
 import { createMemoryLeases } from '../../support/doubles/memory/leases.ts'
 import { eventually } from '../../support/tools/eventually.ts'
 import { leasesContract, sharedLeasesContract } from '../leases.contract.ts'

@@ -4,7 +4,7 @@ import type { ExecutionContext } from 'ava'
 import { WebSocket } from 'ws'
 import type {
   FromWorker, LinkHandler, Peer, ToWorker, WorkerLink,
-} from '../../../application/ports/peers/live-links.ts'
+} from '../../../application/ports/live-links.ts'
 import { createLiveLinks } from '../../../infrastructure/internal/client.ts'
 import { preSharedKey } from '../../../infrastructure/internal/pre-shared-key.ts'
 import { openInternalServer } from '../../../infrastructure/internal/server.ts'

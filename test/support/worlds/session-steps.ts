@@ -1,7 +1,7 @@
 import test from 'ava'
 import type { ExecutionContext } from 'ava'
 import { step, type Input } from '../../../application/sessions/session-machine.ts'
-import type { Answer } from '../../../application/sessions/runs/socket-sessions.ts'
+import type { Answer } from '../../../application/sessions/socket-sessions.ts'
 import { beginSession } from '../../../application/sessions/session-state.ts'
 import type { ConfigFrame, Effect, End, SessionState } from '../../../application/sessions/session-state.ts'
 import type { FinishReason } from '../../../domain/live/events.ts'

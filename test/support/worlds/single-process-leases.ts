@@ -1,4 +1,4 @@
-import type { Leases } from '../../../application/ports/peers/leases.ts'
+import type { Leases } from '../../../application/ports/leases.ts'
 import { embeddedLeases } from '../../../infrastructure/embedded-members.ts'
 
 /** Leases for a test with one process, which holds every lease. */

@@ -26,7 +26,7 @@ import type { CreatorStateOf } from '../../../application/lives/policies/creator
 import { createReconciler } from '../../../application/lives/policies/reconciler.ts'
 import type { ReconcileLivesDeps } from '../../../application/lives/policies/reconciler.ts'
 import type { EndByWorker } from '../../../application/lives/ending.ts'
-import type { LiveRuns } from '../../../application/sessions/runs/live-runs.ts'
+import type { LiveRuns } from '../../../application/sessions/live-runs.ts'
 import type { LiveLifecycle } from '../../../application/sessions/live-lifecycle.ts'
 import { runLives } from '../../../application/sessions/run-lives.ts'
 import { FIRST_TERM } from '../../../domain/live/events.ts'

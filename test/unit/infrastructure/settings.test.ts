@@ -1,6 +1,6 @@
 import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
-import { ROLES } from '../../../application/ports/peers/members.ts'
+import { ROLES } from '../../../application/ports/members.ts'
 import { describeSettings, readSettings, takeoverGraceOf } from '../../../infrastructure/settings.ts'
 import { SETTINGS_TABLE } from '../../../infrastructure/settings-table.ts'
 

@@ -1,6 +1,6 @@
 import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
-import type { LinkEvents } from '../../../application/ports/peers/live-links.ts'
+import type { LinkEvents } from '../../../application/ports/live-links.ts'
 import { openReconnectingLink } from '../../../application/sessions/relay/reconnecting-link.ts'
 import { createPlacements } from '../../../application/sessions/relay/placements.ts'
 import { initialState } from '../../../domain/admission/state.ts'

@@ -1,6 +1,6 @@
 import test from 'ava'
 import type { LiveSignal } from '../../../application/pipeline/signals.ts'
-import type { FromWorker, LinkEvents } from '../../../application/ports/peers/live-links.ts'
+import type { FromWorker, LinkEvents } from '../../../application/ports/live-links.ts'
 import { openReconnectingLink } from '../../../application/sessions/relay/reconnecting-link.ts'
 import type { RemoteSender } from '../../../application/sessions/relay/remote-sender.ts'
 import { createRandom } from '../../support/tools/seeded.ts'

@@ -1,5 +1,5 @@
 import test from 'ava'
-import type { AudioPlace, FromWorker, ToWorker } from '../../../application/ports/peers/live-links.ts'
+import type { AudioPlace, FromWorker, ToWorker } from '../../../application/ports/live-links.ts'
 import { createManualTimers } from '../../support/doubles/manual-timers.ts'
 import { silentLogger } from '../../support/doubles/loggers.ts'
 import { createRelayedSender } from '../../../interfaces/ws/relay/relayed-sender.ts'

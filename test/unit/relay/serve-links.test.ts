@@ -1,7 +1,7 @@
 import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
 import { createLiveBus } from '../../../application/pipeline/live-bus.ts'
-import type { FromWorker, ToWorker } from '../../../application/ports/peers/live-links.ts'
+import type { FromWorker, ToWorker } from '../../../application/ports/live-links.ts'
 import { createRecentFinals } from '../../../application/sessions/recent-finals.ts'
 import { serveLinks } from '../../../application/sessions/relay/serve-links.ts'
 import { createRandom } from '../../support/tools/seeded.ts'

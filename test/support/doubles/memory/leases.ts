@@ -1,4 +1,4 @@
-import type { HeldLease, Leases } from '../../../../application/ports/peers/leases.ts'
+import type { HeldLease, Leases } from '../../../../application/ports/leases.ts'
 
 interface Candidate {
   readonly member: string

@@ -2,8 +2,8 @@ import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 import type {
   EndMessage, LinkEvents, LinkHandler, LiveLinks, RelayedData, Peer, Unreachable,
-} from '../../../../application/ports/peers/live-links.ts'
-import type { Self } from '../../../../application/ports/peers/members.ts'
+} from '../../../../application/ports/live-links.ts'
+import type { Self } from '../../../../application/ports/members.ts'
 import type { Timers } from '../../../../application/ports/timers.ts'
 import { createDeliveryQueue } from './delivery-queue.ts'
 import type { DeliveryQueue } from './delivery-queue.ts'

@@ -1,4 +1,4 @@
-import type { FromWorker, ToWorker } from '../../../../application/ports/peers/live-links.ts'
+import type { FromWorker, ToWorker } from '../../../../application/ports/live-links.ts'
 
 export type Message = ToWorker | FromWorker
 

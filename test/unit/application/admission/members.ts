@@ -1,6 +1,6 @@
 import { NO_ABILITIES } from '../../../../application/ports/catalogue.ts'
 import type { Model } from '../../../../application/ports/catalogue.ts'
-import type { Member, Members, Offers } from '../../../../application/ports/peers/members.ts'
+import type { Member, Members, Offers } from '../../../../application/ports/members.ts'
 
 export const modelNamed = (
   name: string,

@@ -1,5 +1,5 @@
 import type { Either } from 'fp-ts/lib/Either.js'
-import type { LiveStatus } from '../read-models.ts'
+import type { LiveStatus } from './read-models.ts'
 
 // A process with sockets opens one link for each session that another process (its worker) runs. Messages of a link
 // keep their order. They are plain data for JSON, except for a sender's binary frames, which pass unchanged. A term is

@@ -1,11 +1,11 @@
 import type { Either } from 'fp-ts/lib/Either.js'
-import type { FinishReason } from '../../../domain/live/events.ts'
-import type { EngineSettings } from '../../../domain/live/settings.ts'
-import type { GivenVocabulary } from '../../../domain/live/vocabulary.ts'
-import type { LiveOver, SenderAlreadyConnected, Superseded, Unavailable } from '../../errors.ts'
-import type { ResolveToken } from '../../lives/queries/resolve-token.ts'
-import type { ResumePoint } from '../../lives/queries/resume-point.ts'
-import type { MissedFinals } from '../missed-finals.ts'
+import type { FinishReason } from '../../domain/live/events.ts'
+import type { EngineSettings } from '../../domain/live/settings.ts'
+import type { GivenVocabulary } from '../../domain/live/vocabulary.ts'
+import type { LiveOver, SenderAlreadyConnected, Superseded, Unavailable } from '../errors.ts'
+import type { ResolveToken } from '../lives/queries/resolve-token.ts'
+import type { ResumePoint } from '../lives/queries/resume-point.ts'
+import type { MissedFinals } from './missed-finals.ts'
 
 /** `rate_limited`: the owner has used up the daily budget, so the vocabulary stays as it is. */
 export type InvalidState = 'config_required' | 'config_too_late' | 'audio_not_expected' | 'rate_limited' | 'over'

@@ -1,7 +1,7 @@
-import type { EndCause } from '../../../domain/live/events.ts'
-import type { AttachedLive } from '../../lives/attached-live.ts'
-import type { SourcePoint } from '../../lives/source-point.ts'
-import type { Origin } from '../../log/origin.ts'
+import type { EndCause } from '../../domain/live/events.ts'
+import type { AttachedLive } from '../lives/attached-live.ts'
+import type { SourcePoint } from '../lives/source-point.ts'
+import type { Origin } from '../log/origin.ts'
 
 /** A wait for a returning sender, and the end of the session if the sender does not return. */
 export interface ExpectedSender {

@@ -1,5 +1,5 @@
-import type { Model, TranslationPair } from '../catalogue.ts'
-import type { InstalledFacts } from '../installed-models.ts'
+import type { Model, TranslationPair } from './catalogue.ts'
+import type { InstalledFacts } from './installed-models.ts'
 
 /** The identity of a running process. */
 export interface Self {
