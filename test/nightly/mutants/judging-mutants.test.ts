@@ -11,6 +11,7 @@ test('the answer is 42', async (t) => t.is(await answer(), 42))
 test('the count is a number [R7]', (t) => t.is(typeof count, 'number'))
 `
 
+const PRODUCT = 'export const count = 1\nexport const answer = async () => 42\n'
 const WORDS = ['the answer is 42']
 
 /** Writes a project with two exports and two tests. */
@@ -19,7 +20,7 @@ const project = async (root: string): Promise<void> => {
   await mkdir(join(root, 'test'))
   await symlink(await realpath('node_modules'), join(root, 'node_modules'))
   await writeFile(join(root, 'package.json'), JSON.stringify({ type: 'module', ava }))
-  await writeFile(join(root, 'product.ts'), 'export const count = 1\nexport const answer = async () => 42\n')
+  await writeFile(join(root, 'product.ts'), PRODUCT)
   await writeFile(join(root, 'test/product.test.ts'), TESTS)
 }
 
@@ -52,7 +53,8 @@ test('a mutant is caught only by a test that completes and fails', async (t) => 
   const unbroken = await copy.run('test/product.test.ts', WORDS)
   t.deepEqual(unbroken.results, [{ title: WORDS[0], outcome: 'passed' }], unbroken.output.join('\n'))
   for (const { effect, before, after, verdict } of BREAKAGES) {
-    const run = await copy.runBroken({ file: 'product.ts', before, after, rows: WORDS, test: 'test/product.test.ts' })
+    const source = PRODUCT.replace(before, after)
+    const run = await copy.runBroken({ path: 'product.ts', source, rows: WORDS, test: 'test/product.test.ts' })
     t.is(verdictOf(run), verdict, `a line that ${effect}: ${JSON.stringify(run)}`)
   }
 })

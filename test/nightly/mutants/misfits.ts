@@ -1,40 +1,16 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import * as E from 'fp-ts/lib/Either.js'
 import { rowsOf } from '../../support/running/rows.ts'
 import type { RowName } from '../../support/running/rows.ts'
+import { createLocator, readProduct, testFiles } from './locate.ts'
+import type { Sources } from './locate.ts'
 import type { Mutant } from './mutant.ts'
 
 /** Returns all string literals of a file. */
 const titlesIn = (source: string): ReadonlyArray<string> =>
   [...source.matchAll(/(['"`])((?:\\.|(?!\1)[^\\\n])*)\1/g)].map(([, , text = '']) =>
     text.replaceAll(/\\(['"`])/g, '$1'),
-  )
-
-/** Returns the literal parts of each text with placeholders. */
-const templatesIn = (source: string): ReadonlyArray<ReadonlyArray<string>> =>
-  [...source.matchAll(/`([^`\n]*\$\{[^`\n]*)`/g)].map(([, text = '']) => text.split(/\$\{(?:[^{}]|\{[^}]*\})*\}/))
-
-const escaped = (text: string): string => text.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`)
-
-/** Patterns of any end of a text, and of any start. */
-const endOf = (text: string): string =>
-  [...text].reduce((pattern, character) => `(?:${pattern}${escaped(character)})?`, '')
-const startOf = (text: string): string =>
-  [...text].reduceRight((pattern, character) => `(?:${escaped(character)}${pattern})?`, '')
-
-/**
- * Returns whether a text with placeholders can contain the row. A placeholder stands for any text, so a third of the
- * row must be literal.
- */
-const canContain = (parts: ReadonlyArray<string>, row: string): boolean =>
-  parts.some((first, begin) =>
-    parts.slice(begin + 1).some((last, between) => {
-      const inner = parts.slice(begin + 1, begin + 1 + between)
-      const middle = inner.map((part) => `.*?${escaped(part)}`).join('')
-      const found = new RegExp(`^(${endOf(first)})${middle}.*?(${startOf(last)})$`).exec(row)
-      const literal = [...(found?.slice(1) ?? []), ...inner].join('')
-      return found !== null && 3 * literal.length >= row.length
-    }),
   )
 
 /** Returns a test file and its imports from `test/`, because a contract or a property may define its tests. */
@@ -49,8 +25,7 @@ const withImports = (file: string, seen: Set<string> = new Set()): ReadonlySet<s
 const isNamedBy = (sources: ReadonlyArray<string>, row: RowName): boolean => {
   const titles = sources.flatMap(titlesIn)
   if (typeof row === 'number') return titles.some((title) => rowsOf(title).includes(row))
-  if (sources.some((source) => source.includes(row))) return true
-  return sources.flatMap(templatesIn).some((parts) => canContain(parts, row))
+  return sources.some((source) => source.includes(row))
 }
 
 const KEYWORDS = /^(?:async|await|const|else|false|for|if|let|new|null|of|return|throw|true|void)$/
@@ -68,18 +43,31 @@ const unknownNames = (code: string, source: string): ReadonlyArray<string> => {
   return namesIn(bare).filter((name) => !known.has(name) && !KEYWORDS.test(name) && !(name in globalThis))
 }
 
-const misfitOf = ({ file, before, after, rows, test }: Mutant): string | null => {
-  if (!existsSync(file)) return `there is no file ${file}`
-  const source = readFileSync(file, 'utf8')
-  if (source.split(before).length !== 2) return `${file} does not contain exactly once: ${before}`
-  const unknown = unknownNames(after, source)
-  if (unknown.length > 0) return `${file} does not know ${unknown.join(', ')}, used in: ${after}`
-  if (!existsSync(test)) return `there is no test file ${test}`
-  const sources = [...withImports(test)].map((path) => readFileSync(path, 'utf8'))
-  const unnamed = rows.filter((row) => !isNamedBy(sources, row))
-  return unnamed.length === 0 ? null : `${test} has no test for: ${unnamed.join(', ')}`
+/** Returns a function that says why a mutant does not fit the product or the tests. Null if it fits. */
+const createFitting = (product: Sources) => {
+  const locate = createLocator(product)
+  const known = new Map<string, ReadonlyArray<string>>()
+  const sourcesOf = (file: string): ReadonlyArray<string> => {
+    const sources = known.get(file) ?? [...withImports(file)].map((path) => readFileSync(path, 'utf8'))
+    known.set(file, sources)
+    return sources
+  }
+  return (mutant: Mutant): string | null => {
+    const { after, rows, test } = mutant
+    const place = locate(mutant)
+    if (E.isLeft(place)) return place.left
+    const unknown = unknownNames(after, product.get(place.right.path) ?? '')
+    if (unknown.length > 0) return `${place.right.path} does not know ${unknown.join(', ')}, used in: ${after}`
+    const [file, ...others] = testFiles(test)
+    if (file === undefined) return `there is no test file ${test}`
+    if (others.length > 0) return `several test files are called ${test}: ${[file, ...others].join(', ')}`
+    const unnamed = rows.filter((row) => !isNamedBy(sourcesOf(file), row))
+    return unnamed.length === 0 ? null : `${file} has no test for: ${unnamed.join(', ')}`
+  }
 }
 
-/** Returns a complaint for each mutant whose line, names or test title do not exist. */
-export const misfits = (mutants: ReadonlyArray<Mutant>): ReadonlyArray<string> =>
-  mutants.flatMap((mutant) => misfitOf(mutant) ?? [])
+/** Returns a complaint for each mutant whose function, line, names or test title do not exist. */
+export const misfits = (mutants: ReadonlyArray<Mutant>, product = readProduct()): ReadonlyArray<string> => {
+  const misfitOf = createFitting(product)
+  return mutants.flatMap((mutant) => misfitOf(mutant) ?? [])
+}

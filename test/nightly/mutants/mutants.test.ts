@@ -5,14 +5,23 @@
  */
 import test from 'ava'
 import { MUTANTS } from './all.ts'
+import { createLocator, readProduct, testFiles } from './locate.ts'
 import { copyWorkingTree, verdictOf } from '../../support/running/broken-copy.ts'
 import { namesRow } from '../../support/running/rows.ts'
+import { orThrow } from '../../../domain/shared/or-throw.ts'
 
 /** Some mutants fail only rare schedules, so the simulations run more schedules than in `npm test`. */
 process.env['STENOLOG_TEST_SCHEDULES'] ??= '1000'
 
+const product = readProduct()
+const locate = createLocator(product)
 const wanted = new RegExp(process.env['STENOLOG_TEST_MUTANTS'] ?? '')
-const mutants = MUTANTS.filter(({ file, test: tests }) => wanted.test(file) || wanted.test(tests))
+const mutants = MUTANTS.map((mutant) => {
+  const { path, start } = orThrow(locate(mutant))
+  const whole = product.get(path) ?? ''
+  const source = whole.slice(0, start) + mutant.after + whole.slice(start + mutant.before.length)
+  return { ...mutant, path, source, test: testFiles(mutant.test)[0] ?? mutant.test }
+}).filter(({ path, test: tests }) => wanted.test(path) || wanted.test(tests))
 
 const copy = await copyWorkingTree()
 test.after.always(() => copy.remove())
@@ -30,10 +39,10 @@ for (const file of files)
   })
 
 for (const [index, mutant] of mutants.entries()) {
-  const { file, before, after, rows } = mutant
+  const { in: name, path, before, after, rows } = mutant
   const names = rows.map((row) => (typeof row === 'number' ? `R${row}` : `“${row}”`)).join(' or ')
   const change = `${before.trim()} → ${after.trim()}`.replaceAll(/\s+/g, ' ')
-  test.serial(`mutant ${index + 1} of ${mutants.length} in ${file} fails ${names}: ${change}`, async (t) => {
+  test.serial(`mutant ${index + 1} of ${mutants.length} in ${name} (${path}) fails ${names}: ${change}`, async (t) => {
     t.timeout(LIMIT_MS)
     const run = await copy.runBroken(mutant)
     t.is(verdictOf(run), 'caught', run.output.join('\n'))

@@ -1,9 +1,7 @@
-import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
 import { cp, mkdir, mkdtemp, readFile, readdir, realpath, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Mutant } from '../../nightly/mutants/mutant.ts'
 import { namesRow } from './rows.ts'
 import type { RowName } from './rows.ts'
 import { runAva } from './ava-runner.ts'
@@ -32,12 +30,21 @@ export const verdictOf = ({ results, timedOut, isComplete }: Run): Verdict => {
   return isComplete && allPassed ? 'survived' : 'not judged'
 }
 
+/** A file with an error, and the tests that must notice it. */
+export interface Broken {
+  readonly path: string
+  /** The whole text of the file, with the error. */
+  readonly source: string
+  readonly test: string
+  readonly rows: ReadonlyArray<RowName>
+}
+
 /** A copy of the working tree, in which mutants are tested. */
 export interface BrokenCopy {
   /** Runs the tests of a file whose titles name one of the rows, without a mutant. */
   readonly run: (test: string, rows: ReadonlyArray<RowName>) => Promise<Run>
-  /** Runs the mutant's tests with its line broken. */
-  readonly runBroken: (mutant: Mutant) => Promise<Run>
+  /** Runs the tests while the file is broken. */
+  readonly runBroken: (broken: Broken) => Promise<Run>
   readonly remove: () => Promise<void>
 }
 
@@ -77,15 +84,14 @@ export const brokenCopyAt = (root: string, { patience = '2m' } = {}): BrokenCopy
 
   return {
     run,
-    runBroken: async ({ file, before, after, test, rows }) => {
-      const path = join(root, file)
-      const original = await readFile(path, 'utf8')
-      assert.equal(original.split(before).length, 2, `${file} must contain ${JSON.stringify(before)} exactly once`)
-      await writeFile(path, original.replace(before, () => after))
+    runBroken: async ({ path, source, test, rows }) => {
+      const file = join(root, path)
+      const original = await readFile(file, 'utf8')
+      await writeFile(file, source)
       try {
         return await run(test, rows)
       } finally {
-        await writeFile(path, original)
+        await writeFile(file, original)
       }
     },
     remove: () => rm(root, { recursive: true, force: true }),
