@@ -1,7 +1,7 @@
 /**
  * `npm test` runs all checks and all tests except test/nightly. `npm run test:long` runs test/nightly, or the folders
- * that it gets as arguments: `npm run test:long -- crash sources`. `npm run test:unit` runs test/unit, without the
- * checks. Each ends with the line `N passed, N failed, N skipped`, after the names of all skipped tests.
+ * that it gets as arguments: `npm run test:long -- crash sources`. `npm run test:unit` runs test/unit or some of its
+ * folders, without the checks. Each ends with the line `N passed, N failed, N skipped`, after the names of all skipped tests.
  */
 import { spawn } from 'node:child_process'
 import { globSync } from 'node:fs'
@@ -23,7 +23,7 @@ const rank = (path: string): number => {
 }
 
 const wantedFolders = (): ReadonlyArray<string> => {
-  if (unit) return ['unit']
+  if (unit) return folders.length === 0 ? ['unit'] : folders.map((folder) => `unit/${folder}`)
   if (!long) return ['unit', 'repository', 'simulation', 'contract', 'api', 'e2e']
   return folders.length === 0 ? ['nightly'] : folders.map((folder) => `nightly/${folder}`)
 }
@@ -88,7 +88,7 @@ const checks = (): ReadonlyArray<Promise<Tally>> => [
 ]
 
 // Tests kill their services before these write the compile cache, so this process fills it first.
-await exitOf(spawn('node', ['-e', "import('./interfaces/compose.ts')"], { stdio: 'inherit' }))
+if (!unit) await exitOf(spawn('node', ['-e', "import('./interfaces/compose.ts')"], { stdio: 'inherit' }))
 const isLoopbackOnly = await canBeLoopbackOnly()
 // The checks run next to the first tests, because most of these wait for services to start.
 const checked = long || unit ? [] : checks()
