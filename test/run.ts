@@ -1,7 +1,8 @@
 /**
  * `npm test` runs all checks and all tests except test/nightly. `npm run test:long` runs test/nightly, or the folders
  * that it gets as arguments: `npm run test:long -- crash sources`. `npm run test:unit` runs test/unit or some of its
- * folders, without the checks. Each ends with the line `N passed, N failed, N skipped`, after the names of all skipped tests.
+ * folders, without the checks. Each ends with the line `N passed, N failed, N skipped`, after the names of all skipped
+ * tests.
  */
 import { spawn } from 'node:child_process'
 import { globSync } from 'node:fs'

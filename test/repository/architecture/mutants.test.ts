@@ -11,7 +11,11 @@ test('every mutant changes one line of a function, and names a test that exists;
 })
 
 const FITTING = {
-  in: 'outcomeOfAppend', before: 'expected === stream.last', after: '', test: 'cli/table.test.ts', rows: ['columns are as'],
+  in: 'outcomeOfAppend',
+  before: 'expected === stream.last',
+  after: '',
+  test: 'cli/table.test.ts',
+  rows: ['columns are as'],
 }
 
 test('a mutant needs no change when its function moves, or when its file or other lines change', (t) => {
