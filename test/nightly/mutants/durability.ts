@@ -297,8 +297,8 @@ export const durabilityMutants: ReadonlyArray<Mutant> = [
   },
   {
     in: 'openEvents',
-    before: 'TE.chainEitherKW(E.sequenceArray),',
-    after: 'TE.map(RA.rights),',
+    before: 'E.chainW(E.sequenceArray),',
+    after: 'E.map(RA.rights),',
     test: 'handle-command.test.ts',
     rows: ['a decision is refused when a stored event has a wrong shape or an unknown type'],
   },

@@ -3,9 +3,9 @@ import type { Mutant } from './mutant.ts'
 /** Only the current holder of a term, lease, name or claim writes. */
 export const fencingMutants: ReadonlyArray<Mutant> = [
   {
-    in: 'isSuperseded',
-    before: 'term !== null && term < live.term',
-    after: 'term !== null && term < 0',
+    in: 'inTerm',
+    before: 'command.term < live.term ? superseded',
+    after: 'command.term < 0 ? superseded',
     test: 'workers/workers.test.ts', rows: ['with three failing workers only one worker writes in each term'],
   },
   {

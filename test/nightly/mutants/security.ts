@@ -135,9 +135,9 @@ export const securityMutants: ReadonlyArray<Mutant> = [
     test: 'api-keys.test.ts', rows: [32],
   },
   {
-    in: 'decide',
-    before: "state.status !== 'issued' || state.userId !== command.userId",
-    after: "state.status !== 'issued'",
+    in: 'isOf',
+    before: "state.status === 'issued' && state.userId === userId",
+    after: "state.status === 'issued' && userId > 0",
     test: 'accounts/tokens.test.ts', rows: [36, 119],
   },
   {
@@ -159,8 +159,8 @@ export const securityMutants: ReadonlyArray<Mutant> = [
     test: 'login-throttle.test.ts', rows: ['guesses at one name from many networks are bounded'],
   },
   {
-    in: 'decide',
-    before: "if (!isListed(state, command.remaining)) return E.left({ _tag: 'NoAdministratorRemains' })",
+    in: 'leave',
+    before: "if (!listed(state, remaining).administers) return E.left({ _tag: 'NoAdministratorRemains' })",
     after: '',
     test: 'domain/administrators.test.ts',
     rows: ['an administrator can leave while another one remains; the last administrator cannot'],
@@ -218,14 +218,14 @@ export const securityMutants: ReadonlyArray<Mutant> = [
   },
   {
     in: 'checkListenerToken',
-    before: "holder.role === 'listener' && holder.userId === userId",
-    after: "holder.role === 'listener'",
+    before: "known.role === 'listener' && known.userId === userId",
+    after: "known.role === 'listener'",
     test: 'lives-limits.test.ts', rows: [65],
   },
   {
     in: 'getLive',
-    before: 'O.filter((live) => live.userId === userId)',
-    after: 'O.filter(() => userId > 0)',
+    before: 'O.isNone(found.right) || found.right.value.userId !== userId',
+    after: 'O.isNone(found.right)',
     test: 'access.test.ts', rows: [36, 84],
   },
   {
@@ -236,7 +236,7 @@ export const securityMutants: ReadonlyArray<Mutant> = [
   },
   {
     in: 'findLive',
-    before: 'if (!mayRead(created.data.userId)) return E.left(notFound)',
+    before: 'if (!mayRead(created.data.userId)) return E.left(liveNotFound)',
     after: '',
     test: 'retention.test.ts', rows: [36, 87],
   },
