@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 
 /**
- * The test suite must pass without any network except loopback [B39]. On Linux, `unshare` and `ip` run the tests in a
+ * The test suite must pass without any network except loopback. On Linux, `unshare` and `ip` run the tests in a
  * network namespace whose only interface is `lo`. The kernel then refuses all other traffic, also of browsers and
  * native code. Users other than root need a user namespace for this, and an inner one to keep their own user id.
  */

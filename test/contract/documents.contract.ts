@@ -80,7 +80,7 @@ export const documentsContract = (
     t.deepEqual(await get(documents, '1'), { id: 1, v: 6 })
   })
 
-  on('repeating a commit changes nothing, and the checkpoint never goes back [F5]', async (t, documents) => {
+  on('repeating a commit changes nothing, and the checkpoint never goes back', async (t, documents) => {
     const changes = [put('1', 1, { id: 1, v: 1 }), put('1', 2, { id: 1, v: 2 }), remove('2', 3)]
     await commit(documents, changes, 3)
     await commit(documents, [put('1', 4, { id: 1, v: 4 })], 4)

@@ -35,7 +35,7 @@ const MEMBERS = [
 ]
 const AT = '2026-11-21T09:30:00.123456+00:00'
 
-test('a session has exactly its 19 members in the documented order, nested objects included [R47 R48 R78]', (t) => {
+test('a session has exactly its 19 members in the documented order, nested objects included', (t) => {
   const live = presentLive(liveView(7), catalogue, { baseUrl: 'wss://host', pagesUrl: 'https://host', strict: false })
   t.deepEqual(Object.keys(live), MEMBERS)
   t.deepEqual(JSON.parse(JSON.stringify(live)), {
@@ -82,7 +82,7 @@ test('a session has exactly its 19 members in the documented order, nested objec
   })
 })
 
-test('answers contain the optional settings that were sent, except with COMPAT_STRICT [B43 B44 B45]', (t) => {
+test('answers contain the optional settings that were sent, except with COMPAT_STRICT', (t) => {
   const vocabulary = { hotwords: ['Babbage'] }
   const live = liveView(7, { config: { ...DEFAULT_ENGINE_SETTINGS, words: true, task: 'translate' }, vocabulary })
   const profile = { ...profileView(1, 'Lecture'), settings: live.config, vocabulary }
@@ -98,7 +98,7 @@ test('answers contain the optional settings that were sent, except with COMPAT_S
 
 const DISPLAY = { background_color: '00000080', color_text: null, size_text: 40 }
 
-test('display settings produce one escaped iframe with the listener token in its fragment [R72 R74 D21]', (t) => {
+test('display settings produce one escaped iframe with the listener token in its fragment', (t) => {
   const snippetOf = (members: Parameters<typeof liveView>[1], pagesUrl = 'https://host/steno') =>
     presentLive(liveView(7, members), catalogue, { baseUrl: '', pagesUrl, strict: false }).iframe_html
   t.is(snippetOf({}), null)
@@ -135,7 +135,7 @@ test('a session still shows a removed model and translation pair, marked as inac
   )
 })
 
-test('skip defaults to 0 and limit to 100; a limit over 1000 becomes 1000 [R17 R18]', async (t) => {
+test('skip defaults to 0 and limit to 100; a limit over 1000 becomes 1000', async (t) => {
   const http = await startHttp(t)
   const cases = [
     ['', 0, 100], ['?limit=1', 0, 1], ['?limit=1000&skip=2147483647', 2147483647, 1000], ['?limit=1001', 0, 1000],
@@ -149,7 +149,7 @@ test('skip defaults to 0 and limit to 100; a limit over 1000 becomes 1000 [R17 R
   }
 })
 
-test('pages of languages add up to the whole list, and totals respect filters [R16 R20–R22]', async (t) => {
+test('pages of languages add up to the whole list, and totals respect filters', async (t) => {
   const many = Array.from({ length: 250 }, (_, index) => language(index + 1, `x${index}`, `Language ${index}`))
   const http = await startHttp(t, {}, { catalogue: { ...catalogue, languages: () => many } })
   const page = async (query: string): Promise<Listing> =>

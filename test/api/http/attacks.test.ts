@@ -24,7 +24,7 @@ const exchange = async (url: string, bytes: string | Buffer): Promise<string> =>
 }
 
 test(
-  'a request with an ambiguous length is refused, and the bytes after it are not parsed as a request [S21]',
+  'a request with an ambiguous length is refused, and the bytes after it are not parsed as a request',
   async (t) => {
     const http = await startHttp(t)
     const head = 'POST /lives HTTP/1.1\r\nHost: localhost\r\n'
@@ -53,13 +53,13 @@ test(
   },
 )
 
-test('the server allows 15 s for the headers and 30 s for a whole request [S20]', (t) => {
+test('the server allows 15 s for the headers and 30 s for a whole request', (t) => {
   const server = createServer(SERVER_LIMITS)
   t.deepEqual([server.headersTimeout, server.requestTimeout, SERVER_LIMITS.maxHeaderSize], [15_000, 30_000, 16_384])
   t.true(SERVER_LIMITS.connectionsCheckingInterval <= 5000)
 })
 
-test('every route sends a content security policy, and only the embed page may be framed [S41]', async (t) => {
+test('every route sends a content security policy, and only the embed page may be framed', async (t) => {
   const http = await startHttp(t)
   for (const { method, path, response } of ROUTES) {
     const { headers } = await http.send(
@@ -107,7 +107,7 @@ const textOf = (value: unknown): string =>
     ? `{${(value.text as ReadonlyArray<readonly [string, unknown]>).map(memberText).join(',')}}`
     : JSON.stringify(value)
 
-test('no request body changes a prototype or causes a 5xx [S16]', async (t) => {
+test('no request body changes a prototype or causes a 5xx', async (t) => {
   const http = await startHttp(t)
   const before = Object.getOwnPropertyNames(Object.prototype)
   await fc.assert(

@@ -65,7 +65,7 @@ const openSeveral = async (
 }
 
 test(
-  'if too many connections are silent, the oldest are closed, so other clients still connect [S20 S38]',
+  'if too many connections are silent, the oldest are closed, so other clients still connect',
   async (t) => {
     const { url, send } = await startHttp(t, {}, { waiting: WAITING })
     const silent = await openSeveral(t, url, 5, '')
@@ -78,7 +78,7 @@ test(
 )
 
 for (const [part, request] of [['head', UNFINISHED_HEAD], ['body', UNFINISHED_BODY]] as const)
-  test(`a request with an unfinished ${part} counts as waiting, also after complete requests [S20 S38]`, async (t) => {
+  test(`a request with an unfinished ${part} counts as waiting, also after complete requests`, async (t) => {
     const { url, send } = await startHttp(t, {}, { waiting: WAITING })
     const unfinished = await openSeveral(t, url, 6, COMPLETE, request)
     await eventually(() => {
@@ -89,7 +89,7 @@ for (const [part, request] of [['head', UNFINISHED_HEAD], ['body', UNFINISHED_BO
     t.deepEqual(cut?.statuses(), [200, 429])
   })
 
-test('idle connections between two requests do not count as waiting [S20 S38]', async (t) => {
+test('idle connections between two requests do not count as waiting', async (t) => {
   const url = await startBare(t, WAITING)
   const idle = await openSeveral(t, url, 6, COMPLETE)
   const busy = await openSeveral(t, url, 4, '')
@@ -100,7 +100,7 @@ test('idle connections between two requests do not count as waiting [S20 S38]', 
   t.deepEqual(idle.flatMap(({ statuses }) => statuses()), Array.from({ length: 12 }, () => 200))
 })
 
-test('behind a trusted proxy the limit applies to each client, not to the proxy [S20 S38]', async (t) => {
+test('behind a trusted proxy the limit applies to each client, not to the proxy', async (t) => {
   const { url } = await startHttp(t, {}, { waiting: WAITING, trustedProxies: ['127.0.0.1/32'] })
   const from = (client: string, request: string): string =>
     request.replace('\r\n\r\n', `\r\nX-Forwarded-For: ${client}\r\n\r\n`)
@@ -116,7 +116,7 @@ test('behind a trusted proxy the limit applies to each client, not to the proxy 
   t.deepEqual(retry?.statuses(), [200], 'a complete request of the same client is answered')
 })
 
-test('connections that became WebSockets do not count as waiting [S38]', async (t) => {
+test('connections that became WebSockets do not count as waiting', async (t) => {
   const url = await startBare(t, WAITING)
   const sockets = await openSeveral(
     t,
@@ -129,14 +129,14 @@ test('connections that became WebSockets do not count as waiting [S38]', async (
   t.true(sockets.every(isOpen))
 })
 
-test('an address over its connection limit loses its idle connections, not those in use [S38]', async (t) => {
+test('an address over its connection limit loses its idle connections, not those in use', async (t) => {
   const url = await startBare(t, { ...WAITING, maxOpen: 3 })
   const connections = await openSeveral(t, url, 5, COMPLETE)
   await assertOpen(t, connections, [false, false, true, true, true])
   t.deepEqual(connections.flatMap(({ statuses }) => statuses()), [200, 200, 200, 200, 200])
 })
 
-test('each of many simultaneous new connections gets time to send its request [S20 S38]', async (t) => {
+test('each of many simultaneous new connections gets time to send its request', async (t) => {
   const url = await startBare(t, { ...WAITING, checkEveryMs: 600_000 })
   const storm = await openSeveral(t, url, 30, '')
   const [other] = await openSeveral(t, url, 1, COMPLETE)
@@ -146,7 +146,7 @@ test('each of many simultaneous new connections gets time to send its request [S
   t.deepEqual(new Set(storm.flatMap(({ statuses }) => statuses())), new Set([200]))
 })
 
-test('an address over its connection limit without idle connections loses a silent one [S38]', async (t) => {
+test('an address over its connection limit without idle connections loses a silent one', async (t) => {
   const url = await startBare(t, { ...WAITING, maxOpen: 3, checkEveryMs: 600_000 })
   const silent = await openSeveral(t, url, 3, '')
   const [served] = await openSeveral(t, url, 1, COMPLETE)

@@ -133,7 +133,7 @@ test('a login keeps a name that a new user could not have', async (t) => {
   t.deepEqual(names, old)
 })
 
-test('a login that is not a form is refused with the reason, as missing fields [R29 D49]', async (t) => {
+test('a login that is not a form is refused with the reason, as missing fields', async (t) => {
   const http = await startHttp(t)
   const body = JSON.stringify({ username: 'ann', password: 'right password' })
   const msg = 'Field required in a form: Content-Type should be application/x-www-form-urlencoded'
@@ -151,7 +151,7 @@ test('a login that is not a form is refused with the reason, as missing fields [
     t.deepEqual(await outcome(await http.send('POST', '/login', { body: form })), [422, { detail: missing }])
 })
 
-test('JSON that is not an object is refused as such, and is not called malformed [R8]', async (t) => {
+test('JSON that is not an object is refused as such, and is not called malformed', async (t) => {
   const http = await startHttp(t)
   const refused = async (body: string) => outcome(await http.send('POST', '/lives', { as: 'user', body }))
   const notAnObject = { type: 'dict_type', loc: ['body'], msg: 'Input should be a valid dictionary' }

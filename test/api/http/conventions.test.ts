@@ -44,7 +44,7 @@ const comparableHeaders = (response: Response) =>
   )
 
 test(
-  'every route answers equally under every prefix and with a trailing slash, without a redirect [R1 R2]',
+  'every route answers equally under every prefix and with a trailing slash, without a redirect',
   async (t) => {
     const http = await startHttp(t, {}, { settings: { ...HTTP_SETTINGS, basePath: '/base' } })
     t.deepEqual(prefixes('/base'), ['', '/api/v1', '/base'])
@@ -62,7 +62,7 @@ test(
   },
 )
 
-test('every JSON answer has exactly the members that the route table declares [R3 R4]', async (t) => {
+test('every JSON answer has exactly the members that the route table declares', async (t) => {
   const http = await startHttp(t)
   for (const route of ROUTES) {
     const response = await request(http, route, pathOf(route))
@@ -80,7 +80,7 @@ test('every JSON answer has exactly the members that the route table declares [R
   }
 })
 
-test('an unsupported method on a known path is 405, and Allow has exactly the methods of this path [R9]', async (t) => {
+test('an unsupported method on a known path is 405, and Allow has exactly the methods of this path', async (t) => {
   const http = await startHttp(t)
   for (const path of new Set(ROUTES.map(pathOf))) {
     const allowed = ROUTES.filter((route) => pathOf(route) === path).map(({ method }) => method)
@@ -95,7 +95,7 @@ test('an unsupported method on a known path is 405, and Allow has exactly the me
   }
 })
 
-test('an unknown path is 404 [R9]', async (t) => {
+test('an unknown path is 404', async (t) => {
   const http = await startHttp(t)
   for (const path of [
     '/nothing', '/api/v2/version', '/api', '/lives//', '//lives', '/VERSION', '/lives/7/finish/now',
@@ -117,7 +117,7 @@ test('HEAD answers like GET, but without the body', async (t) => {
   }
 })
 
-test('every private route answers 401 without valid credentials before it checks the request [R25 R62]', async (t) => {
+test('every private route answers 401 without valid credentials before it checks the request', async (t) => {
   const http = await startHttp(t)
   for (const route of ROUTES.filter(({ access }) => access !== 'public'))
     for (const path of [pathOf(route), `${pathOf(route)}/?limit=invalid`, route.path.replace(':id', 'x')]) {
@@ -143,7 +143,7 @@ test('every private route answers 401 without valid credentials before it checks
     }
 })
 
-test('admin routes answer 403 to other users and to API keys before they check the body [R62]', async (t) => {
+test('admin routes answer 403 to other users and to API keys before they check the body', async (t) => {
   const http = await startHttp(t)
   for (const route of ROUTES.filter(({ access }) => access === 'admin')) {
     const body = route.method === 'GET' ? {} : { body: '{"broken' }
@@ -154,7 +154,7 @@ test('admin routes answer 403 to other users and to API keys before they check t
   }
 })
 
-test('login-only routes answer 403 to API keys in either header before they check the body [R121]', async (t) => {
+test('login-only routes answer 403 to API keys in either header before they check the body', async (t) => {
   const http = await startHttp(t)
   const routes = ROUTES.filter(({ access }) => access === 'login')
   const names = ['POST /logout', 'PUT /users/me/password', 'POST /tokens', 'PUT /tokens/:id']
@@ -170,7 +170,7 @@ test('login-only routes answer 403 to API keys in either header before they chec
 })
 
 test(
-  'an API key opens every other private route in either header; Authorization takes precedence [R30 R31]',
+  'an API key opens every other private route in either header; Authorization takes precedence',
   async (t) => {
     const http = await startHttp(t)
     const withHeaders = async (route: Route, headers: Record<string, string>): Promise<number> =>

@@ -7,7 +7,7 @@ import type { StubbedServices } from './http-service.ts'
 
 const PASSWORDS = { current_password: 'the old one', new_password: 'a new password' }
 
-test('even an administrator’s API key cannot change a password or use admin routes [D32 S23]', async (t) => {
+test('even an administrator’s API key cannot change a password or use admin routes', async (t) => {
   const http = await startHttp(t)
   const routes = [
     ['POST', '/logout'],
@@ -43,14 +43,14 @@ test('even an administrator’s API key cannot change a password or use admin ro
   t.is((await http.send('GET', '/users/me', { as: 'lt_key' })).status, 200)
 })
 
-test('every user can change their own password with a login and without a permission [D32]', async (t) => {
+test('every user can change their own password with a login and without a permission', async (t) => {
   const http = await startHttp(t)
   const answer = await http.send('PUT', '/users/me/password', { as: 'user', body: PASSWORDS })
   t.is(answer.status, 200)
   t.deepEqual(await answer.json(), { message: 'Password changed; log in again' })
 })
 
-test('the operator can act for a user only on tokens and only through the control socket [S23]', async (t) => {
+test('the operator can act for a user only on tokens and only through the control socket', async (t) => {
   const issuers: Array<Pick<Caller, 'userId' | 'credential' | 'permissions'>> = []
   const listed: Array<number> = []
   const services: Partial<StubbedServices> = {
@@ -87,7 +87,7 @@ test('the operator can act for a user only on tokens and only through the contro
   ])
 })
 
-test('a 429 answer contains Retry-After [D14 S13 S24]', async (t) => {
+test('a 429 answer contains Retry-After', async (t) => {
   const http = await startHttp(t, {
     logIn: async () => E.left({ _tag: 'TooManyRequests', seconds: 64 }),
     changeOwnPassword: async () => E.left({ _tag: 'TooBusy' }),

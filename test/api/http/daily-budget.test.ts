@@ -18,7 +18,7 @@ const start = async (t: Parameters<typeof startHttp>[0], units: number) => {
   return { http, as, write, advance }
 }
 
-test('beyond the daily budget writes are refused until the day is over, reads are not [D57]', async (t) => {
+test('beyond the daily budget writes are refused until the day is over, reads are not', async (t) => {
   const { http, as, write, advance } = await start(t, 3)
   for (let each = 0; each < 3; each++) t.is((await write()).status, 200)
   advance(1000)
@@ -40,7 +40,7 @@ test('beyond the daily budget writes are refused until the day is over, reads ar
   t.is((await write()).status, 200, 'Retry-After is true')
 })
 
-test('a write costs one unit, and one more for each 8 KiB of its body [D57]', async (t) => {
+test('a write costs one unit, and one more for each 8 KiB of its body', async (t) => {
   const { http, as, write } = await start(t, 7)
   const large = 'x'.repeat(5 * 8 * 1024)
   t.is((await write('user', large)).status, 422, 'also a refused request is read')
@@ -49,13 +49,13 @@ test('a write costs one unit, and one more for each 8 KiB of its body [D57]', as
   for (let each = 0; each < 20; each++) t.is((await http.send('GET', '/lives', as('admin'))).status, 200)
 })
 
-test('a budget of 0 is no limit [D57]', (t) => {
+test('a budget of 0 is no limit', (t) => {
   const budget = createDailyBudget({ monotonic: () => 0 }, 0)
   budget.charge(1, 1e15)
   t.is(budget.waitSeconds(1), 0)
 })
 
-test('users whose day is over are forgotten, others are not [D57]', (t) => {
+test('users whose day is over are forgotten, others are not', (t) => {
   let now = 0
   const budget = createDailyBudget({ monotonic: () => now }, 1)
   budget.charge(0, 1)

@@ -58,7 +58,7 @@ test('the WebSocket description is valid AsyncAPI 3.0', (t) => {
   t.like(servers, { server2: { host: 'captions.example', protocol: 'wss', pathname: '/steno' } })
 })
 
-test('every operation is Public or Private; private ones declare credentials, 401 and, with an id, 404 [R125]', (t) => {
+test('every operation is Public or Private; private ones declare credentials, 401 and, with an id, 404', (t) => {
   for (const { name, operation } of OPERATIONS) {
     const isPrivate = operation.tags[0] === 'Private'
     t.deepEqual(operation.tags, [isPrivate ? 'Private' : 'Public'], name)
@@ -69,7 +69,7 @@ test('every operation is Public or Private; private ones declare credentials, 40
   }
 })
 
-test('exactly the described credentials open a route [R125]', async (t) => {
+test('exactly the described credentials open a route', async (t) => {
   const http = await startHttp(t, { changeOwnPassword: async () => E.right(undefined) })
   const credentials = { bearer: { authorization: 'Bearer admin' }, apiKey: { 'x-api-key': 'lt_key' } } as const
   for (const { name, operation } of OPERATIONS) {
@@ -104,7 +104,7 @@ test('every route except page files has its own operation id and summary', (t) =
   t.is(new Set(OPERATIONS.map(({ operation }) => operation.operationId)).size, OPERATIONS.length)
 })
 
-test('creating a session declares every possible refusal and its headers [R75]', (t) => {
+test('creating a session declares every possible refusal and its headers', (t) => {
   const create = OPERATIONS.find(({ name }) => name === 'POST /lives')
   const headers = Object.entries(create?.operation.responses ?? {}).map(([status, response]) => [
     Number(status),
@@ -125,7 +125,7 @@ test('creating a session declares every possible refusal and its headers [R75]',
   ])
 })
 
-test('the description declares every refusal of access checks and handlers [R126]', (t) => {
+test('the description declares every refusal of access checks and handlers', (t) => {
   for (const { operationId, refusals, access } of ROUTES.filter((route) => route.operationId !== undefined)) {
     const found = OPERATIONS.find(({ operation }) => operation.operationId === operationId)
     const declared = new Set(Object.keys(found?.operation.responses ?? {}))
@@ -183,7 +183,7 @@ test('the typed client is up to date with the description (node tools/client/mak
   t.is(file, generateClient(describeInterface(ROUTES)))
 })
 
-test('the description lists the servers by their public addresses [D48]', async (t) => {
+test('the description lists the servers by their public addresses', async (t) => {
   const settings = { ...HTTP_SETTINGS, basePath: '/base' }
   const http = await startHttp(t, {}, { settings })
   const { servers, ...document } = (await (await http.send('GET', '/openapi.json')).json()) as OpenApi

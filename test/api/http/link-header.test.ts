@@ -7,7 +7,7 @@ const body = (total_items: number, per_page: number) => ({
 })
 const REQUEST = { webSocketBase: 'wss://captions.example/steno', prefix: '/api/v1', path: '/lives/' }
 
-test('links point to the public address, or to the same host when it is unknown [B20]', (t) => {
+test('links point to the public address, or to the same host when it is unknown', (t) => {
   const targetOf = (address: Parameters<typeof linkHeader>[0]) =>
     linkHeader(address, { skip: 0 }, body(1, 100))?.split('?')[0]
   t.is(targetOf(REQUEST), '<https://captions.example/steno/lives')
@@ -15,7 +15,7 @@ test('links point to the public address, or to the same host when it is unknown 
   t.is(targetOf({ ...REQUEST, webSocketBase: '' }), '</api/v1/lives')
 })
 
-test('the Link header lists only existing pages [B20]', (t) => {
+test('the Link header lists only existing pages', (t) => {
   const relations = (skip: number, total: number) =>
     [...(linkHeader(REQUEST, { skip }, body(total, 10)) ?? '').matchAll(/skip=(\d+)&limit=10>; rel="(\w+)"/g)].map(
       ([, from, relation]) => `${relation} ${from}`,
@@ -28,7 +28,7 @@ test('the Link header lists only existing pages [B20]', (t) => {
   t.deepEqual(relations(0, 0), [])
 })
 
-test('links keep the decoded query parameters, and only lists have links [R5 B20]', (t) => {
+test('links keep the decoded query parameters, and only lists have links', (t) => {
   t.is(
     linkHeader(REQUEST, { skip: 0, limit: 5000, status: ['pending', 'a b'], name: null }, body(1, 10)),
     ['first', 'last']

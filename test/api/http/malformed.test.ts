@@ -71,7 +71,7 @@ const MALFORMED: ReadonlyArray<readonly [string, number, string, string]> = [
 ]
 
 for (const [flaw, status, detail, bytes] of MALFORMED)
-  test(`${flaw}: answered ${status} with a standard error body, also after earlier answers [R6 S21]`, async (t) => {
+  test(`${flaw}: answered ${status} with a standard error body, also after earlier answers`, async (t) => {
     const { url, calls } = await startHttp(t)
     const first = await openRaw(t, url)
     first.write(bytes)
@@ -149,7 +149,7 @@ test('an upgrade that nobody takes is an ordinary request, and its reset ends no
   t.is((await fetch(`${url}/version`)).status, 200)
 })
 
-test('bytes after a request that closes its connection are ignored [S21]', async (t) => {
+test('bytes after a request that closes its connection are ignored', async (t) => {
   const { url, calls } = await startHttp(t)
   const body = '{"model":"tiny","language":"en"}'
   const create = `${HEAD}Content-Length: ${body.length}\r\n\r\n${body}`
@@ -166,7 +166,7 @@ test('bytes after a request that closes its connection are ignored [S21]', async
   t.is(calls.created.length, 1)
 })
 
-test('a request that stalls in its headers or body is answered 408 with a body [R6 S20]', async (t) => {
+test('a request that stalls in its headers or body is answered 408 with a body', async (t) => {
   const log = createRecordingLogger()
   const server = createHttpServer((request) => void request.resume(), {
     logger: log,
@@ -208,7 +208,7 @@ test('an error later in a request does not corrupt an answer that has begun', as
   )
 })
 
-test('the content of a malformed request stays out of the log [S12]', async (t) => {
+test('the content of a malformed request stays out of the log', async (t) => {
   const secret = 'hunter2-and-more'
   // First show that the error of a plain Node server contains the secret.
   const bare = createServer((request) => void request.resume())

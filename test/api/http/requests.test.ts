@@ -17,7 +17,7 @@ const issuesOf = async (
 const MINIMAL = { model: 'tiny', language: 'en' }
 
 test(
-  'defaults replace omitted and null members; a raw session has no URL and no repeated target [R46 R52 R55 R67 R70]',
+  'defaults replace omitted and null members; a raw session has no URL and no repeated target',
   async (t) => {
     const http = await startHttp(t)
     const body = {
@@ -58,7 +58,7 @@ test(
   },
 )
 
-test('optional settings reach the application only when they were sent [B43 B44 B45]', async (t) => {
+test('optional settings reach the application only when they were sent', async (t) => {
   const http = await startHttp(t)
   const options = { words: false, task: 'transcribe', prompt: '', hotwords: ['Analytical Engine'] }
   for (const config of [options, { words: null, task: null, prompt: null, hotwords: null }])
@@ -83,7 +83,7 @@ test('the longest texts are counted by code points, in REST and in config frames
   t.deepEqual(decodeConfig(longer), E.left('invalid_config'))
 })
 
-test('URL, display settings and token of a session reach the application unchanged [D15 D21 R53]', async (t) => {
+test('URL, display settings and token of a session reach the application unchanged', async (t) => {
   const http = await startHttp(t)
   const urls = [
     ['hls', 'HTTPS://user:pw@Host:8080/a b%20?x#y'.replace(' ', '%20')],
@@ -106,7 +106,7 @@ test('URL, display settings and token of a session reach the application unchang
   }
 })
 
-test('a body without a declared length is refused as soon as it passes the limit [R10]', async (t) => {
+test('a body without a declared length is refused as soon as it passes the limit', async (t) => {
   const http = await startHttp(t)
   const upload = request(`${http.url}/lives`, {
     method: 'POST',
@@ -120,7 +120,7 @@ test('a body without a declared length is refused as soon as it passes the limit
   upload.destroy()
 })
 
-test('creating a user validates every member and applies the default quotas [D47]', async (t) => {
+test('creating a user validates every member and applies the default quotas', async (t) => {
   const http = await startHttp(t)
   const bad: ReadonlyArray<readonly [Readonly<Record<string, unknown>>, string]> = [
     [{ username: '' }, 'username'],

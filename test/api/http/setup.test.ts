@@ -49,7 +49,7 @@ test('set-up is closed once an administrator exists: the page says so and a requ
   t.is((await http.send('POST', '/setup', { body: BODY })).status, 403)
 })
 
-test('pages contain no inline code, and every file they reference is served [S41]', async (t) => {
+test('pages contain no inline code, and every file they reference is served', async (t) => {
   const http = await startHttp(t, { isSetUp: async () => E.right(false) })
   const pages = ['/setup', '/embed/live/7'].flatMap((path) => [path, `${path}/`, `/api/v1${path}`, `/api/v1${path}/`])
   for (const base of [...pages, '/', '/api/v1', '/api/v1/']) {

@@ -178,7 +178,7 @@ test('a model that wants weights from other files is not installed, even without
   t.regex(await pullRefusal(), /onnx\/encoder_model\.onnx_data is a link; copy the folder/)
 })
 
-test('without a mirror only https to public addresses is allowed [S1 S3]', async (t) => {
+test('without a mirror only https to public addresses is allowed', async (t) => {
   const http = createHubHttp()
   t.is(http.url('/x').origin, 'https://huggingface.co')
   const refused = (url: string) => http.open(new URL(url)).then(() => '', (error: unknown) => String(error))

@@ -78,7 +78,7 @@ test('rtsp: samples are received with Basic; wrong or missing credentials are re
 })
 
 withFfmpeg(
-  'a broken stream is retried until its server returns, within one attempt; any other failure is not [D56]',
+  'a broken stream is retried until its server returns, within one attempt; any other failure is not',
   async (t) => {
     const messages = flvAudio(await readFile(join(await packageSample(t, 'flv', 1), 'audio.flv')))
     const { port, url, stop } = await serveRtmp(t, messages)
@@ -116,7 +116,7 @@ test('data that arrived before a connection reset is delivered before the failur
   t.is((await t.throwsAsync(reader.peek(), { instanceOf: SourceError }))?.code, 'closed')
 })
 
-test('misbehaving RTMP servers end the attempt with a code, and no redirect is followed [S5 S8]', async (t) => {
+test('misbehaving RTMP servers end the attempt with a code, and no redirect is followed', async (t) => {
   const server = await serveRtmp(t, [], { elsewhere: 'rtmp://127.0.0.3:9/live/x' })
   for (const [path, code] of [
     ['redirect/x', 'refused'],
@@ -135,7 +135,7 @@ test('misbehaving RTMP servers end the attempt with a code, and no redirect is f
     t.is((await pullOnce(server.url(path))).code, code, path)
 })
 
-test('misbehaving RTSP servers end the attempt with a code; redirects are checked too [S5 S8]', async (t) => {
+test('misbehaving RTSP servers end the attempt with a code; redirects are checked too', async (t) => {
   const server = await serveRtsp(t, pcmuAudio(1))
   const codeOf = async (path: string) => (await pullOnce(server.url(path))).code
   for (const method of ['options', 'describe', 'setup', 'play'])

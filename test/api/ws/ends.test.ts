@@ -57,7 +57,7 @@ const assertEnding = (
 }
 
 for (const [cause, sender, listener] of FINAL_FRAMES) {
-  test(`the end cause ${nameOf(cause)} has its documented frame and close code for each role [R159]`, (t) => {
+  test(`the end cause ${nameOf(cause)} has its documented frame and close code for each role`, (t) => {
     for (const [role, expected] of [['sender', sender], ['listener', listener]] as const) {
       const ending = endingFor(cause, role)
       if (expected === null || ending === null)
@@ -67,7 +67,7 @@ for (const [cause, sender, listener] of FINAL_FRAMES) {
   })
 
   test(
-    `a session that ends elsewhere by ${nameOf(cause)} closes its open sockets with the final frame [R93 R159]`,
+    `a session that ends elsewhere by ${nameOf(cause)} closes its open sockets with the final frame`,
     async (t) => {
       const { lifecycle, configured, listener: listen } = await startSockets(t)
       const live = lifecycle.add()
@@ -86,7 +86,7 @@ for (const [cause, sender, listener] of FINAL_FRAMES) {
 }
 
 test(
-  'a failed engine and a model that does not load close all sockets with 1011 and the error code [R102]',
+  'a failed engine and a model that does not load close all sockets with 1011 and the error code',
   async (t) => {
     const { lifecycle, configured, sender, listener, pipelines } = await startSockets(t, { loads: false })
     const [broken, unloadable] = [lifecycle.add(), lifecycle.add()]

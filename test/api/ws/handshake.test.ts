@@ -7,7 +7,7 @@ import { audioOf, shakeHands, startSockets } from '../../support/worlds/socket-w
 const hello = (role: string, id: number, state = 'pending'): string =>
   `{"type":"connection","status":"connected","role":"${role}","session_id":${id},"state":"${state}"}`
 
-test('all four paths, every prefix and both parameters accept both roles [R128]', async (t) => {
+test('all four paths, every prefix and both parameters accept both roles', async (t) => {
   const { origin, lifecycle } = await startSockets(t)
   for (const prefix of ['', '/api/v1']) {
     for (const parameter of ['token', 'token_sender']) {
@@ -25,7 +25,7 @@ test('all four paths, every prefix and both parameters accept both roles [R128]'
   }
 })
 
-test('the same token in both parameters, or twice in one, counts as one token [R128]', async (t) => {
+test('the same token in both parameters, or twice in one, counts as one token', async (t) => {
   const { origin, lifecycle } = await startSockets(t)
   const { listenerToken } = lifecycle.add()
   t.is((await shakeHands(`${origin}/ws/live?token=${listenerToken}&token_sender=${listenerToken}`)).status, 101)
@@ -38,7 +38,7 @@ test('the same token in both parameters, or twice in one, counts as one token [R
     t.is((await shakeHands(`${origin}/ws/live?${query}`)).status, 101, `an empty token is ignored: ${query}`)
 })
 
-test('the log and the answer identify a handshake by the same request id [B15]', async (t) => {
+test('the log and the answer identify a handshake by the same request id', async (t) => {
   const { origin, lifecycle, logger } = await startSockets(t)
   const url = `${origin}/ws/live?token=${lifecycle.add().listenerToken}`
   const loggedFor = (message: string) =>
@@ -52,7 +52,7 @@ test('the log and the answer identify a handshake by the same request id [B15]',
   t.deepEqual(loggedFor('socket refused'), ['refused'])
 })
 
-test('a handshake without a valid token of the session is 401 with a detail [R129]', async (t) => {
+test('a handshake without a valid token of the session is 401 with a detail', async (t) => {
   const { origin, lifecycle, logger } = await startSockets(t)
   const [live, other] = [lifecycle.add(), lifecycle.add()]
   const refused = [
@@ -105,7 +105,7 @@ test('a handshake on an unknown path answers 404', async (t) => {
   }
 })
 
-test('an unlisted Origin is refused; a listed Origin and a missing Origin connect [S27]', async (t) => {
+test('an unlisted Origin is refused; a listed Origin and a missing Origin connect', async (t) => {
   const { origin, lifecycle } = await startSockets(t, {}, { origins: ['https://captions.example'] })
   const url = `${origin}/ws/live?token=${lifecycle.add().listenerToken}`
   t.is((await shakeHands(url, { Origin: 'https://elsewhere.example' })).status, 403)
@@ -121,7 +121,7 @@ test('an unlisted Origin is refused; a listed Origin and a missing Origin connec
   )
 })
 
-test('behind a trusted proxy failed handshakes count for the client, not for the proxy [S37 D22]', async (t) => {
+test('behind a trusted proxy failed handshakes count for the client, not for the proxy', async (t) => {
   const { origin } = await startSockets(t, {}, { failedHandshakesPerMinute: 2, trustedProxies: ['127.0.0.0/8'] })
   const guess = async (client: string): Promise<number> =>
     (await shakeHands(`${origin}/ws/live?token=guess`, { 'X-Forwarded-For': client })).status
@@ -156,7 +156,7 @@ test('a handshake is 503 while the service drains or the store is unavailable', 
   t.is((await shakeHands(url)).status, 101)
 })
 
-test('too many failed handshakes of an address are 429 for a minute; valid tokens never count [S37]', async (t) => {
+test('too many failed handshakes of an address are 429 for a minute; valid tokens never count', async (t) => {
   const { origin, lifecycle, timers } = await startSockets(t, {}, { failedHandshakesPerMinute: 3 })
   const good = `${origin}/ws/live?token=${lifecycle.add().listenerToken}`
   for (let i = 0; i < 5; i += 1) t.is((await shakeHands(good)).status, 101)
@@ -167,7 +167,7 @@ test('too many failed handshakes of an address are 429 for a minute; valid token
 })
 
 test(
-  'a handshake over the socket limit is 429; open sockets stay, and a closed socket frees its place [S38]',
+  'a handshake over the socket limit is 429; open sockets stay, and a closed socket frees its place',
   async (t) => {
     const { origin, lifecycle, listener } = await startSockets(t, {}, { maxSockets: 2 })
     const live = lifecycle.add()
@@ -198,7 +198,7 @@ test('a malformed handshake of a sender leaves the session free for the next sen
 })
 
 for (const role of ['sender', 'listener'] as const) {
-  test(`a ${role} of an ended session gets session_finished and is closed with 4410 [R135]`, async (t) => {
+  test(`a ${role} of an ended session gets session_finished and is closed with 4410`, async (t) => {
     const fixture = await startSockets(t)
     const live = fixture.lifecycle.add()
     fixture.lifecycle.endElsewhere(live.id, { status: 'finished', reason: 'finish_route' })
@@ -210,7 +210,7 @@ for (const role of ['sender', 'listener'] as const) {
   })
 }
 
-test('a listener of a session that just ended gets 4410 although the read model lags [R135]', async (t) => {
+test('a listener of a session that just ended gets 4410 although the read model lags', async (t) => {
   const { bus, lifecycle, listener } = await startSockets(t)
   const live = lifecycle.add()
   bus.publish(live.id, { kind: 'ended', cause: { status: 'finished', reason: 'finish_route' } })
@@ -219,7 +219,7 @@ test('a listener of a session that just ended gets 4410 although the read model 
   t.is(socket.texts[0], hello('listener', live.id, 'finished'))
 })
 
-test('an unexpected error ends only its own handshake (500) or socket (1011) and is logged [F20]', async (t) => {
+test('an unexpected error ends only its own handshake (500) or socket (1011) and is logged', async (t) => {
   const failingRead = async () => {
     throw new Error('inner detail')
   }

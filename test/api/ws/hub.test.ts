@@ -36,7 +36,7 @@ const frame: TranscriptFrame = {
   language: 'en',
 }
 
-test('a frame is serialised once for all sockets of a session [S31]', (t) => {
+test('a frame is serialised once for all sockets of a session', (t) => {
   const bus = createLiveBus({ logger: createRecordingLogger() })
   const hub = createHub({ bus, strict: false })
   const [first, second] = [fakeConnection(), fakeConnection()]
@@ -47,7 +47,7 @@ test('a frame is serialised once for all sockets of a session [S31]', (t) => {
   t.is(first.sent[0], second.sent[0], 'the same bytes, not a copy')
 })
 
-test('a listener with over 1 MiB unread is closed with 1013; a sender only misses captions [S31]', (t) => {
+test('a listener with over 1 MiB unread is closed with 1013; a sender only misses captions', (t) => {
   const bus = createLiveBus({ logger: createRecordingLogger() })
   const hub = createHub({ bus, strict: false })
   const limit = 1024 * 1024

@@ -23,7 +23,7 @@ const advanceClock = async (
 }
 
 test(
-  'an active session without a frame for IDLE_TIMEOUT ends: 4408 for the sender, 1000 for listeners [R105]',
+  'an active session without a frame for IDLE_TIMEOUT ends: 4408 for the sender, 1000 for listeners',
   async (t) => {
     const { lifecycle, configured, listener, timers, pipelines } = await startSockets(t, {}, { idleTimeout: LIMIT })
     const live = lifecycle.add()
@@ -47,7 +47,7 @@ test(
   },
 )
 
-test('a ping keeps a silent session open, and IDLE_TIMEOUT=0 turns the limit off [R105]', async (t) => {
+test('a ping keeps a silent session open, and IDLE_TIMEOUT=0 turns the limit off', async (t) => {
   for (const idleTimeout of [LIMIT, 0]) {
     const { lifecycle, configured, timers, pipelines } = await startSockets(t, {}, { idleTimeout })
     const live = lifecycle.add()
@@ -60,7 +60,7 @@ test('a ping keeps a silent session open, and IDLE_TIMEOUT=0 turns the limit off
   }
 })
 
-test('frames that arrived during an event loop stall are read before the session counts as idle [F19]', async (t) => {
+test('frames that arrived during an event loop stall are read before the session counts as idle', async (t) => {
   const { lifecycle, configured, timers, pipelines } = await startSockets(t, {}, { idleTimeout: LIMIT })
   const live = lifecycle.add()
   const sender = await configured(live)
@@ -74,7 +74,7 @@ test('frames that arrived during an event loop stall are read before the session
   t.is(live.cause, undefined)
 })
 
-test('a session is never idle while the server itself has paused reading [R105]', async (t) => {
+test('a session is never idle while the server itself has paused reading', async (t) => {
   const { lifecycle, configured, listener, timers, pipelines } = await startSockets(
     t,
     { consumes: false },

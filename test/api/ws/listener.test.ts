@@ -11,7 +11,7 @@ const attempts = {
 }
 
 for (const [type, message] of Object.entries(attempts)) {
-  test(`a listener that sends ${type} gets error forbidden; a fourth message closes it with 4403 [R146]`, async (t) => {
+  test(`a listener that sends ${type} gets error forbidden; a fourth message closes it with 4403`, async (t) => {
     const { lifecycle, configured, listener } = await startSockets(t)
     const live = lifecycle.add()
     const [sending, listening] = [await configured(live), await listener(live)]
@@ -24,7 +24,7 @@ for (const [type, message] of Object.entries(attempts)) {
   })
 }
 
-test('a listener may not send binary frames [R149]', async (t) => {
+test('a listener may not send binary frames', async (t) => {
   const { lifecycle, configured, listener, pipelines } = await startSockets(t)
   const live = lifecycle.add()
   await configured(live)
@@ -34,7 +34,7 @@ test('a listener may not send binary frames [R149]', async (t) => {
   t.is(pipelines.of(live.id).samples(), 0)
 })
 
-test('the eleventh bad message closes a listener with 1008, and the session continues [R147]', async (t) => {
+test('the eleventh bad message closes a listener with 1008, and the session continues', async (t) => {
   const { lifecycle, configured, listener } = await startSockets(t)
   const live = lifecycle.add()
   await configured(live)
@@ -47,7 +47,7 @@ test('the eleventh bad message closes a listener with 1008, and the session cont
   t.is(live.status, 'pending')
 })
 
-test('a frame over 4 KiB closes a listener with 1009, and the session continues [S29]', async (t) => {
+test('a frame over 4 KiB closes a listener with 1009, and the session continues', async (t) => {
   const { lifecycle, configured, listener, sockets } = await startSockets(t)
   const live = lifecycle.add()
   await configured(live)
@@ -60,7 +60,7 @@ test('a frame over 4 KiB closes a listener with 1009, and the session continues 
 })
 
 test(
-  'the sender and 200 listeners of a pending session get equal frames in equal order [R133 R134 R152]',
+  'the sender and 200 listeners of a pending session get equal frames in equal order',
   async (t) => {
     const { lifecycle, listener, sender, pipelines } = await startSockets(t)
     const live = lifecycle.add()
@@ -83,7 +83,7 @@ test(
   },
 )
 
-test('with COMPAT_STRICT a transcription has exactly the members of the interface [R150 R153]', async (t) => {
+test('with COMPAT_STRICT a transcription has exactly the members of the interface', async (t) => {
   const { lifecycle, configured, listener, pipelines } = await startSockets(t, {}, { strict: true })
   const live = lifecycle.add()
   await configured(live)
@@ -93,7 +93,7 @@ test('with COMPAT_STRICT a transcription has exactly the members of the interfac
   t.is(listening.texts[1], '{"type":"transcription","start":0,"end":0.5,"text":"Hello","language":"en"}')
 })
 
-test('a partial frame is followed by a final frame with the same segment number [R154]', async (t) => {
+test('a partial frame is followed by a final frame with the same segment number', async (t) => {
   const { lifecycle, configured, listener, pipelines } = await startSockets(t)
   const live = lifecycle.add()
   await configured(live)

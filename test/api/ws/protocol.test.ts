@@ -6,7 +6,7 @@ import { decodeAudio, decodeConfig, decodePcm, MAX_AUDIO_BYTES, parseFrame } fro
 
 const INVALID_AUDIO = E.left('invalid_audio')
 
-test('samples survive base64 encoding unchanged [R143]', (t) => {
+test('samples survive base64 encoding unchanged', (t) => {
   fc.assert(
     fc.property(fc.int16Array({ maxLength: 500 }), (samples) => {
       const bytes = Buffer.from(samples.buffer, samples.byteOffset, samples.byteLength)
@@ -15,7 +15,7 @@ test('samples survive base64 encoding unchanged [R143]', (t) => {
   )
 })
 
-test('only canonical base64 with whole samples is accepted [R143]', (t) => {
+test('only canonical base64 with whole samples is accepted', (t) => {
   const alphabet = fc.constantFrom(...Array.from('ABgw019+/=-_ \n'))
   fc.assert(
     fc.property(fc.array(alphabet, { maxLength: 12 }).map((letters) => letters.join('')), (data) => {
@@ -41,12 +41,12 @@ for (const [flaw, data] of [
   ['nothing', undefined],
   ['too many bytes', Buffer.alloc(MAX_AUDIO_BYTES + 2).toString('base64')],
 ] as const) {
-  test(`audio with ${flaw} is invalid [R143]`, (t) => {
+  test(`audio with ${flaw} is invalid`, (t) => {
     t.deepEqual(decodeAudio({ data }), INVALID_AUDIO)
   })
 }
 
-test('10 s of audio are accepted, and an empty string holds no samples [R143]', (t) => {
+test('10 s of audio are accepted, and an empty string holds no samples', (t) => {
   t.is(
     E.getOrElseW(() => null)(decodeAudio({ data: Buffer.alloc(MAX_AUDIO_BYTES).toString('base64') }))?.length,
     160_000,
@@ -54,7 +54,7 @@ test('10 s of audio are accepted, and an empty string holds no samples [R143]', 
   t.deepEqual(decodeAudio({ data: '' }), E.right(new Int16Array(0)))
 })
 
-test('binary PCM may start at any byte offset; an odd or too large number of bytes is invalid [R149]', (t) => {
+test('binary PCM may start at any byte offset; an odd or too large number of bytes is invalid', (t) => {
   const bytes = Uint8Array.from([9, 1, 0, 255, 255])
   t.deepEqual(decodePcm(bytes.subarray(1)), E.right(Int16Array.from([1, -1])))
   t.deepEqual(decodePcm(bytes), INVALID_AUDIO)
@@ -74,12 +74,12 @@ for (const text of [
   '{"type":"toString"}',
   '{"type":["config"]}',
 ]) {
-  test(`${text === '' ? 'an empty frame' : text} is an invalid message [R147]`, (t) => {
+  test(`${text === '' ? 'an empty frame' : text} is an invalid message`, (t) => {
     t.deepEqual(parseFrame(text), E.left('invalid_message'))
   })
 }
 
-test('the parser never throws [R147]', (t) => {
+test('the parser never throws', (t) => {
   fc.assert(
     fc.property(fc.oneof(fc.json(), fc.string()), (text) => {
       const frame = parseFrame(text)
@@ -88,7 +88,7 @@ test('the parser never throws [R147]', (t) => {
   )
 })
 
-test('a config accepts engine settings within bounds, ignores unknown members and refuses bad values [R138]', (t) => {
+test('a config accepts engine settings within bounds, ignores unknown members and refuses bad values', (t) => {
   t.deepEqual(
     decodeConfig({ type: 'config', min_buffer: 0.5, mode: 'final', colour: 'red', __proto__: null }),
     E.right({ settings: { min_buffer: 0.5, mode: 'final' }, vocabulary: {} }),
@@ -111,14 +111,14 @@ test('a config accepts engine settings within bounds, ignores unknown members an
   )
 })
 
-test('the connection message has its members in the documented order [R131]', (t) => {
+test('the connection message has its members in the documented order', (t) => {
   t.is(
     connectionFrame('sender', 7, 'pending'),
     '{"type":"connection","status":"connected","role":"sender","session_id":7,"state":"pending"}',
   )
 })
 
-test('a transcription has its members in the documented order and times rounded to milliseconds [R150]', (t) => {
+test('a transcription has its members in the documented order and times rounded to milliseconds', (t) => {
   const frame = {
     kind: 'transcription',
     segment: 1,
@@ -139,7 +139,7 @@ test('a transcription has its members in the documented order and times rounded 
   )
 })
 
-test('a final ends with its words, except with COMPAT_STRICT [B43]', (t) => {
+test('a final ends with its words, except with COMPAT_STRICT', (t) => {
   const words = [{ start: 0, end: 0.4, text: 'Hello', confidence: 0.9 }]
   const frame = {
     kind: 'transcription',
@@ -157,7 +157,7 @@ test('a final ends with its words, except with COMPAT_STRICT [B43]', (t) => {
   t.is(transcriptFrame(frame, true), '{"type":"transcription","start":0,"end":0.4,"text":"Hello","language":"en"}')
 })
 
-test('a translation differs from a transcription only in type and language [R151]', (t) => {
+test('a translation differs from a transcription only in type and language', (t) => {
   const frame = {
     kind: 'translation',
     segment: 1,
@@ -173,6 +173,6 @@ test('a translation differs from a transcription only in type and language [R151
   )
 })
 
-test('an error frame has type, code and detail [R159]', (t) => {
+test('an error frame has type, code and detail', (t) => {
   t.deepEqual(Object.keys(JSON.parse(errorFrame('config_required'))), ['type', 'code', 'detail'])
 })

@@ -36,7 +36,7 @@ const startWithFinals = async (
 
 for (const [where, keptFinals] of [['memory', 100], ['the store', 2]] as const) {
   test(
-    `after=N and replay=N send past finals from ${where}, then new finals, with the same bytes and order [D58]`,
+    `after=N and replay=N send past finals from ${where}, then new finals, with the same bytes and order`,
     async (t) => {
       const { live, unbroken, listen, pipelines } = await startWithFinals(t, 5, {}, {}, { keptFinals })
       const cases = [
@@ -68,7 +68,7 @@ for (const [where, keptFinals] of [['memory', 100], ['the store', 2]] as const) 
   )
 }
 
-test('a replay contains at most 100 segments [D58]', async (t) => {
+test('a replay contains at most 100 segments', async (t) => {
   const { listen } = await startWithFinals(t, 101)
   const late = await listen('&replay=100')
   await awaitPongs(late)
@@ -76,7 +76,7 @@ test('a replay contains at most 100 segments [D58]', async (t) => {
   t.is(finalKeysOf(late)[0], '2en')
 })
 
-test('an invalid after or replay value is 422 before the upgrade, for both roles [D58]', async (t) => {
+test('an invalid after or replay value is 422 before the upgrade, for both roles', async (t) => {
   const { live, sending, origin } = await startWithFinals(t, 1)
   const [notInteger, below] = [['int_parsing'], ['greater_than_equal']] as const
   for (const [query, type, loc] of [
@@ -105,7 +105,7 @@ test('an invalid after or replay value is 422 before the upgrade, for both roles
 })
 
 test(
-  'a client that resumes within a minute after the end gets the missed finals, then session_finished [A4 D58]',
+  'a client that resumes within a minute after the end gets the missed finals, then session_finished',
   async (t) => {
     const { live, sending, unbroken, listen, timers } = await startWithFinals(t, 2)
     sending.send({ type: 'FINISH' })
@@ -131,7 +131,7 @@ test(
   },
 )
 
-test('the finals of a deleted session are forgotten at once [R86 D58]', async (t) => {
+test('the finals of a deleted session are forgotten at once', async (t) => {
   const { live, lifecycle, unbroken, listen } = await startWithFinals(t, 1)
   lifecycle.endElsewhere(live.id, { status: 'finished', reason: 'deleted' })
   await unbroken.closed
@@ -141,7 +141,7 @@ test('the finals of a deleted session are forgotten at once [R86 D58]', async (t
   t.deepEqual(finalKeysOf(late), [])
 })
 
-test('a final sent during a store outage is kept for clients that resume before it is stored [D58]', async (t) => {
+test('a final sent during a store outage is kept for clients that resume before it is stored', async (t) => {
   const { live, unbroken, listen, pipelines, lifecycle, timers } = await startWithFinals(
     t,
     1,
@@ -166,7 +166,7 @@ test('a final sent during a store outage is kept for clients that resume before 
   timers.advance(60_000)
 })
 
-test('a client that resumes between storing and sending a final gets it once [D58]', async (t) => {
+test('a client that resumes between storing and sending a final gets it once', async (t) => {
   const store = Promise.withResolvers<void>()
   const stored: Array<number> = []
   const recordSegment: LiveLifecycle['recordSegment'] = async ({ segment }) => {
@@ -211,7 +211,7 @@ test('a client that resumes between storing and sending a final gets it once [D5
   t.deepEqual(finalKeysOf(resumed), ['1en', '2en', '3en'])
 })
 
-test('a resume that needs the unavailable store is 503; a connection without resume opens [D36 D58]', async (t) => {
+test('a resume that needs the unavailable store is 503; a connection without resume opens', async (t) => {
   const { live, origin } = await startWithFinals(
     t,
     8,
@@ -224,7 +224,7 @@ test('a resume that needs the unavailable store is 503; a connection without res
   t.is((await shakeHands(url)).status, 101)
 })
 
-test('with COMPAT_STRICT resent transcriptions have exactly the five members [R153]', async (t) => {
+test('with COMPAT_STRICT resent transcriptions have exactly the five members', async (t) => {
   const { origin, pipelines, lifecycle, configured } = await startSockets(t, {}, { strict: true })
   await configured(lifecycle.add())
   await pipelines.of(1).final(1, 'Hello')
@@ -233,5 +233,5 @@ test('with COMPAT_STRICT resent transcriptions have exactly the five members [R1
   t.deepEqual(Object.keys(frame), ['type', 'start', 'end', 'text', 'language'])
 })
 
-test('a client that drops and resumes its socket 20 times gets every final once [D58]', (t) =>
+test('a client that drops and resumes its socket 20 times gets every final once', (t) =>
   dropAndResume(t, createMemoryEventStore(), 20))

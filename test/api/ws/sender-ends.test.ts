@@ -6,7 +6,7 @@ import { audioOf, awaitPongs, errorCodesOf, startSockets } from '../../support/w
 const FINISHED = '{"status":"finished"}'
 
 for (const type of ['FINISH', '__FINISH__']) {
-  test(`${type} sends the last segments and finished, then closes with 1000 [R144]`, async (t) => {
+  test(`${type} sends the last segments and finished, then closes with 1000`, async (t) => {
     const { lifecycle, configured, listener, sessions } = await startSockets(t)
     const live = lifecycle.add()
     const [sending, listening] = [await configured(live), await listener(live)]
@@ -31,7 +31,7 @@ for (const type of ['FINISH', '__FINISH__']) {
 }
 
 for (const leave of ['close', 'terminate'] as const) {
-  test(`a sender that leaves by ${leave} finishes the session, and its audio is transcribed [R145]`, async (t) => {
+  test(`a sender that leaves by ${leave} finishes the session, and its audio is transcribed`, async (t) => {
     const { lifecycle, configured, listener } = await startSockets(t)
     const live = lifecycle.add()
     const [sending, listening] = [await configured(live), await listener(live)]
@@ -45,7 +45,7 @@ for (const leave of ['close', 'terminate'] as const) {
   })
 }
 
-test('the eleventh bad message of a sender closes it with 1008 and finishes the session [R147]', async (t) => {
+test('the eleventh bad message of a sender closes it with 1008 and finishes the session', async (t) => {
   const { lifecycle, configured, pipelines } = await startSockets(t, {}, { rateLimits: false })
   const live = lifecycle.add()
   const socket = await configured(live)

@@ -5,7 +5,7 @@ import { audioOf, awaitPongs, errorCodesOf, startSockets } from '../../support/w
 
 const PONG = '{"type":"pong"}'
 
-test('reading pauses at a backlog of 30 s, resumes when the backlog shrinks, and loses no audio [D41]', async (t) => {
+test('reading pauses at a backlog of 30 s, resumes when the backlog shrinks, and loses no audio', async (t) => {
   const { lifecycle, configured, pipelines, timers } = await startSockets(t, { consumes: false })
   const live = lifecycle.add()
   const socket = await configured(live)
@@ -29,7 +29,7 @@ test('reading pauses at a backlog of 30 s, resumes when the backlog shrinks, and
   t.is(errorCodesOf(socket.frames).length, 0)
 })
 
-test('a full backlog without progress for 60 s ends the session with audio_too_fast and 1008 [D41]', async (t) => {
+test('a full backlog without progress for 60 s ends the session with audio_too_fast and 1008', async (t) => {
   const { lifecycle, configured, listener, pipelines, timers } = await startSockets(t, { consumes: false })
   const live = lifecycle.add()
   const [socket, listening] = [await configured(live), await listener(live)]
@@ -48,7 +48,7 @@ test('a full backlog without progress for 60 s ends the session with audio_too_f
   t.deepEqual(live.cause, { status: 'finished', reason: 'audio_too_fast' })
 })
 
-test('a full backlog that shrinks right after an event loop stall does not end the session [F19]', async (t) => {
+test('a full backlog that shrinks right after an event loop stall does not end the session', async (t) => {
   const { lifecycle, configured, pipelines, timers } = await startSockets(t, { consumes: false })
   const live = lifecycle.add()
   const socket = await configured(live)
@@ -60,7 +60,7 @@ test('a full backlog that shrinks right after an event loop stall does not end t
   t.deepEqual(errorCodesOf(socket.frames), [])
 })
 
-test('20 control frames in a second are accepted, and the 21st closes with rate_limited [A4]', async (t) => {
+test('20 control frames in a second are accepted, and the 21st closes with rate_limited', async (t) => {
   const { lifecycle, sender, timers } = await startSockets(t)
   const live = lifecycle.add()
   const socket = await sender(live)
@@ -74,7 +74,7 @@ test('20 control frames in a second are accepted, and the 21st closes with rate_
   await eventually(() => assert.deepEqual(live.cause, { status: 'finished', reason: 'rate_limited' }))
 })
 
-test('any number of 8 ms audio frames is accepted, but not 1,001 shorter ones within 5 s [A4]', async (t) => {
+test('any number of 8 ms audio frames is accepted, but not 1,001 shorter ones within 5 s', async (t) => {
   const { lifecycle, configured, pipelines, timers } = await startSockets(t)
   const [good, bad] = [lifecycle.add(), lifecycle.add()]
   const [steadySender, tinySender] = [await configured(good), await configured(bad)]
@@ -88,7 +88,7 @@ test('any number of 8 ms audio frames is accepted, but not 1,001 shorter ones wi
   await eventually(() => assert.equal(pipelines.of(good.id).pushed.length, 1003))
 })
 
-test('a frame over 512 KiB closes the sender with 1009, and the session finishes without an error [S29]', async (t) => {
+test('a frame over 512 KiB closes the sender with 1009, and the session finishes without an error', async (t) => {
   const { lifecycle, configured } = await startSockets(t)
   const live = lifecycle.add()
   const socket = await configured(live)

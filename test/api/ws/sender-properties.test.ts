@@ -149,7 +149,7 @@ const play = async (steps: ReadonlyArray<Step>) => {
 }
 
 test(
-  'any client input is answered only with documented frames, and the session finishes without an error [R103 R147 S35]',
+  'any client input is answered only with documented frames, and the session finishes without an error',
   async (t) => {
     t.timeout(120_000)
     await fc.assert(

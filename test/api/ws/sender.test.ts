@@ -7,7 +7,7 @@ const ASR_STARTED = '{"status":"ASR process started"}'
 const STARTED = '{"status":"started"}'
 
 test(
-  'of 20 simultaneous senders exactly one stays; the others are closed with 4409 and the reason [R132]',
+  'of 20 simultaneous senders exactly one stays; the others are closed with 4409 and the reason',
   async (t) => {
     const { lifecycle, sender, pipelines } = await startSockets(t)
     const live = lifecycle.add()
@@ -30,7 +30,7 @@ test(
   },
 )
 
-test('a config is acknowledged to the sender, then sender and listeners get started [R137]', async (t) => {
+test('a config is acknowledged to the sender, then sender and listeners get started', async (t) => {
   const { lifecycle, sender, listener, pipelines } = await startSockets(t, { loads: false })
   const live = lifecycle.add()
   const [sending, listening] = [await sender(live), await listener(live)]
@@ -50,7 +50,7 @@ test('a config is acknowledged to the sender, then sender and listeners get star
   })
 })
 
-test('an empty config uses the settings of the session, and an invalid config can be corrected [R138]', async (t) => {
+test('an empty config uses the settings of the session, and an invalid config can be corrected', async (t) => {
   const { lifecycle, sender, pipelines } = await startSockets(t)
   const live = lifecycle.add()
   const socket = await sender(live)
@@ -67,7 +67,7 @@ test('an empty config uses the settings of the session, and an invalid config ca
 })
 
 test(
-  'audio before config is dropped with at most one error a second, and the connection stays open [R140]',
+  'audio before config is dropped with at most one error a second, and the connection stays open',
   async (t) => {
     const { lifecycle, sender, pipelines, timers } = await startSockets(t)
     const live = lifecycle.add()
@@ -86,7 +86,7 @@ test(
   },
 )
 
-test('connecting and sending a config leave the session pending [R99]', async (t) => {
+test('connecting and sending a config leave the session pending', async (t) => {
   const { lifecycle, configured } = await startSockets(t)
   const live = lifecycle.add()
   const socket = await configured(live)
@@ -106,7 +106,7 @@ test('a config after the first audio is too late and changes nothing', async (t)
   t.is(pipelines.of(live.id).settings().max_chars, 80)
 })
 
-test('prompt and hotwords may change after the first audio and are acknowledged like a config [B44]', async (t) => {
+test('prompt and hotwords may change after the first audio and are acknowledged like a config', async (t) => {
   const { lifecycle, configured, pipelines } = await startSockets(t)
   const live = lifecycle.add()
   const socket = await configured(live)
@@ -122,7 +122,7 @@ test('prompt and hotwords may change after the first audio and are acknowledged 
   t.deepEqual(pipelines.of(live.id).vocabularies.at(-1), { prompt: '', hotwords: ['Babbage'] })
 })
 
-test('audio that arrives before the model is ready is transcribed [R141]', async (t) => {
+test('audio that arrives before the model is ready is transcribed', async (t) => {
   const { lifecycle, sender, pipelines } = await startSockets(t, { loads: false })
   const live = lifecycle.add()
   const socket = await sender(live)
@@ -136,7 +136,7 @@ test('audio that arrives before the model is ready is transcribed [R141]', async
 })
 
 test(
-  'invalid audio is refused, and valid audio after it is accepted as base64 and as binary [R143 R149]',
+  'invalid audio is refused, and valid audio after it is accepted as base64 and as binary',
   async (t) => {
     const { lifecycle, configured, pipelines } = await startSockets(t)
     const live = lifecycle.add()
@@ -162,7 +162,7 @@ test(
   },
 )
 
-test('a session with a URL refuses audio from a sender [R148]', async (t) => {
+test('a session with a URL refuses audio from a sender', async (t) => {
   const { lifecycle, configured } = await startSockets(t)
   const live = lifecycle.add({ audioFormat: 'hls' })
   const socket = await configured(live)

@@ -4,7 +4,7 @@ import { WebSocket } from 'ws'
 import { eventually } from '../../support/tools/eventually.ts'
 import { startSockets } from '../../support/worlds/socket-world.ts'
 
-test('a listener that stops reading is closed with 1013, and another listener gets every frame [S31]', async (t) => {
+test('a listener that stops reading is closed with 1013, and another listener gets every frame', async (t) => {
   const { origin, lifecycle, listener, configured, pipelines } = await startSockets(t)
   const live = lifecycle.add()
   await configured(live)

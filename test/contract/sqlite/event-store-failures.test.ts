@@ -26,7 +26,7 @@ const lockFile = (t: ExecutionContext, file: string): { readonly release: () => 
   return { release: () => other.close() }
 }
 
-test('an append that cannot be written fails as unavailable; reads and later appends work [F3]', async (t) => {
+test('an append that cannot be written fails as unavailable; reads and later appends work', async (t) => {
   const { path, remove } = await temporaryDirectory()
   t.teardown(remove)
   const file = join(path, 'log.db')
@@ -47,7 +47,7 @@ test('an append that cannot be written fails as unavailable; reads and later app
   t.deepEqual(await verifyChain(file), E.right(3))
 })
 
-test('read models that cannot be written are unavailable, and recover later [F6]', async (t) => {
+test('read models that cannot be written are unavailable, and recover later', async (t) => {
   const { path, remove } = await temporaryDirectory()
   t.teardown(remove)
   const file = join(path, 'documents.db')
@@ -101,7 +101,7 @@ const liftLimit = (child: ChildProcess): void => {
   lifting.once('exit', (code) => code !== 0 && child.kill('SIGKILL'))
 }
 
-testWith(PRLIMIT)('a full disk makes appends unavailable until there is space again [F8]', async (t) => {
+testWith(PRLIMIT)('a full disk makes appends unavailable until there is space again', async (t) => {
   const { path, remove } = await temporaryDirectory()
   t.teardown(remove)
   const file = join(path, 'log.db')
@@ -132,7 +132,7 @@ testWith(PRLIMIT)('a full disk makes appends unavailable until there is space ag
   t.deepEqual([...acknowledged].filter((id) => !ids.has(id)), [])
 })
 
-test('data of a newer version is refused for reads and writes and stays unchanged [F24]', async (t) => {
+test('data of a newer version is refused for reads and writes and stays unchanged', async (t) => {
   const { path, remove } = await temporaryDirectory()
   t.teardown(remove)
   const [log, documents, keyring] = ['log', 'documents', 'keyring'].map((name) => join(path, name)) as [

@@ -20,7 +20,7 @@ const isOnDisk = async (directory: string, bytes: Buffer): Promise<boolean> => {
   return files.some((content) => content.includes(bytes))
 }
 
-test('keys and erasures survive a restart, and erased keys leave no byte on the disk [D59]', async (t) => {
+test('keys and erasures survive a restart, and erased keys leave no byte on the disk', async (t) => {
   const { path, remove } = await temporaryDirectory()
   t.teardown(remove)
   const file = join(path, 'keyring.db')

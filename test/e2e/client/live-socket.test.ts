@@ -34,7 +34,7 @@ const listen = (t: ExecutionContext, url: string, live: LiveJson, token = live.l
 }
 
 for (const strict of ['0', '1'])
-  test(`a listener receives every message exactly once, with COMPAT_STRICT=${strict} [B47]`, async (t) => {
+  test(`a listener receives every message exactly once, with COMPAT_STRICT=${strict}`, async (t) => {
     const service = await startTestService(t, { COMPAT_STRICT: strict })
     const client = await service.user('ada')
     const proxy = await openHttpProxy(service.url())
@@ -71,7 +71,7 @@ for (const strict of ['0', '1'])
     t.deepEqual<unknown, unknown>(lines.map(({ translations }) => translations['es']), sent('translation'))
   })
 
-test('a wrong token or a deleted session ends the socket with a named reason [B47]', async (t) => {
+test('a wrong token or a deleted session ends the socket with a named reason', async (t) => {
   const service = await startTestService(t)
   const client = await service.user('ada')
   const live = await client.createLive()

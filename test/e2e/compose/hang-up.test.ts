@@ -13,7 +13,7 @@ import { temporaryDirectory } from '../../support/tools/temporary-directory.ts'
 const [SCRIPT, NOHUP] = [programPath('script'), programPath('nohup')]
 const MAIN = join(import.meta.dirname, '..', '..', '..', 'interfaces', 'main.ts')
 
-test('a service whose terminal is closed drains, although the signal comes twice [F16]', async (t) => {
+test('a service whose terminal is closed drains, although the signal comes twice', async (t) => {
   const service = await startTestService(t, { DRAIN_TIMEOUT: '60s' })
   const client = await logIn(service.url(), ADMIN.username, ADMIN.password)
   const sender = await client.socket(await client.createLive(), 'sender')

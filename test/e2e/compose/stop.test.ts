@@ -10,7 +10,7 @@ import { launchPreloaded } from '../../support/service/launch-preloaded.ts'
 import { ADMIN, startTestService } from '../../support/service/service.ts'
 import { temporaryDirectory } from '../../support/tools/temporary-directory.ts'
 
-test('requests in progress at SIGTERM are answered, and the log tells of the stop [F16]', async (t) => {
+test('requests in progress at SIGTERM are answered, and the log tells of the stop', async (t) => {
   const service = await startTestService(t)
   const login = () => fetch(`${service.url()}/login`, { method: 'POST', body: new URLSearchParams(ADMIN) })
   // After the first answer the other requests still wait for their password check.
@@ -42,7 +42,7 @@ test('requests on connections that wait for acceptance at SIGTERM are answered',
   t.is(await exited, 0)
 })
 
-test('an uncaught error is logged and closes the sockets, and the service exits with 1 [F20]', async (t) => {
+test('an uncaught error is logged and closes the sockets, and the service exits with 1', async (t) => {
   const faulty = "process.on('SIGUSR2', () => { void Promise.reject(new Error('an uncaught test error')) })"
   const { service } = await launchPreloaded(t, faulty)
   const client = await logIn(await service.url(), ADMIN.username, ADMIN.password)

@@ -12,7 +12,7 @@ import { startTestStores } from '../../support/stores/stores.ts'
 const browserTest = testWith(CHROMIUM)
 const PASSWORD = 'a long enough password'
 
-browserTest('a user sets up Stenolog with the printed link, and logs in and out in several tabs [B2 B5 S49]',
+browserTest('a user sets up Stenolog with the printed link, and logs in and out in several tabs',
   async (t) => {
   const dataDirectory = await mkdtemp(join(tmpdir(), 'stenolog-test-'))
   const stores = await startTestStores()

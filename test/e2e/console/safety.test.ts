@@ -6,7 +6,7 @@ import { testWith } from '../../support/running/skip-unless.ts'
 const { start } = sharedConsole()
 const browserTest = testWith(CHROMIUM)
 
-browserTest('the page blocks inline scripts, foreign images and HTML made from text [S41 S48]', async (t) => {
+browserTest('the page blocks inline scripts, foreign images and HTML made from text', async (t) => {
   const { service, browser } = await start()
   for (const [html, complaint] of [['<script>document.title = "hacked"</script>', /Content Security Policy/],
     ['<img src="https://example.org/x.png">', /Content Security Policy/]] as const) {
@@ -35,7 +35,7 @@ browserTest('the page blocks inline scripts, foreign images and HTML made from t
 const HOSTILE = '<img src=x onerror="window.hacked=1">\u202Ejavascript:alert(1)</script>'
 const LONG = 'x'.repeat(100_000)
 
-browserTest('names, texts, addresses and fragments show as text, whatever they contain [S48]', async (t) => {
+browserTest('names, texts, addresses and fragments show as text, whatever they contain', async (t) => {
   const { service, browser } = await start()
   const client = await service.user(HOSTILE.replace('\u202E', ''))
   await client.post('/user-live-configs/', { name: HOSTILE.replace('\u202E', '').slice(0, 90) })
@@ -74,7 +74,7 @@ browserTest('names, texts, addresses and fragments show as text, whatever they c
   t.is(await page.evaluate('window.hacked'), undefined)
 })
 
-browserTest('a first visit needs few requests, and a refused file is requested again [B48]', async (t) => {
+browserTest('a first visit needs few requests, and a refused file is requested again', async (t) => {
   const { browser } = await start()
   const service = await startTestService(t, { RATE_LIMIT: '50' })
   const { token } = await service.user('visitor')

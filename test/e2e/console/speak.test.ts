@@ -13,7 +13,7 @@ const HEADER_IN_ONE_ROW = `(() => {
   return isOneRow && document.querySelector('header').offsetHeight < 2 * links[0].offsetHeight
 })()`
 
-browserTest('one click transcribes the sample, with translations, until it is stopped [B5 B46]', async (t) => {
+browserTest('one click transcribes the sample, with translations, until it is stopped', async (t) => {
   const { service, browser } = await start()
   const { token } = await service.user('a sampler of great patience', { permissions: ['admin'] })
   const page = await openConsole(t, browser, { url: service.url(), token })
@@ -44,11 +44,11 @@ let launched: Promise<Browser> | undefined
 const browserWithMicrophone = (): Promise<Browser> => (launched ??= launchWithMicrophone(48_000, closing))
 
 // test/nightly/console tests another sample rate.
-serialTestWith(CHROMIUM)('a voice at 48000 Hz is transcribed correctly [B5]', async (t) => {
+serialTestWith(CHROMIUM)('a voice at 48000 Hz is transcribed correctly', async (t) => {
   await transcribeVoice(t, start, await browserWithMicrophone())
 })
 
-browserTest('a blocked, missing or plain-http microphone shows a message with the next step [B6]',
+browserTest('a blocked, missing or plain-http microphone shows a message with the next step',
   async (t) => {
   const { service, browser } = await start()
   const { token } = await service.user('microphone user')
@@ -76,7 +76,7 @@ browserTest('a blocked, missing or plain-http microphone shows a message with th
   t.is((await plain.evaluate<string>('String(getSelection())')).trim(), program.trim())
 })
 
-browserTest('a refusal of the service shows its message, next to the field that caused it [B5]', async (t) => {
+browserTest('a refusal of the service shows its message, next to the field that caused it', async (t) => {
   const { service, browser } = await start()
   const { token } = await service.user('limited', { max_sessions: 0 })
   const page = await openConsole(t, browser, { url: service.url(), token })

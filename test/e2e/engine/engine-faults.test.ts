@@ -9,7 +9,7 @@ import {
 } from '../../support/engine/test-engine.ts'
 import { FREEZES, HANGS, SLOW, SLOW_MS } from '../../support/fixtures/engine/stall.ts'
 
-test('jobs in flight when the engine process dies still return their texts [F13]', async (t) => {
+test('jobs in flight when the engine process dies still return their texts', async (t) => {
   const { engine, logger } = openEngine(t)
   await engine.load('demo-en')
   const first = engine.pid()
@@ -21,7 +21,7 @@ test('jobs in flight when the engine process dies still return their texts [F13]
   t.true(logger.lines.some(({ message, fields }) => message === 'engine process died' && fields['inFlight'] === 6))
 })
 
-test('only the job that kills the process fails [F13]', async (t) => {
+test('only the job that kills the process fails', async (t) => {
   const { engine } = openEngine(t, { fixture: 'crash-on-poison' })
   await engine.load('demo-en')
   const [before, crashed, after] = await Promise.all([
@@ -45,7 +45,7 @@ for (const [name, mark, reason] of [
     /^the engine process died during this task \(the process sent nothing for \d+ ms\)$/,
   ],
 ] as const) {
-  test(`${name} is the only job that fails [F13]`, async (t) => {
+  test(`${name} is the only job that fails`, async (t) => {
     const { engine } = openEngine(t, {
       fixture: 'stall',
       limits: { detect: 5000, transcribe: 3000, load: 12_000, unmeasured: 3000 },

@@ -85,7 +85,7 @@ test('a cancelled job returns no text, and other jobs return their texts', async
   t.is(textOf(await uncancelled), SIMON)
 })
 
-test('a truncated or missing model fails without harm to others, and loads after its repair [F11]', async (t) => {
+test('a truncated or missing model fails without harm to others, and loads after its repair', async (t) => {
   const directory = await temporaryDirectory()
   t.teardown(directory.remove)
   await cp(DEMO, directory.path, { recursive: true })

@@ -10,7 +10,7 @@ import { readWav } from '../../support/audio/wav.ts'
 
 const simon = readWav('test/support/fixtures/engine/simon.wav')
 
-test('a run without enough memory fails, and other runs of the same process do not [F12]', async (t) => {
+test('a run without enough memory fails, and other runs of the same process do not', async (t) => {
   const directory = await temporaryDirectory()
   t.teardown(directory.remove)
   await cp('test/support/fixtures/engine/tiny-whisper', directory.path, { recursive: true })

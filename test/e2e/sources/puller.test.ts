@@ -103,7 +103,7 @@ test('http credentials are sent only on request and to their server; repeated ch
   t.deepEqual(await requestsOf('digest/a', 'a%0ab:c@'), ['unsupported'])
 })
 
-test('requests for the index of an audio file obey the rules for addresses, redirects and size [S3]', async (t) => {
+test('requests for the index of an audio file obey the rules for addresses, redirects and size', async (t) => {
   const file = Buffer.concat([box('ftyp'), box('mdat', Buffer.from('some sound')), indexOf(table('stco', 16))])
   const answers: Readonly<Record<string, (response: ServerResponse, from: number) => void>> = {
     forbidden: (response) => response.writeHead(302, { location: 'http://127.0.0.3:9/x' }).end(),

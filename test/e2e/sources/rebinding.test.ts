@@ -37,7 +37,7 @@ const probe = async (t: ExecutionContext, ...args: ReadonlyArray<string>): Promi
 }
 
 withNetwork(
-  'a name that changes its address, or has a second one, leads no source and no download to this machine [S2]',
+  'a name that changes its address, or has a second one, leads no source and no download to this machine',
   async (t) => {
     t.timeout(120_000)
     const guarded = await probe(t)

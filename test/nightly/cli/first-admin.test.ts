@@ -37,7 +37,7 @@ const stop = async (service: Launched): Promise<number | null> => {
   return service.exited
 }
 
-test.serial('the printed setup link creates one administrator, once, and is never logged [B2]', async (t) => {
+test.serial('the printed setup link creates one administrator, once, and is never logged', async (t) => {
   const directory = await dataDirectory(t)
   const service = start(t, directory)
   const { url, token } = await linkOf(service)
@@ -80,7 +80,7 @@ test.serial('the printed setup link creates one administrator, once, and is neve
   t.notRegex(again.stdout(), LINK, 'a service with a user prints no setup link')
 })
 
-test.serial('each start without a user prints a new link, and only one link can be used [B2]', async (t) => {
+test.serial('each start without a user prints a new link, and only one link can be used', async (t) => {
   const directory = await dataDirectory(t)
   const first = start(t, directory)
   const { token } = await linkOf(first)
@@ -94,7 +94,7 @@ test.serial('each start without a user prints a new link, and only one link can 
   t.deepEqual([await redeem(token), await redeem(link.token), await redeem(token)], [200, 403, 403])
 })
 
-test.serial('the settings create the first administrator and never change an existing one [B2]', async (t) => {
+test.serial('the settings create the first administrator and never change an existing one', async (t) => {
   const directory = await dataDirectory(t)
   const file = join(await dataDirectory(t), 'password')
   await writeFile(file, 'the first password\n')
@@ -111,7 +111,7 @@ test.serial('the settings create the first administrator and never change an exi
 })
 
 test.serial(
-  'an empty, short or missing password for the first administrator stops the start [B2]',
+  'an empty, short or missing password for the first administrator stops the start',
   async (t) => {
     const file = join(await dataDirectory(t), 'password')
     await writeFile(file, '\n')

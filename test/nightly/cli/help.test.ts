@@ -20,7 +20,7 @@ const stenolog = (...args: ReadonlyArray<string>): Promise<CommandResult> =>
     )
   })
 
-test('--help lists every command, each command has help, and a typo gets a hint [B12 B17]', async (t) => {
+test('--help lists every command, each command has help, and a typo gets a hint', async (t) => {
   t.timeout(600_000)
   const usage = await stenolog('--help')
   t.is(usage.code, 0)

@@ -37,7 +37,7 @@ const json = async <A>(args: ReadonlyArray<string>, input = ''): Promise<A> => {
 }
 
 test.serial(
-  'the command line creates, lists and changes users while the service runs [B12 D47]',
+  'the command line creates, lists and changes users while the service runs',
   async (t) => {
     const created = await json<Json>(
       ['users', 'create', 'zoë', '--max-sessions', '2', '--permission', 'user_retention'],
@@ -69,7 +69,7 @@ test.serial(
 )
 
 test.serial(
-  'the command line lists and finishes the sessions of all users while the service runs [B12 D47]',
+  'the command line lists and finishes the sessions of all users while the service runs',
   async (t) => {
     const member = await service.user('speaker')
     const [live, other] = [await member.createLive(), await (await service.user('another')).createLive()]
@@ -97,7 +97,7 @@ test.serial(
   },
 )
 
-test.serial('the command line manages API tokens of users while the service runs [B12]', async (t) => {
+test.serial('the command line manages API tokens of users while the service runs', async (t) => {
   const [owner, bystander] = [await service.user('owner'), await service.user('bystander')]
   await bystander.post('/tokens/', { name: 'not to be listed' })
   const { code, stdout, stderr } = await stenolog(['tokens', 'create', 'owner', 'ci', '--quiet'])
@@ -163,7 +163,7 @@ test.serial('users, lives and tokens: each refused command prints one line and e
 })
 
 test.serial(
-  'the control socket gives its owner the routes of administration but no data of users [S23]',
+  'the control socket gives its owner the routes of administration but no data of users',
   async (t) => {
     const socketPath = join(service.dataDirectory, 'control.sock')
     t.is((await stat(socketPath)).mode & 0o777, 0o600)

@@ -7,7 +7,7 @@ import { testWith } from '../../support/running/skip-unless.ts'
 const { start } = sharedConsole()
 const browserTest = testWith(CHROMIUM)
 
-browserTest('an administrator manages users, ends their sessions and revokes their tokens [B5 B46]', async (t) => {
+browserTest('an administrator manages users, ends their sessions and revokes their tokens', async (t) => {
   const { service, browser } = await start()
   const { token } = await service.admin()
   const page = await openConsole(t, browser, { url: service.url(), token, at: '#/administration' })
@@ -64,7 +64,7 @@ browserTest('an administrator manages users, ends their sessions and revokes the
   await page.getByText('User deleted.').waitFor()
 })
 
-browserTest('a user without administrator rights sees no administration link and is refused [B5]', async (t) => {
+browserTest('a user without administrator rights sees no administration link and is refused', async (t) => {
   const { service, browser } = await start()
   const { token } = await service.user('ken')
   const page = await openConsole(t, browser, { url: service.url(), token, at: '#/administration/users' })
@@ -72,7 +72,7 @@ browserTest('a user without administrator rights sees no administration link and
   t.is(await page.getByRole('link', { name: 'Administration' }).count(), 0)
 })
 
-browserTest('the console installs a model with progress, checks the data and shows job results [B5 B46]', async (t) => {
+browserTest('the console installs a model with progress, checks the data and shows job results', async (t) => {
   const { browser } = await start()
   const hub = await startHub(t, 'someone/whisper-base', 'models/demo-en')
   const service = await startTestService(t, { HUB_URL: hub.url.href })

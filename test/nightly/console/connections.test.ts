@@ -11,7 +11,7 @@ const { start } = sharedConsole()
 const browserTest = testWith(CHROMIUM)
 
 for (const [grace, outcome] of [['0s', 'ends'], ['20s', 'continues']] as const)
-  browserTest(`a browser session ${outcome} after a lost connection, RECONNECT_GRACE=${grace} [B5]`, async (t) => {
+  browserTest(`a browser session ${outcome} after a lost connection, RECONNECT_GRACE=${grace}`, async (t) => {
     const { browser } = await start()
     const service = await startTestService(t, { RECONNECT_GRACE: grace })
     const proxy = await openHttpProxy(service.url())
@@ -39,7 +39,7 @@ interface Replayed {
   readonly state: Readonly<Record<string, unknown>>
 }
 
-browserTest('the timeline shows the state that the replay command prints for each event [B5]', async (t) => {
+browserTest('the timeline shows the state that the replay command prints for each event', async (t) => {
   const { service, browser } = await start()
   const { token } = await service.user('historian')
   const client = createClient(service.url(), token)

@@ -30,7 +30,7 @@ const TIME_TO_ADD_LINES = `(async (from) => {
   return times.toSorted((a, b) => a - b)[4]
 })`
 
-browserTest('a page with 10,000 captions can be searched and adds captions nearly as fast as a short one [B5]',
+browserTest('a page with 10,000 captions can be searched and adds captions nearly as fast as a short one',
   async (t) => {
   const { service, browser } = await start()
   const client = await service.user('talker')
@@ -72,7 +72,7 @@ for (const [signal, event] of [
   ['SIGTERM', 'restarts (1012)'],
 ] as const)
   browserTest(
-    `the console shows each caption once after the service ${event} [B47]`,
+    `the console shows each caption once after the service ${event}`,
     async (t) => {
       const { browser } = await start()
       const service = await runTestService({ PORT: String(await freePort()) })
@@ -98,7 +98,7 @@ for (const [signal, event] of [
     },
   )
 
-browserTest('a listener of a pending session receives its captions after a service restart (1012) [B47]', async (t) => {
+browserTest('a listener of a pending session receives its captions after a service restart (1012)', async (t) => {
   const { browser } = await start()
   const service = await runTestService({ PORT: String(await freePort()) })
   closing.push(service.dispose)
@@ -129,7 +129,7 @@ browserTest('a listener of a pending session receives its captions after a servi
 const PAGES = ['#/speak', '#/sessions', '#/profiles', '#/tokens', '#/account', '#/about', '#/administration',
   '#/administration/users', '#/administration/models', '#/administration/jobs']
 
-browserTest('every page fits right-to-left texts that are 50 % longer [B46]', async (t) => {
+browserTest('every page fits right-to-left texts that are 50 % longer', async (t) => {
   const { service, browser } = await start()
   const { token } = await service.admin()
   const page = await openConsole(t, browser, { url: service.url(), token })
@@ -143,7 +143,7 @@ browserTest('every page fits right-to-left texts that are 50 % longer [B46]', as
   }
 })
 
-browserTest('a user can start, mute, stop and reopen a session with the keyboard only [B46]', async (t) => {
+browserTest('a user can start, mute, stop and reopen a session with the keyboard only', async (t) => {
   const { service, browser } = await start()
   const { token } = await service.user('typist')
   const page = await openConsole(t, browser, { url: service.url(), token })

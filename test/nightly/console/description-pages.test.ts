@@ -29,7 +29,7 @@ const openPage = async (
 }
 
 testWith(CHROMIUM)(
-  '/docs and /redoc work in a real browser under a strict content policy and contact no other server [R127]',
+  '/docs and /redoc work in a real browser under a strict content policy and contact no other server',
   async (t) => {
     const browser = await launchBrowser()
     t.teardown(() => browser.close())

@@ -5,7 +5,7 @@ import { testWith } from '../../support/running/skip-unless.ts'
 const { start } = sharedConsole()
 const browserTest = testWith(CHROMIUM)
 
-browserTest('forced colours keep every meaningful mark visible [B46]', async (t) => {
+browserTest('forced colours keep every meaningful mark visible', async (t) => {
   const { service, browser } = await start()
   const client = await service.user('contrast')
   const live = await client.createLive()

@@ -9,7 +9,7 @@ const PAGES = ['#/speak', '#/sessions', '#/profiles', '#/tokens', '#/account', '
   '#/administration/users', '#/administration/sessions', '#/administration/models', '#/administration/jobs']
 const [MINUTE, STEP] = [60_000, 1000]
 
-testWith(CHROMIUM)('an idle tab sends at most one request in 2 s, and a hidden tab sends none [B48]', async (t) => {
+testWith(CHROMIUM)('an idle tab sends at most one request in 2 s, and a hidden tab sends none', async (t) => {
   const { service, browser } = await start()
   const client = await service.admin()
   const live = await client.createLive()

@@ -14,7 +14,7 @@ const VOICE = resolve(SPEECH_RECORDINGS, 'jfk.wav')
 const journeyTest = testWith(CHROMIUM, WHISPER_BASE, VOICE)
 const PASSWORD = 'a long enough password'
 
-journeyTest('a first start leads to captions of a real voice on a second screen [B2 B5]', async (t) => {
+journeyTest('a first start leads to captions of a real voice on a second screen', async (t) => {
   const startedAt = performance.now()
   const logStep = (step: string): void => t.log(`${((performance.now() - startedAt) / 1000).toFixed(1)} s: ${step}`)
   const hub = await startHub(t, 'onnx-community/whisper-base_timestamped', WHISPER_BASE)

@@ -6,7 +6,7 @@ import { testWith } from '../../support/running/skip-unless.ts'
 const { start, closing } = sharedConsole()
 
 testWith(CHROMIUM)(
-  'a voice at 44.1 kHz is resampled and transcribed correctly [B5]',
+  'a voice at 44.1 kHz is resampled and transcribed correctly',
   async (t) => {
     await transcribeVoice(t, start, await launchWithMicrophone(44_100, closing))
   },

@@ -9,7 +9,7 @@ import { sampleSentences, silence } from '../../support/audio/speech.ts'
 const { start } = sharedConsole()
 const browserTest = testWith(CHROMIUM)
 
-browserTest('a session can be watched, shared, inspected, downloaded and deleted [B5 B46]', async (t) => {
+browserTest('a session can be watched, shared, inspected, downloaded and deleted', async (t) => {
   const { service, browser } = await start()
   const client = await service.user('ada', { permissions: ['user_retention'] })
   const openAt = (hash: string) => openConsole(t, browser, { url: service.url(), token: client.token, at: hash })
@@ -97,7 +97,7 @@ browserTest('a session can be watched, shared, inspected, downloaded and deleted
   t.is((await client.get(`/lives/${live.id}`)).status, 404)
 })
 
-browserTest('a user manages profiles, API tokens and the password [B5 B46]', async (t) => {
+browserTest('a user manages profiles, API tokens and the password', async (t) => {
   const { service, browser } = await start()
   const { token, api } = await service.user('grace')
   const page = await openConsole(t, browser, { url: service.url(), token, at: '#/profiles' })
@@ -163,7 +163,7 @@ browserTest('a user manages profiles, API tokens and the password [B5 B46]', asy
   t.is(await page.evaluate('document.activeElement.tagName'), 'H1')
 })
 
-browserTest('an ended login opens a dialog, and the page continues after the next login [S49]', async (t) => {
+browserTest('an ended login opens a dialog, and the page continues after the next login', async (t) => {
   const { service, browser } = await start()
   const { token, api } = await service.user('mary')
   const page = await openConsole(t, browser, { url: service.url(), token, at: '#/profiles' })
@@ -179,7 +179,7 @@ browserTest('an ended login opens a dialog, and the page continues after the nex
   await page.getByRole('region', { name: 'Profiles' }).getByText('kept').waitFor()
 })
 
-browserTest('the timeline marks an event whose stored bytes were changed as damaged [B5]', async (t) => {
+browserTest('the timeline marks an event whose stored bytes were changed as damaged', async (t) => {
   const { service, browser } = await start()
   const client = await service.user('auditor')
   const live = await client.createLive()
@@ -198,7 +198,7 @@ browserTest('the timeline marks an event whose stored bytes were changed as dama
   await checkAccess(t, page, 'session, damaged')
 })
 
-browserTest('a page disconnected as too slow (1013) fetches the missed captions once [B47]', async (t) => {
+browserTest('a page disconnected as too slow (1013) fetches the missed captions once', async (t) => {
   const { service, browser } = await start()
   const client = await service.user('dawdler')
   const live = await client.createLive()

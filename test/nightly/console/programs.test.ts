@@ -10,7 +10,7 @@ import { wavOf } from '../../support/audio/wav.ts'
 
 const { start } = sharedConsole()
 
-testWith(CHROMIUM, programPath('curl'))('the example programs shown in the console work [B5]', async (t) => {
+testWith(CHROMIUM, programPath('curl'))('the example programs shown in the console work', async (t) => {
   const { service, browser } = await start()
   const { token, api } = await service.user('coder')
   const { data } = await api.call('createToken', { body: { name: 'program' } })
@@ -36,7 +36,7 @@ testWith(CHROMIUM, programPath('curl'))('the example programs shown in the conso
 })
 
 testWith(CHROMIUM)(
-  'a file is transcribed at full speed, and another program gets an address for its audio [B5]',
+  'a file is transcribed at full speed, and another program gets an address for its audio',
   async (t) => {
     const { service, browser } = await start()
     const { token, api } = await service.user('filer')

@@ -6,7 +6,7 @@ import { testWith } from '../../support/running/skip-unless.ts'
 
 const browserTest = testWith(CHROMIUM, FFMPEG)
 
-browserTest('a URL is transcribed, and a failed URL leaves a session with the reason [B5 B6 B46]', async (t) => {
+browserTest('a URL is transcribed, and a failed URL leaves a session with the reason', async (t) => {
   const service = await startTestService(t, { AUDIO_URL_ALLOW_CIDRS: '127.0.0.1/32' })
   const { token, api } = await service.user('puller')
   const files = filesOf(await packageSample(t, 'ts', 4))

@@ -51,7 +51,7 @@ const skewsOf = async (url: string) => {
   }
 }
 
-withFaketime('clock jumps of an hour end no session and no login, and the list keeps its order [F15]', async (t) => {
+withFaketime('clock jumps of an hour end no session and no login, and the list keeps its order', async (t) => {
   t.timeout(600_000)
   const directory = await dataDirectoryFor(t)
   const { jumpTo, variables } = await settableClock(t)

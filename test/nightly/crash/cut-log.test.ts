@@ -29,7 +29,7 @@ const idsIn = (file: string): ReadonlyArray<string> | null => {
   }
 }
 
-test('a write-ahead file cut at any byte holds exactly the commits before the cut [F2]', async (t) => {
+test('a write-ahead file cut at any byte holds exactly the commits before the cut', async (t) => {
   t.timeout(60 * 60_000)
   const random = chanceOf(t).random('cuts')
   const { path, remove } = await temporaryDirectory()

@@ -126,7 +126,7 @@ const assertEndsWell = async (t: ExecutionContext, service: Launched, data: stri
 }
 
 onSmallDisk(
-  'on a full disk writes answer 503, reads work, nothing acknowledged is lost, and the service recovers [F8]',
+  'on a full disk writes answer 503, reads work, nothing acknowledged is lost, and the service recovers',
   async (t) => {
     t.timeout(600_000)
     const directory = await dataDirectoryFor(t)
@@ -188,7 +188,7 @@ for (const [error, fault] of [
   ['EROFS', 'a read-only disk'],
 ] as const)
   withFailingDisk(
-    `on ${fault} (${error}) writes answer 503, reads work, nothing acknowledged is lost, the service recovers [F8]`,
+    `on ${fault} (${error}) writes answer 503, reads work, nothing acknowledged is lost, the service recovers`,
     async (t) => {
       t.timeout(600_000)
       const [directory, aside] = [await dataDirectoryFor(t), await dataDirectoryFor(t)]
@@ -215,7 +215,7 @@ for (const [error, fault] of [
 const FULL = '/dev/full'
 const withFull = existsSync(FULL) ? test.serial : test.serial.skip
 
-withFull('the service keeps running when its log output cannot be written [F8]', async (t) => {
+withFull('the service keeps running when its log output cannot be written', async (t) => {
   const directory = await dataDirectoryFor(t)
   const service = launch(t, launchSettings(directory), ['sh', '-c', `exec "$@" 2>${FULL}`, 'sh'])
   const { admin, client } = await createUser(service, 'unlogged')

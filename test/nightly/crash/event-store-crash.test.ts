@@ -39,7 +39,7 @@ const killWhileAppending = async (
   return journal
 }
 
-test('kill -9 during appends loses no acknowledged event, and the log accepts new events [F1]', async (t) => {
+test('kill -9 during appends loses no acknowledged event, and the log accepts new events', async (t) => {
   const { path, remove } = await temporaryDirectory()
   t.teardown(remove)
   const random = chanceOf(t).random('kills')

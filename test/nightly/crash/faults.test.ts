@@ -68,7 +68,7 @@ const descriptorsOf = (pid: number): number => readdirSync(`/proc/${pid}/fd`).le
 
 const LIMIT = 256
 
-test.serial('without free file descriptors new connections are refused and open ones continue [F18]', async (t) => {
+test.serial('without free file descriptors new connections are refused and open ones continue', async (t) => {
   t.timeout(900_000)
   const { service, url, client } = await start(t, { through: ['prlimit', `--nofile=${LIMIT}`] })
   const { sender, listener } = await open(client)
@@ -109,7 +109,7 @@ test.serial('without free file descriptors new connections are refused and open 
 const STANDSTILL_MS = 31_000
 
 test.serial(
-  'a blocked event loop fails probes, logs its duration and cause, and loses no socket [F19]',
+  'a blocked event loop fails probes, logs its duration and cause, and loses no socket',
   async (t) => {
     t.timeout(900_000)
     const code = `process.on('SIGUSR2', () => { const end = Date.now() + ${STANDSTILL_MS}; while (Date.now() < end); })`
@@ -136,7 +136,7 @@ test.serial(
   },
 )
 
-test.serial('SIGTERM with 50 sessions sends all final text, closes with 1012 and exits with 0 [F16]', async (t) => {
+test.serial('SIGTERM with 50 sessions sends all final text, closes with 1012 and exits with 0', async (t) => {
   t.timeout(900_000)
   const LIVES = 50
   const service = await startTestService(t, { DRAIN_TIMEOUT: '1s' })

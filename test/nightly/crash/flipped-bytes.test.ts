@@ -63,7 +63,7 @@ interface Row {
   readonly isRead: number
 }
 
-test('reads refuse a row with a flipped byte, and the check names the row [F2]', async (t) => {
+test('reads refuse a row with a flipped byte, and the check names the row', async (t) => {
   const service = await killedService(t)
   const path = await copyOf(t, service.dataDirectory)
   const file = join(path, 'events.sqlite')
@@ -184,7 +184,7 @@ const restoreAndCut = async (
   await truncate(join(dataDirectory, 'events.sqlite-wal'), bytes)
 }
 
-test('a service with a cut log starts at a committed prefix and rebuilds newer read models [F2]', async (t) => {
+test('a service with a cut log starts at a committed prefix and rebuilds newer read models', async (t) => {
   const service = await killedService(t)
   const source = join(service.dataDirectory, 'events.sqlite')
   const wal = await readFile(`${source}-wal`)

@@ -9,7 +9,7 @@ import { eventually } from '../../support/tools/eventually.ts'
 import { startTestService } from '../../support/service/service.ts'
 import { sampleSentences, silence } from '../../support/audio/speech.ts'
 
-test('a minute after its end a session without retention has no segments and no text key [R88]', async (t) => {
+test('a minute after its end a session without retention has no segments and no text key', async (t) => {
   t.timeout(10 * 60_000)
   const service = await startTestService(t, { LOG_LEVEL: 'trace' })
   const client = await service.user('speaker', { permissions: ['user_retention'] })

@@ -7,7 +7,7 @@ import { stenolog } from '../../support/service/command-line.ts'
 import { launch } from '../../support/service/launch.ts'
 import { startTestService } from '../../support/service/service.ts'
 
-test('a service on data of a newer version stops with one message and changes nothing [F24]', async (t) => {
+test('a service on data of a newer version stops with one message and changes nothing', async (t) => {
   const { kill, dataDirectory: path } = await startTestService(t)
   await kill()
   const database = new DatabaseSync(join(path, 'events.sqlite'), { timeout: 5000 })

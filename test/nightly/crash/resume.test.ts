@@ -10,7 +10,7 @@ import { temporaryDirectory } from '../../support/tools/temporary-directory.ts'
 
 const DROPS = 200
 
-test.serial('a subscription survives 200 drops on the embedded store [D58]', async (t) => {
+test.serial('a subscription survives 200 drops on the embedded store', async (t) => {
   const directory = await temporaryDirectory()
   const store = await openSqliteEventStore({ file: join(directory.path, 'events.sqlite') })
   t.teardown(async () => {
@@ -20,7 +20,7 @@ test.serial('a subscription survives 200 drops on the embedded store [D58]', asy
   await dropAndResume(t, store, DROPS)
 })
 
-test.serial('a subscription survives 200 drops on EventStoreDB [D58]', async (t) => {
+test.serial('a subscription survives 200 drops on EventStoreDB', async (t) => {
   const double = await startEventStoreDb()
   const store = await openEventStoreDb({ url: double.url, logger: createRecordingLogger() })
   t.teardown(async () => {
@@ -30,6 +30,6 @@ test.serial('a subscription survives 200 drops on EventStoreDB [D58]', async (t)
   await dropAndResume(t, store, DROPS)
 })
 
-test.serial('a subscription survives 200 drops on the in-memory store [D58]', (t) =>
+test.serial('a subscription survives 200 drops on the in-memory store', (t) =>
   dropAndResume(t, createMemoryEventStore(), DROPS),
 )

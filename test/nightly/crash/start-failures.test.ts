@@ -15,7 +15,7 @@ const directoryFor = async (t: ExecutionContext): Promise<string> => {
 }
 
 test.serial(
-  'a start with wrong settings reports all of them at once, without secrets [B17 F23]',
+  'a start with wrong settings reports all of them at once, without secrets',
   async (t) => {
     const service = launch(t, {
       STENOLOG_DATA_DIR: await directoryFor(t),
@@ -37,7 +37,7 @@ test.serial(
 )
 
 test.serial(
-  'an unknown setting, an event store URL without an account, or a password without a user stops the start [F23]',
+  'an unknown setting, an event store URL without an account, or a password without a user stops the start',
   async (t) => {
     const cases = [
       ['STENOLOG_UNHEARD', '1', 'STENOLOG_UNHEARD'],
@@ -53,7 +53,7 @@ test.serial(
   },
 )
 
-test.serial('a port in use stops the start with one message [F23]', async (t) => {
+test.serial('a port in use stops the start with one message', async (t) => {
   const holder = createServer()
   await new Promise<void>((resolve) => holder.listen(0, '127.0.0.1', resolve))
   t.teardown(() => holder.close())
@@ -65,7 +65,7 @@ test.serial('a port in use stops the start with one message [F23]', async (t) =>
   t.notRegex(service.stderr(), /^\s+at /m)
 })
 
-test.serial('an unusable data directory stops the start with one message that names it [F23]', async (t) => {
+test.serial('an unusable data directory stops the start with one message that names it', async (t) => {
   t.timeout(60_000)
   const directory = await directoryFor(t)
   const file = join(directory, 'file')
@@ -82,7 +82,7 @@ test.serial('an unusable data directory stops the start with one message that na
   }
 })
 
-test.serial('a data directory belongs to one process until it ends, even by kill -9 [F22]', async (t) => {
+test.serial('a data directory belongs to one process until it ends, even by kill -9', async (t) => {
   const service = await startTestService(t)
   const second = launch(t, { STENOLOG_DATA_DIR: service.dataDirectory, STENOLOG_PORT: '0' })
   t.is(await second.exited, 1)

@@ -37,7 +37,7 @@ const servicesOf = (profile: string | null): ReadonlyArray<string> =>
 const withClient = hasClient ? test : test.skip
 
 withClient(
-  'docker compose starts one service by default, and more with the profiles full and cluster [B38]',
+  'docker compose starts one service by default, and more with the profiles full and cluster',
   (t) => {
     t.deepEqual(servicesOf(null), ['stenolog'])
     t.deepEqual(servicesOf('full'), ['eventstore', 'master-key', 'mongo', 'stenolog-full'])
@@ -67,7 +67,7 @@ withClient('the containers of Stenolog have no capabilities and write only to th
   }
 })
 
-test('the image build gets exactly the files that the Dockerfile copies [B38]', (t) => {
+test('the image build gets exactly the files that the Dockerfile copies', (t) => {
   const copied = [...readFileSync('Dockerfile', 'utf8').matchAll(/^COPY (.*) \S+$/gm)].flatMap(([, paths = '']) =>
     paths.split(' '),
   )

@@ -169,7 +169,7 @@ const assertProxyWorks = async (
 }
 
 testWith('/usr/sbin/nginx', OPENSSL)(
-  'the nginx sample of the documentation works with TLS and WebSockets [D22 S19 S37]',
+  'the nginx sample of the documentation works with TLS and WebSockets',
   async (t) => {
     let log = ''
     const { token } = await assertProxyWorks(t, async ({ directory, port, upstream, certificate, key }) => {
@@ -197,7 +197,7 @@ testWith('/usr/sbin/nginx', OPENSSL)(
 )
 
 testWith('/usr/bin/caddy', OPENSSL)(
-  'the Caddy sample of the documentation works with TLS and WebSockets [D22 S19 S37]',
+  'the Caddy sample of the documentation works with TLS and WebSockets',
   async (t) => {
     await assertProxyWorks(t, async ({ directory, port, upstream, certificate, key }) => {
       const site = adapted(await sample('caddy'), {

@@ -108,7 +108,7 @@ const writeNarrowed = async (url: string, file: string): Promise<void> => {
 }
 
 for (const [name, { credentials, settings = {}, isNarrowed = false }] of Object.entries(RUNS))
-  testWith(SCHEMATHESIS)(`schemathesis finds no 5xx and nothing undeclared for ${name} [R126]`, async (t) => {
+  testWith(SCHEMATHESIS)(`schemathesis finds no 5xx and nothing undeclared for ${name}`, async (t) => {
     t.timeout(6 * 3600_000)
     const service = await startTestService(t, { HUB_URL, ...settings })
     const admin = await service.admin()

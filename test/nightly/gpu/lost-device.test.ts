@@ -30,7 +30,7 @@ const driverIn = async (folder: string, flag: string): Promise<string> => {
 }
 
 testWith(SWIFTSHADER, COMPILER)(
-  'after the loss of its device WebGPU continues with a new device, and no text is lost [F12]',
+  'after the loss of its device WebGPU continues with a new device, and no text is lost',
   async (t) => {
     t.timeout(300_000)
     const directory = await temporaryDirectory()

@@ -8,7 +8,7 @@ const TESTS = `
 import test from 'ava'
 import { answer, count } from '../product.ts'
 test('the answer is 42', async (t) => t.is(await answer(), 42))
-test('the count is a number [R7]', (t) => t.is(typeof count, 'number'))
+test('the count is a number', (t) => t.is(typeof count, 'number'))
 `
 
 const PRODUCT = 'export const count = 1\nexport const answer = async () => 42\n'
@@ -32,7 +32,7 @@ const BREAKAGES = [
     after: "fetch('http://127.0.0.1:1')",
     verdict: 'caught',
   },
-  { effect: 'fails no test of these rows', before: 'count = 1', after: "count = '1'", verdict: 'survived' },
+  { effect: 'fails none of the named tests', before: 'count = 1', after: "count = '1'", verdict: 'survived' },
   {
     effect: 'never completes',
     before: '42',
@@ -54,7 +54,7 @@ test('a mutant is caught only by a test that completes and fails', async (t) => 
   t.deepEqual(unbroken.results, [{ title: WORDS[0], outcome: 'passed' }], unbroken.output.join('\n'))
   for (const { effect, before, after, verdict } of BREAKAGES) {
     const source = PRODUCT.replace(before, after)
-    const run = await copy.runBroken({ path: 'product.ts', source, rows: WORDS, test: 'test/product.test.ts' })
+    const run = await copy.runBroken({ path: 'product.ts', source, titles: WORDS, test: 'test/product.test.ts' })
     t.is(verdictOf(run), verdict, `a line that ${effect}: ${JSON.stringify(run)}`)
   }
 })

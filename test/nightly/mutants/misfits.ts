@@ -1,17 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import * as E from 'fp-ts/lib/Either.js'
-import { rowsOf } from '../../support/running/rows.ts'
-import type { RowName } from '../../support/running/rows.ts'
 import { createLocator, readProduct, testFiles } from './locate.ts'
 import type { Sources } from './locate.ts'
 import type { Mutant } from './mutant.ts'
-
-/** Returns all string literals of a file. */
-const titlesIn = (source: string): ReadonlyArray<string> =>
-  [...source.matchAll(/(['"`])((?:\\.|(?!\1)[^\\\n])*)\1/g)].map(([, , text = '']) =>
-    text.replaceAll(/\\(['"`])/g, '$1'),
-  )
 
 /** Returns a test file and its imports from `test/`, because a contract or a property may define its tests. */
 const withImports = (file: string, seen: Set<string> = new Set()): ReadonlySet<string> => {
@@ -20,12 +12,6 @@ const withImports = (file: string, seen: Set<string> = new Set()): ReadonlySet<s
   for (const [, path = ''] of readFileSync(file, 'utf8').matchAll(/from '(\.[^']+)'/g))
     withImports(join(dirname(file), path), seen)
   return seen
-}
-
-const isNamedBy = (sources: ReadonlyArray<string>, row: RowName): boolean => {
-  const titles = sources.flatMap(titlesIn)
-  if (typeof row === 'number') return titles.some((title) => rowsOf(title).includes(row))
-  return sources.some((source) => source.includes(row))
 }
 
 const KEYWORDS = /^(?:async|await|const|else|false|for|if|let|new|null|of|return|throw|true|void)$/
@@ -53,7 +39,7 @@ const createFitting = (product: Sources) => {
     return sources
   }
   return (mutant: Mutant): string | null => {
-    const { after, rows, test } = mutant
+    const { after, titles, test } = mutant
     const place = locate(mutant)
     if (E.isLeft(place)) return place.left
     const unknown = unknownNames(after, product.get(place.right.path) ?? '')
@@ -61,8 +47,8 @@ const createFitting = (product: Sources) => {
     const [file, ...others] = testFiles(test)
     if (file === undefined) return `there is no test file ${test}`
     if (others.length > 0) return `several test files are called ${test}: ${[file, ...others].join(', ')}`
-    const unnamed = rows.filter((row) => !isNamedBy(sourcesOf(file), row))
-    return unnamed.length === 0 ? null : `${file} has no test for: ${unnamed.join(', ')}`
+    const unknownTitles = titles.filter((title) => !sourcesOf(file).some((source) => source.includes(title)))
+    return unknownTitles.length === 0 ? null : `${file} has no test: ${unknownTitles.join(', ')}`
   }
 }
 

@@ -1,5 +1,3 @@
-import type { RowName } from '../../support/running/rows.ts'
-
 /**
  * A deliberate error in a line of the product, and the test that must fail because of it. It is found by search, so it
  * needs no change when code moves to another file, or when a file is renamed.
@@ -14,6 +12,6 @@ export interface Mutant {
   readonly after: string
   /** The end of the path of the test file: its name, with folders where several files have it. */
   readonly test: string
-  /** One of these tests of the file must fail. Numbers are rule numbers (R…), strings are parts of titles. */
-  readonly rows: ReadonlyArray<RowName>
+  /** Parts of titles. One of these tests of the file must fail. */
+  readonly titles: ReadonlyArray<string>
 }

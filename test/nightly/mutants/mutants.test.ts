@@ -7,7 +7,6 @@ import test from 'ava'
 import { MUTANTS } from './all.ts'
 import { createLocator, readProduct, testFiles } from './locate.ts'
 import { copyWorkingTree, verdictOf } from '../../support/running/broken-copy.ts'
-import { namesRow } from '../../support/running/rows.ts'
 import { orThrow } from '../../../domain/shared/or-throw.ts'
 
 /** Some mutants fail only rare schedules, so the simulations run more schedules than in `npm test`. */
@@ -32,15 +31,15 @@ const files = [...new Set(mutants.map((mutant) => mutant.test))].toSorted()
 for (const file of files)
   test.serial(`${file} passes without a mutant`, async (t) => {
     t.timeout(LIMIT_MS)
-    const rows = mutants.filter((mutant) => mutant.test === file).flatMap((mutant) => mutant.rows)
-    const { results, output } = await copy.run(file, rows)
+    const titles = mutants.filter((mutant) => mutant.test === file).flatMap((mutant) => mutant.titles)
+    const { results, output } = await copy.run(file, titles)
     t.deepEqual(results.filter(({ outcome }) => outcome !== 'passed'), [], output.join('\n'))
-    t.deepEqual(rows.filter((row) => !results.some(({ title }) => namesRow(title, [row]))), [])
+    t.deepEqual(titles.filter((part) => !results.some(({ title }) => title.includes(part))), [])
   })
 
 for (const [index, mutant] of mutants.entries()) {
-  const { in: name, path, before, after, rows } = mutant
-  const names = rows.map((row) => (typeof row === 'number' ? `R${row}` : `“${row}”`)).join(' or ')
+  const { in: name, path, before, after, titles } = mutant
+  const names = titles.map((title) => `“${title}”`).join(' or ')
   const change = `${before.trim()} → ${after.trim()}`.replaceAll(/\s+/g, ' ')
   test.serial(`mutant ${index + 1} of ${mutants.length} in ${name} (${path}) fails ${names}: ${change}`, async (t) => {
     t.timeout(LIMIT_MS)

@@ -40,7 +40,7 @@ for (const [fault, strike] of [
   ['disconnected', (double: TestEventStoreDb) => double.drop()],
 ] as const)
   serialTestOnChosenStores(
-    `a ${fault} subscription throws, and resumes without a gap or a repeat [F4]`,
+    `a ${fault} subscription throws, and resumes without a gap or a repeat`,
     async (t) => {
       const { double, store } = await startEventStore(t)
       const { signal } = new AbortController()
@@ -69,7 +69,7 @@ for (const kind of ['hang', 'wrong', 'drop'] as const)
   })
 
 serialTestOnChosenStores(
-  'a subscription of a frozen store throws, because the leader check notices [F4]',
+  'a subscription of a frozen store throws, because the leader check notices',
   async (t) => {
     const { double, store } = await startEventStore(t)
     await right(store.append('a', 'no-stream', newEvents(5)))

@@ -76,7 +76,7 @@ const assertUnavailable = (t: ExecutionContext, outcome: E.Either<unknown, unkno
   t.like(outcome, { _tag: 'Left', left: { _tag: 'DocumentsUnavailable' } })
 }
 
-test.serial('requests to a frozen server fail without waiting for its return [F6]', async (t) => {
+test.serial('requests to a frozen server fail without waiting for its return', async (t) => {
   const { double, connection, documents, put, positions } = await openWorld(t)
   const keyring = await openMongoKeyring(connection, randomBytes(32))
   const [sealed] = await right(keyring.seal('user-1', plainMembers(['Alice'])))
@@ -119,7 +119,7 @@ const EFFECTS: ReadonlyArray<Fault['effect']> = ['drop-before', 'drop-after', 'h
 
 for (const replicaSet of ['', 'rs0']) {
   test.serial(
-    `a commit with a faulty request fails, and its retry is stored once (${replicaSet || 'standalone'}) [F5 F6]`,
+    `a commit with a faulty request fails, and its retry is stored once (${replicaSet || 'standalone'})`,
     async (t) => {
       const { double, documents, put, positions } = await openWorld(t, replicaSet)
       let position = 0

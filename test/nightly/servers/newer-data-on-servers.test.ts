@@ -21,7 +21,7 @@ interface Mark {
   readonly release?: number
 }
 
-test('newer data on EventStoreDB or MongoDB stops the service and every command [F24]', async (t) => {
+test('newer data on EventStoreDB or MongoDB stops the service and every command', async (t) => {
   t.timeout(600_000)
   const keys = await temporaryDirectory()
   t.teardown(keys.remove)

@@ -56,7 +56,7 @@ for (const [state, leave, comeBack] of [
   ['down', () => double.kill(), () => double.start()],
   ['frozen', () => Promise.resolve(double.freeze()), () => Promise.resolve(double.thaw())],
 ] as const)
-  test.serial(`while the event store is ${state}, writes answer 503 and reads 200 [F3]`, async (t) => {
+  test.serial(`while the event store is ${state}, writes answer 503 and reads 200`, async (t) => {
     const before = await create(client)
     const admin = await service.admin()
     const pid = service.pid()
@@ -96,7 +96,7 @@ for (const [state, leave, comeBack] of [
     t.log(`503 after ${times.join(', ')} ms, recovery ${Math.round(recovery)} ms`)
   })
 
-test.serial('a session sends text while the event store is frozen, and stores it once and in order [F3]', async (t) => {
+test.serial('a session sends text while the event store is frozen, and stores it once and in order', async (t) => {
   const admin = await service.admin()
   await admin.api.call('createUser', {
     body: { username: 'speaker', password: passwordOf('speaker'), permissions: ['user_retention'] },
@@ -135,7 +135,7 @@ test.serial('a session sends text while the event store is frozen, and stores it
 })
 
 serialTestOnChosenStores(
-  'broken subscriptions show as lag, and the read models catch up afterwards [F4]',
+  'broken subscriptions show as lag, and the read models catch up afterwards',
   async (t) => {
     const lag = async (): Promise<number> => {
       const text = (await client.get<string>('/metrics')).body
@@ -164,7 +164,7 @@ serialTestOnChosenStores(
   },
 )
 
-test.serial('after six kills of the event store every acknowledged write is stored once [F3]', async (t) => {
+test.serial('after six kills of the event store every acknowledged write is stored once', async (t) => {
   t.timeout(1_800_000)
   const created = new Set<number>()
   const finished = new Set<number>()
@@ -228,7 +228,7 @@ test.serial('after six kills of the event store every acknowledged write is stor
 })
 
 test.serial(
-  'an unreachable event store stops the start, without an embedded store as a substitute [F23]',
+  'an unreachable event store stops the start, without an embedded store as a substitute',
   async (t) => {
     const { path, remove } = await temporaryDirectory()
     t.teardown(remove)

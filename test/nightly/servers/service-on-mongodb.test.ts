@@ -73,7 +73,7 @@ const assertUnavailable = async (
   t.log(`while MongoDB was unavailable: a read took ${ms[0]} ms, a create ${ms[1]} ms, a finish ${ms[2]} ms`)
 }
 
-test.serial('without MongoDB reads and creates answer 503 until it returns, without a restart [F6]', async (t) => {
+test.serial('without MongoDB reads and creates answer 503 until it returns, without a restart', async (t) => {
   t.timeout(180_000)
   const double = await startDouble(t)
   const service = await startOn(t, double)
@@ -136,7 +136,7 @@ test.serial(
   },
 )
 
-test.serial('after six kills of MongoDB every acknowledged create and end is listed once [F6]', async (t) => {
+test.serial('after six kills of MongoDB every acknowledged create and end is listed once', async (t) => {
   t.timeout(1_800_000)
   const double = await startDouble(t)
   const service = await startOn(t, double)
@@ -203,7 +203,7 @@ test.serial('after six kills of MongoDB every acknowledged create and end is lis
 })
 
 test.serial(
-  'an unusable MongoDB stops the start with one message and without secrets [F23]',
+  'an unusable MongoDB stops the start with one message and without secrets',
   async (t) => {
     const { path, remove } = await temporaryDirectory()
     t.teardown(remove)

@@ -61,7 +61,7 @@ const dyingAfter = (events: number): string => `
   }`
 
 for (const [version, checkout] of VERSIONS)
-  withOlder(`sessions of a killed ${version} continue in embedded stores [D53 R104]`, async (t) => {
+  withOlder(`sessions of a killed ${version} continue in embedded stores`, async (t) => {
     t.timeout(600_000)
     const data = { dataDirectory: await emptyFolder(t), stores: {} }
     const filled = await fillAndKill(t, checkout, data)
@@ -81,7 +81,7 @@ for (const [version, checkout] of VERSIONS)
 
 for (const [version, checkout] of VERSIONS)
   for (const lists of ['embedded', 'in MongoDB'])
-    withOlderOnServer(`sessions of ${version} continue in EventStoreDB (lists: ${lists}) [D53 R104]`, async (t) => {
+    withOlderOnServer(`sessions of ${version} continue in EventStoreDB (lists: ${lists})`, async (t) => {
       t.timeout(600_000)
       const keyFile = join(await emptyFolder(t), 'master.key')
       await writeFile(keyFile, randomBytes(32))

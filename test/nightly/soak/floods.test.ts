@@ -31,7 +31,7 @@ const timeOf = async (run: () => Promise<unknown>): Promise<number> => {
   return performance.now() - began
 }
 
-test.serial('a flood of 1000 logins gets 401 or 429, and other requests are served meanwhile [S13]', async (t) => {
+test.serial('a flood of 1000 logins gets 401 or 429, and other requests are served meanwhile', async (t) => {
   t.timeout(600_000)
   const member = await service.user('calm')
   for (const count of [100, 1000]) {
@@ -74,7 +74,7 @@ test.serial('a flood of 1000 logins gets 401 or 429, and other requests are serv
 })
 
 test.serial(
-  'wrong logins of an unknown and of a known user get equal answers and cost equal work [S14]',
+  'wrong logins of an unknown and of a known user get equal answers and cost equal work',
   async (t) => {
     t.timeout(600_000)
     await service.user('known')
@@ -113,7 +113,7 @@ const sendSlowly = (head: string, rest: string): Promise<string> =>
   })
 
 test.serial(
-  'requests that arrive one byte per second are cut off, and others are served meanwhile [S20]',
+  'requests that arrive one byte per second are cut off, and others are served meanwhile',
   async (t) => {
     t.timeout(600_000)
     const slow = [

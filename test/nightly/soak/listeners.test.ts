@@ -70,7 +70,7 @@ const sendSentences = async (sender: TestSocket): Promise<void> => {
   }
 }
 
-test.serial('all 5,000 listeners of one session get every frame in order [R133]', async (t) => {
+test.serial('all 5,000 listeners of one session get every frame in order', async (t) => {
   t.timeout(1_200_000)
   const client = await service.user('popular')
   const live = await client.createLive()
@@ -92,7 +92,7 @@ test.serial('all 5,000 listeners of one session get every frame in order [R133]'
 const quantile = (values: ReadonlyArray<number>, q: number): string =>
   ((values[Math.min(values.length - 1, Math.floor(values.length * q))] ?? Number.NaN) / 1000).toFixed(2)
 
-test.serial('10,000 listeners reconnect after a restart and get all missed text [F17]', async (t) => {
+test.serial('10,000 listeners reconnect after a restart and get all missed text', async (t) => {
   t.timeout(1_800_000)
   const LISTENERS = Number(process.env['STENOLOG_TEST_LISTENERS'] ?? 10_000)
   const restarting = await startTestService(t, { PORT: String(await freePort()) })
@@ -137,7 +137,7 @@ test.serial('10,000 listeners reconnect after a restart and get all missed text 
   t.is((await restarting.anonymous().get('/health/ready')).status, 200)
 })
 
-test.serial('1,000,000 random frames break nothing, disturb no other session and leak no memory [S34]', async (t) => {
+test.serial('1,000,000 random frames break nothing, disturb no other session and leak no memory', async (t) => {
   t.timeout(7_200_000)
   const FRAMES = Number(process.env['STENOLOG_TEST_FUZZED_FRAMES'] ?? 1_000_000)
   const [client, bystander] = [

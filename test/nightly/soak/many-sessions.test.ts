@@ -72,7 +72,7 @@ const sampleLags = async (client: Client, signal: AbortSignal): Promise<Readonly
   return samples
 }
 
-test.serial('8 sessions in real time get every word while another session sends noise [F14 S6]', async (t) => {
+test.serial('8 sessions in real time get every word while another session sends noise', async (t) => {
   t.timeout(1_200_000)
   const client = await service.user('speakers', { max_sessions: LIVES + 1 })
   const all = await sampleSentences()

@@ -42,7 +42,7 @@ const round = async (
   t.is((await client.get(`/lives/${live.id}`)).status, 404, `round ${n}: deleted, then not found`)
 }
 
-test('in all 1000 rounds of four writers over HTTP a read shows the write before it [R15]', async (t) => {
+test('in all 1000 rounds of four writers over HTTP a read shows the write before it', async (t) => {
   t.timeout(1_800_000)
   await Promise.all(
     Array.from({ length: WRITERS }, async (_, writer) => {

@@ -21,7 +21,7 @@ const EVENTS = Number(process.env['STENOLOG_TEST_REBUILT_EVENTS'] ?? 1_000_000)
 const FIRST_LIVE_ID = 1_000_000
 const TAMPERED = [FIRST_LIVE_ID, FIRST_LIVE_ID + 1, FIRST_LIVE_ID + 2]
 
-test(`the service answers during a rebuild from ${EVENTS} events, and the result matches the log [F7]`, async (t) => {
+test(`the service answers during a rebuild from ${EVENTS} events, and the result matches the log`, async (t) => {
   t.timeout(1_800_000)
   const service = await startTestService(t)
   const own = await (await service.user('reader', { max_sessions: 100 })).createLive()

@@ -122,7 +122,7 @@ const inspectAtRest = async (timers = 0): Promise<Inspection> => {
   return found
 }
 
-test.serial(`${LIVES_PER_MINUTE} sessions a minute with ${LISTENERS} listeners leak nothing [F21]`, async (t) => {
+test.serial(`${LIVES_PER_MINUTE} sessions a minute with ${LISTENERS} listeners leak nothing`, async (t) => {
   t.timeout((CHURN_MINUTES + 30) * 60_000)
   const client = await service.user('churn', { max_sessions: 1000 })
   const intervalMs = 60_000 / LIVES_PER_MINUTE

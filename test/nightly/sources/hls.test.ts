@@ -41,7 +41,7 @@ const startEndless = async (t: ExecutionContext) => {
   return { service, client, server, url, live }
 }
 
-onLinux('auto_start transcribes a recording in a separate process [R67 R68 R81 R82 S6 D60]', async (t) => {
+onLinux('auto_start transcribes a recording in a separate process', async (t) => {
   const service = await startTestService(t, ALLOW_LOCAL)
   const client = await service.user('puller')
   const folder = await packageSample(t, 'ts', 9)
@@ -89,7 +89,7 @@ onLinux('auto_start transcribes a recording in a separate process [R67 R68 R81 R
     t.false(service.log().includes(secret), 'the log contains no secret')
 })
 
-onLinux('finish-by-audio_url ends an endless source, its process and its decoder [R92]', async (t) => {
+onLinux('finish-by-audio_url ends an endless source, its process and its decoder', async (t) => {
   const { client, url, live } = await startEndless(t)
   const pid = await pidOf(client, live.id)
   await eventually(() => assert.equal(processGroupOf(pid).length, 2))
@@ -101,7 +101,7 @@ onLinux('finish-by-audio_url ends an endless source, its process and its decoder
 })
 
 onLinux(
-  'kill -9 of the service leaves no process, and the next service continues the source [D53]',
+  'kill -9 of the service leaves no process, and the next service continues the source',
   async (t) => {
     const { service, client, live } = await startEndless(t)
     const listener = await client.socket(live, 'listener')
@@ -124,7 +124,7 @@ onLinux(
   },
 )
 
-onLinux('after kill -9 a recording continues after its last final [D53]', async (t) => {
+onLinux('after kill -9 a recording continues after its last final', async (t) => {
   const service = await startTestService(t, ALLOW_LOCAL)
   const client = await service.user('puller')
   const folder = await packageSample(t, 'ts', 24)
@@ -156,7 +156,7 @@ onLinux('after kill -9 a recording continues after its last final [D53]', async 
   t.is(segments.at(-1), playlist.toString().split('#EXTINF').length - 2, 'the last segment was requested')
 })
 
-onLinux('words after lost segments and a discontinuity keep their recorded times [D61]', async (t) => {
+onLinux('words after lost segments and a discontinuity keep their recorded times', async (t) => {
   const service = await startTestService(t, ALLOW_LOCAL)
   const client = await service.user('puller')
   const folder = await packageSample(t, 'ts', 54)
@@ -191,7 +191,7 @@ onLinux('words after lost segments and a discontinuity keep their recorded times
 })
 
 onLinux(
-  'without auto_start the config message starts the source, sent audio is refused and FINISH ends it [R139 R148]',
+  'without auto_start the config message starts the source, sent audio is refused and FINISH ends it',
   async (t) => {
     const service = await startTestService(t, ALLOW_LOCAL)
     const client = await service.user('puller')
@@ -211,7 +211,7 @@ onLinux(
 )
 
 onLinux(
-  'a forbidden address is refused at once, a forbidden host name after its lookup [R53 S1]',
+  'a forbidden address is refused at once, a forbidden host name after its lookup',
   async (t) => {
     const service = await startTestService(t)
     const client = await service.user('puller')

@@ -143,7 +143,7 @@ const transcribeSource = async (t: ExecutionContext, audioUrl: string, wrap: (st
   return { words: new Map(words), lost: sessions.lostSeconds() }
 }
 
-withFfmpeg(`words of ${HOURS} hours with ${LOST.length} losses keep their recorded times [D61]`, async (t) => {
+withFfmpeg(`words of ${HOURS} hours with ${LOST.length} losses keep their recorded times`, async (t) => {
   t.timeout(3_600_000)
   const { path, remove } = await temporaryDirectory()
   t.teardown(remove)

@@ -36,7 +36,7 @@ for (const [name, config] of [
   ['whole sentences', {}],
   ['captions of one short line', { max_chars: 24, max_lines: 1 }],
 ] as const)
-  test.serial(`over ${MINUTES} minutes segments contain the true times of their words: ${name} [R142]`, async (t) => {
+  test.serial(`over ${MINUTES} minutes segments contain the true times of their words: ${name}`, async (t) => {
     t.timeout(1_800_000)
     const rounds = Math.floor((MINUTES * 60) / PERIOD) + 1
     const length = Math.round(PERIOD * 16_000)

@@ -1,7 +1,20 @@
 import { globSync, readFileSync } from 'node:fs'
 import { Visitor, parseSync } from 'oxc-parser'
-import { codesIn } from '../../support/running/rows.ts'
 import { LAYERS } from './imports.ts'
+
+/**
+ * A separate word of a family letter and a number, or a range of such words. Excludes URL escapes (`%A4`), colours, and
+ * product names (NVIDIA A100, Amazon S3).
+ */
+const CODE =
+  /(?<![\w%#]|(?:NVIDIA|Tesla|Amazon|AWS)\s)([ABDFRS])(\d{1,3})(?![\w%])(?:\s*(?:–|-|to)\s*\1(\d{1,3})(?!\w))?/g
+
+/** The codes of docs/requirements.md in a text. A range (`R49–R53`, `R16 to R18`) contains all codes between. */
+export const codesIn = (text: string): ReadonlyArray<string> =>
+  [...text.matchAll(CODE)].flatMap(([, family = '', first, last]) => {
+    const from = Number(first)
+    return Array.from({ length: Number(last ?? from) - from + 1 }, (_, n) => `${family}${from + n}`)
+  })
 
 /** A file and the codes of the rules that it cites. */
 export interface Citing {
@@ -9,7 +22,7 @@ export interface Citing {
   readonly codes: ReadonlyArray<string>
 }
 
-/** Returns the texts of a file that can cite rules: comments, and in tests also strings (titles, rows of mutants). */
+/** Returns the texts of a file that can cite rules: comments, and in tests also strings (titles). */
 const citableTexts = (path: string, text: string): ReadonlyArray<string> => {
   if (!/\.(ts|js|mjs)$/.test(path)) return [text]
   const { comments, program } = parseSync(path, text)
@@ -36,6 +49,7 @@ const WRITTEN = [
   '*.{md,yml}',
   'Dockerfile',
   '.ci/*',
+  'test/rows.txt',
   '.github/**/*.yml',
   `{${LAYERS.join()},test,bench,tools,docs}/**/*.{ts,js,mjs,md,html,css,py,c,yml}`,
 ]

@@ -15,7 +15,7 @@ const FITTING = {
   before: 'expected === stream.last',
   after: '',
   test: 'cli/table.test.ts',
-  rows: ['columns are as'],
+  titles: ['columns are as'],
 }
 
 test('a mutant needs no change when its function moves, or when its file or other lines change', (t) => {
@@ -37,8 +37,8 @@ test('a mutant with an unknown function, line, identifier, test file or title do
     { before: 'no such line' },
     { after: 'missingName(stream)' },
     { test: 'missing.test.ts' },
-    { rows: ['no such title'] },
-    { rows: ['columns are as', 'no such title'] },
+    { titles: ['no such title'] },
+    { titles: ['columns are as', 'no such title'] },
   ]
   for (const fault of faults) t.is(misfits([{ ...FITTING, ...fault }], product).length, 1, JSON.stringify(fault))
 })

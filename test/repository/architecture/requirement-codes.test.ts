@@ -1,9 +1,6 @@
 import { readFileSync } from 'node:fs'
 import test from 'ava'
-import { MUTANTS } from '../../nightly/mutants/all.ts'
-import { codesIn } from '../../support/running/rows.ts'
-import { citingFiles, citingOf, misplacedRules, rulesOf, unknownCodes } from './codes.ts'
-import { LAYERS } from './imports.ts'
+import { citingFiles, citingOf, codesIn, misplacedRules, rulesOf, unknownCodes } from './codes.ts'
 
 /** Parsing all files takes seconds, so they are read once. */
 const citing = citingFiles()
@@ -16,18 +13,14 @@ const invented = (family: string): string => `${family}${'9'.repeat(3)}`
 
 test('every code in the repository is a rule of docs/requirements.md', (t) => {
   const paths = new Set(citing.map(({ path }) => path))
-  for (const path of ['test/nightly/mutants/security.ts', '.ci/allowed-skips', 'docs/requirements.md'])
+  for (const path of ['test/rows.txt', 'docs/requirements.md', 'docs/decisions/README.md'])
     t.true(paths.has(path), `${path} was read`)
   t.deepEqual(unknownCodes(citing, rules), [])
-  const rows = MUTANTS.flatMap((mutant) => mutant.rows.flatMap((row) => (typeof row === 'number' ? [`R${row}`] : [])))
-  t.deepEqual(unknownCodes([{ path: 'test/nightly/mutants', codes: [...new Set(rows)] }], rules), [])
 })
 
-test('comments of the product explain rules instead of citing their codes', (t) => {
-  const isProduct = ({ path }: { readonly path: string }): boolean =>
-    LAYERS.some((layer) => path.startsWith(`${layer}/`))
-  t.deepEqual(citing.filter(isProduct), [])
-  t.true(isProduct(citingOf('domain/x.ts', '// As R12 says.\n')))
+test('code and titles of tests explain rules instead of citing their codes', (t) => {
+  const isAboutCodes = /^test\/(?:.*\/)?(?:rows|codes|requirement-codes)(?:\.test)?\.ts$/
+  t.deepEqual(citing.filter(({ path }) => path.endsWith('.ts') && !isAboutCodes.test(path)), [])
   t.deepEqual(citingOf('domain/x.ts', '// As R12 says.\n').codes, ['R12'])
 })
 
@@ -36,16 +29,13 @@ test('each rule appears once, in its family, in order, as one sentence on one li
   t.deepEqual(misplacedRules(rules), [])
 })
 
-test('the check reports unknown codes in comments, titles, mutants, ranges and documents', (t) => {
+test('the check reports unknown codes in comments, titles, ranges and documents', (t) => {
   const [first, second] = [invented('R'), invented('S')]
   const reported = (path: string, text: string): ReadonlyArray<string> => unknownCodes([citingOf(path, text)], rules)
   const both = [`domain/x.ts: ${first}`, `domain/x.ts: ${second}`]
   t.deepEqual(reported('domain/x.ts', `/** As ${first} says. */\nexport const x = 1 // ${second}\n`), both)
   t.deepEqual(reported('test/x.test.ts', `test('R12, ${first}: x', () => {})`), [`test/x.test.ts: ${first}`])
   t.deepEqual(reported('test/x.test.ts', `test(\`${first}: \${x}\`, () => {})`), [`test/x.test.ts: ${first}`])
-  t.deepEqual(reported('test/nightly/mutants/x.ts', `export const x = { rows: ['${second}'] }`), [
-    `test/nightly/mutants/x.ts: ${second}`,
-  ])
   t.deepEqual(reported('docs/x.md', `# X\n\nSee (${first}), ${second}.`), [
     `docs/x.md: ${first}`,
     `docs/x.md: ${second}`,

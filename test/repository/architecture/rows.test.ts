@@ -1,26 +1,48 @@
+import { existsSync, readFileSync } from 'node:fs'
 import test from 'ava'
-import { namesRow, rowsOf, standingOf } from '../../support/running/rows.ts'
-import type { Claim } from '../../support/running/rows.ts'
+import { Visitor, parseSync } from 'oxc-parser'
+import { isReportedAs, readRows, standingOf, type Claim } from '../../support/running/rows.ts'
 
-test('the brackets at the end of a title name its requirements (rows), also as ranges', (t) => {
-  t.deepEqual(rowsOf('the rule of R59 [R57 R58]'), [57, 58])
-  t.deepEqual(rowsOf('service › rest › x [R16 to R18]'), [16, 17, 18])
-  t.deepEqual(rowsOf('x [R49–R51 D6]'), [49, 50, 51])
-  t.deepEqual(rowsOf('no row at all'), [])
-  t.true(namesRow('x [R5 D58]', ['D58']) && namesRow('a duty that fails is tried again', ['that fails is']))
-  t.false(namesRow('x [R55]', [5]) || namesRow('x [D58]', ['D5']) || namesRow('a duty', ['a duty that']))
+const rows = readRows()
+
+/** Returns the strings of a file, with `…` for each `${…}`. */
+const stringsIn = (path: string): ReadonlySet<string> => {
+  const strings = new Set<string>()
+  if (!existsSync(path)) return strings
+  new Visitor({
+    Literal: ({ value }) => void (typeof value === 'string' && strings.add(value)),
+    TemplateLiteral: ({ quasis }) => void strings.add(quasis.map(({ value }) => value.cooked).join('…')),
+  }).visit(parseSync(path, readFileSync(path, 'utf8')).program)
+  return strings
+}
+
+test('each line of test/rows.txt names a test that exists', (t) => {
+  const strings = new Map([...new Set(rows.map(({ path }) => path))].map((path) => [path, stringsIn(path)]))
+  t.deepEqual(rows.filter(({ path, title }) => strings.get(path)?.has(title) !== true), [])
 })
 
-const claimOf = (title: string, outcome: Claim['outcome'] = 'passed'): Claim => ({ title, outcome })
+test('each row of the requirements is shown by tests that see the whole service, or sockets', (t) => {
+  const isSocketRow = (code: string): boolean => Number(code.slice(1)) >= 128 && Number(code.slice(1)) <= 159
+  const counts = (code: string): RegExp =>
+    isSocketRow(code) ? /^test\/(e2e\/service|nightly|api\/ws)\// : /^test\/(e2e\/service|nightly)\//
+  const listed = rows.filter(({ code }) => code.startsWith('R'))
+  t.deepEqual(listed.filter(({ code, path }) => !counts(code).test(path)), [])
+  const required = readFileSync('docs/requirements.md', 'utf8').matchAll(/^- \*\*(R\d+)\*\*/gm)
+  t.deepEqual([...required].flatMap(([, code = '']) => (listed.some((row) => row.code === code) ? [] : [code])), [])
+})
 
-test('the standing of a requirement follows from its tests and mutants', (t) => {
-  const ownClaims = [claimOf('x [R7]')]
-  t.is(standingOf(7, [], [[7]]), 'missing')
-  t.is(standingOf(7, [claimOf('x [R7]', 'skipped')], [[7]]), 'missing')
-  t.is(standingOf(7, [...ownClaims, claimOf('y [R7 R8]', 'failed')], [[7]]), 'failed')
-  t.is(standingOf(7, [claimOf('x [R1 to R10]')], []), 'named in passing')
-  t.is(standingOf(7, [claimOf('x [R1 to R10]'), ...ownClaims], []), 'claimed')
-  t.is(standingOf(7, ownClaims, [[8], ['D58']]), 'claimed')
-  t.is(standingOf(7, ownClaims, [[7, 8]]), 'claimed', 'a mutant of two rows defends neither')
-  t.is(standingOf(7, ownClaims, [[7]]), 'defended')
+test('a reported title begins with a part of the path, and … stands for any text', (t) => {
+  const row = { code: 'D1', path: 'test/api/http/cors.test.ts', title: '… of a (page) is refused' }
+  for (const title of ['a call of a (page) is refused', 'http › cors › x of a (page) is refused'])
+    t.true(isReportedAs(row, title), title)
+  for (const title of ['ws › cors › of a page is refused', 'x of a (page) is refused twice', 'x of a page is refused'])
+    t.false(isReportedAs(row, title), title)
+})
+
+test('a requirement is shown when a test of it passed and none failed', (t) => {
+  const claim = (outcome: Claim['outcome']): Claim => ({ title: 'x', outcome })
+  t.is(standingOf([]), 'missing')
+  t.is(standingOf([claim('skipped')]), 'missing')
+  t.is(standingOf([claim('passed'), claim('skipped')]), 'shown')
+  t.is(standingOf([claim('passed'), claim('failed')]), 'failed')
 })

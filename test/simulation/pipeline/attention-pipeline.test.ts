@@ -16,7 +16,7 @@ const numberedWords = (count: number, pause: number): ReadonlyArray<ScriptedWord
     pause: i === 0 ? 0.5 : pause,
   }))
 
-test('silence gives no frame and no pass [R155]', async (t) => {
+test('silence gives no frame and no pass', async (t) => {
   const { frames, passes } = await streamAudio({
     ...pace,
     words: [],
@@ -57,7 +57,7 @@ test('drafts are at least two pass times apart, for any client setting', async (
   t.true((await passesAt(0.5, { min_buffer: 0.1, vad: false })) <= seconds + 2)
 })
 
-test('a phrase is final 0.5 s after buffer_timeout of silence, with and without detector [R156]', async (t) => {
+test('a phrase is final 0.5 s after buffer_timeout of silence, with and without detector', async (t) => {
   for (const vad of [true, false])
     for (const buffer_timeout of [0.5, 1, 2.5]) {
       const words = spokenWords('the meeting, if there is one, begins at noon.')
@@ -78,7 +78,7 @@ test('a phrase is final 0.5 s after buffer_timeout of silence, with and without 
     }
 })
 
-test('max_buffer ends segments in running speech [R156]', async (t) => {
+test('max_buffer ends segments in running speech', async (t) => {
   const words = numberedWords(80, 0)
   const { finals } = await streamAudio({
     ...pace,
@@ -91,7 +91,7 @@ test('max_buffer ends segments in running speech [R156]', async (t) => {
   t.is(textOf(finals.map(({ text }) => ({ text, pause: 0, seconds: 0 }))), textOf(words))
 })
 
-test('in mode final every word is final within max_delay [R156]', async (t) => {
+test('in mode final every word is final within max_delay', async (t) => {
   const words = numberedWords(60, 0.02)
   const config: EngineSettings = { ...settings, mode: 'final', max_delay: 3, max_buffer: 20 }
   const { finals } = await streamAudio({ ...pace, ticks: 20, words, audio: scriptedAudio(words, 2), settings: config })
@@ -99,7 +99,7 @@ test('in mode final every word is final within max_delay [R156]', async (t) => {
   for (const { start, pushed, text } of finals) t.true(pushed / 16000 - start <= 3 + 0.5, text)
 })
 
-test('full captions become final immediately and respect max_chars and max_lines [R157]', async (t) => {
+test('full captions become final immediately and respect max_chars and max_lines', async (t) => {
   const words = numberedWords(60, 0.02)
   const config: EngineSettings = { ...settings, max_chars: 12, max_lines: 2, max_buffer: 30 }
   const { frames, finals } = await streamAudio({ ...pace, words, audio: scriptedAudio(words, 2), settings: config })
@@ -109,7 +109,7 @@ test('full captions become final immediately and respect max_chars and max_lines
   t.is(finals.map(({ text }) => text).join(' '), textOf(words))
 })
 
-test('with punctuation false no frame contains punctuation [R158]', async (t) => {
+test('with punctuation false no frame contains punctuation', async (t) => {
   const words = spokenWords('Well, it is 3.5 metres. Or not? Yes!')
   const { frames } = await streamAudio({
     ...pace,

@@ -126,7 +126,7 @@ const failureOf = async (
     : ''
 }
 
-test('with word times every spoken word becomes final once, in order, after it was spoken [R150 R154]', async (t) => {
+test('with word times every spoken word becomes final once, in order, after it was spoken', async (t) => {
   t.is(await failureOf(script(0), settingsOf()), '')
 })
 

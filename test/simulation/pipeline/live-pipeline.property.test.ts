@@ -71,7 +71,7 @@ const problemOf = (spoken: string, config: EngineSettings, { finals, frames, fai
   return null
 }
 
-test('finals contain every spoken word once and in order, for any pace, pauses and settings [R150 R154]', async (t) => {
+test('finals contain every spoken word once and in order, for any pace, pauses and settings', async (t) => {
   await fc.assert(
     fc.asyncProperty(script, settings, pace, async (words, config, pace) => {
       const streamed = await streamAudio({ words, audio: scriptedAudio(words, 1), settings: config, ...pace })

@@ -17,7 +17,7 @@ import { createRecordingLogger } from '../../support/doubles/loggers.ts'
 import { temporaryDirectory } from '../../support/tools/temporary-directory.ts'
 import { createTestEnvironment } from '../../support/doubles/environment.ts'
 
-test('on the embedded stores each of 1000 reads sees the write before it [R15]', async (t) => {
+test('on the embedded stores each of 1000 reads sees the write before it', async (t) => {
   const directory = await temporaryDirectory()
   const environment = createTestEnvironment()
   const store = await openSqliteEventStore({ file: join(directory.path, 'events.sqlite') })

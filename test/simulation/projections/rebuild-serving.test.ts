@@ -18,7 +18,7 @@ import { right } from '../../support/tools/right.ts'
 import { temporaryDirectory } from '../../support/tools/temporary-directory.ts'
 import { createLives, differences, environment, newEvent, page, serve } from './rebuild-world.ts'
 
-test('a rebuild during writes serves every read, corrects errors and equals the fold of the log [F7]', async (t) => {
+test('a rebuild during writes serves every read, corrects errors and equals the fold of the log', async (t) => {
   const directory = await temporaryDirectory()
   const store = await openSqliteEventStore({ file: join(directory.path, 'events.sqlite') })
   const documents = await openSqliteDocuments({ file: join(directory.path, 'documents.sqlite') })

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 
 export interface TestResult {
-  /** With the path of its file when several files run: `sessions › lives › a session is created [R46]`. */
+  /** With the path of its file when several files run: `sessions › lives › a session is created`. */
   readonly title: string
   readonly outcome: 'passed' | 'failed' | 'skipped'
 }

@@ -2,12 +2,10 @@ import { existsSync } from 'node:fs'
 import { cp, mkdir, mkdtemp, readFile, readdir, realpath, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { namesRow } from './rows.ts'
-import type { RowName } from './rows.ts'
 import { runAva } from './ava-runner.ts'
 import type { TestResult } from './ava-runner.ts'
 
-/** The run of the tests of one file whose titles name one of the requested rows. */
+/** The run of the named tests of one file. */
 export interface Run {
   readonly results: ReadonlyArray<TestResult>
   /** Titles of the tests that did not end. */
@@ -36,13 +34,14 @@ export interface Broken {
   /** The whole text of the file, with the error. */
   readonly source: string
   readonly test: string
-  readonly rows: ReadonlyArray<RowName>
+  /** Parts of the titles of these tests. */
+  readonly titles: ReadonlyArray<string>
 }
 
 /** A copy of the working tree, in which mutants are tested. */
 export interface BrokenCopy {
-  /** Runs the tests of a file whose titles name one of the rows, without a mutant. */
-  readonly run: (test: string, rows: ReadonlyArray<RowName>) => Promise<Run>
+  /** Runs the tests of a file whose titles contain one of the texts, without a mutant. */
+  readonly run: (test: string, titles: ReadonlyArray<string>) => Promise<Run>
   /** Runs the tests while the file is broken. */
   readonly runBroken: (broken: Broken) => Promise<Run>
   readonly remove: () => Promise<void>
@@ -57,39 +56,36 @@ const TIMED_OUT = /^ +message: (Test timeout exceeded|Promise returned by test n
 
 /** Uses the project in `root`. `patience`: ava's timeout without a finished test. */
 export const brokenCopyAt = (root: string, { patience = '2m' } = {}): BrokenCopy => {
-  const run: BrokenCopy['run'] = async (test, rows) => {
+  const run: BrokenCopy['run'] = async (test, titles) => {
     const results: Array<TestResult> = []
     const timedOut: Array<string> = []
     const output: Array<string> = []
-    const matches = [...new Set(rows)].map((row) => `--match=*${typeof row === 'number' ? `R${row}` : row}*`)
-    // --match selects too much (R1 also matches R12), and a range does not contain all its rows: namesRow decides.
-    const args = [`--timeout=${patience}`, ...matches, '--match=*–R*', '--match=* to R*', test]
+    const matches = [...new Set(titles)].map((title) => `--match=*${title}*`)
+    const args = [`--timeout=${patience}`, ...matches, test]
     let latest: TestResult | undefined
     let planned = 0
-    let reported = 0
     const ava = runAva(args, { cwd: root, quiet: true })
     let step = await ava.next()
     for (; step.done !== true; step = await ava.next()) {
       const { line, result } = step.value
       latest = result ?? latest
-      if (result !== undefined) reported += 1
-      if (result !== undefined && namesRow(result.title, rows)) results.push(result)
+      if (result !== undefined) results.push(result)
       if (TIMED_OUT.test(line) && latest !== undefined) timedOut.push(latest.title)
       planned = Number(/^1\.\.(\d+)/.exec(line)?.[1] ?? planned)
       if (result?.outcome !== 'passed') output.push(line)
     }
     // ava prints the plan last, so it is missing when a test waits forever. A file that does not load is not in it.
-    return { results, timedOut, isComplete: planned > 0 && planned === reported, output }
+    return { results, timedOut, isComplete: planned > 0 && planned === results.length, output }
   }
 
   return {
     run,
-    runBroken: async ({ path, source, test, rows }) => {
+    runBroken: async ({ path, source, test, titles }) => {
       const file = join(root, path)
       const original = await readFile(file, 'utf8')
       await writeFile(file, source)
       try {
-        return await run(test, rows)
+        return await run(test, titles)
       } finally {
         await writeFile(file, original)
       }

@@ -44,11 +44,11 @@ const ONLY_THE_DOUBLE: Titles = {
       `reads and appends with a wrong or missing answer (${kind}) are unavailable, then work`),
   ],
   'nightly › servers › eventstoredb-subscription-failures': [
-    'a disconnected subscription throws, and resumes without a gap or a repeat [F4]',
+    'a disconnected subscription throws, and resumes without a gap or a repeat',
     ...['hang', 'wrong', 'drop'].map((kind) => `a subscription that starts with a fault (${kind}) throws`),
   ],
   'nightly › servers › service-on-eventstoredb': [
-    'broken subscriptions show as lag, and the read models catch up afterwards [F4]',
+    'broken subscriptions show as lag, and the read models catch up afterwards',
   ],
 }
 

@@ -11,7 +11,7 @@ const unnumbered = ({ segment: _s, final: _f, ...frame }: TextFrame): TextFrame 
 const after = (...frames: ReadonlyArray<TextFrame>): Captions => frames.reduce(withFrame, NO_CAPTIONS)
 const texts = ({ lines }: Captions): ReadonlyArray<string> => lines.map(({ text }) => text)
 
-test('a draft replaces the previous draft, and the final appears once [B47]', (t) => {
+test('a draft replaces the previous draft, and the final appears once', (t) => {
   const draft = after(frame(1, 'hel', { final: false }), frame(1, 'hello wor', { final: false }))
   t.deepEqual([texts(draft), draft.running?.text, draft.cursor], [[], 'hello wor', null])
   const final = withFrame(draft, frame(1, 'Hello world.'))

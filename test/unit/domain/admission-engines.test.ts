@@ -22,7 +22,7 @@ const onTwoEngines = (...sessions: ReadonlyArray<ReadonlyArray<number>>) => {
   return { candidates: [{ worker: 'gpu-0', rank: 0, compute }] }
 }
 
-test('a session that fits no single GPU is refused, however much all GPUs have free together [R11]', (t) => {
+test('a session that fits no single GPU is refused, however much all GPUs have free together', (t) => {
   const { given } = specify(t, admissionDecider)
   const empty = joined('gpu-0', 8000)
   given(empty).when(admit(1, { vram: 4001, ...onTwoEngines() }))
@@ -36,7 +36,7 @@ test('a session that fits no single GPU is refused, however much all GPUs have f
     .thenEvents(admitted(3, { vram: 2500 }))
 })
 
-test('a session is refused when no GPU has both the memory and the lanes for it [R11]', (t) => {
+test('a session is refused when no GPU has both the memory and the lanes for it', (t) => {
   const { given } = specify(t, admissionDecider)
   const oneSession = [joined('gpu-0', 8000), admitted(1, { vram: 3500, needs: ['idle'] })]
   const twoSessions = [...oneSession, admitted(2, { vram: 100 })]

@@ -111,7 +111,7 @@ const run = (sequence: ReadonlyArray<Step>, initial = admissionDecider.initialSt
 const eventsOf = (decided: ReadonlyArray<Pick<Decided, 'decision'>>): ReadonlyArray<AdmissionEvent> =>
   decided.flatMap((step) => E.getOrElse((): ReadonlyArray<AdmissionEvent> => [])(step.decision))
 
-test('capacities and quotas hold, the longest waiting session moves first, and terms grow by one [R57 R60]', (t) => {
+test('capacities and quotas hold, the longest waiting session moves first, and terms grow by one', (t) => {
   const seen = { admitted: 0, moved: 0, restarted: 0, quota: 0, vram: 0 }
   fc.assert(
     fc.property(steps, (sequence) => {
@@ -143,7 +143,7 @@ test('capacities and quotas hold, the longest waiting session moves first, and t
   t.true(Object.values(seen).every((count) => count > 0), 'every kind of event and answer occurs')
 })
 
-test('the state agrees with the log: a release frees exactly its reservation [R104]', (t) => {
+test('the state agrees with the log: a release frees exactly its reservation', (t) => {
   fc.assert(fc.property(steps, (sequence) => {
     const ledger = newLedger()
     for (const step of run(sequence)) {

@@ -26,7 +26,7 @@ test('session ids continue after a release', (t) => {
     .thenEvents(admitted(2))
 })
 
-test('a session that fills the capacity exactly is admitted; one megabyte more is refused [R59]', (t) => {
+test('a session that fills the capacity exactly is admitted; one megabyte more is refused', (t) => {
   const { given } = specify(t, admissionDecider)
   given(joined('gpu-0', 2000), admitted(1)).when(admit(2)).thenEvents(admitted(2))
   given(joined('gpu-0', 1999), admitted(1))
@@ -34,7 +34,7 @@ test('a session that fills the capacity exactly is admitted; one megabyte more i
     .thenRefused({ _tag: 'InsufficientVram', needed: 1000, free: 999 })
 })
 
-test('without any worker no session is admitted, and the refusal says so [R58]', (t) => {
+test('without any worker no session is admitted, and the refusal says so', (t) => {
   specify(t, admissionDecider).given().when(admit(1)).thenRefused({ _tag: 'NoWorker' })
 })
 
@@ -53,7 +53,7 @@ test('free megabytes of two workers together do not make room for one session', 
     .thenRefused({ _tag: 'InsufficientVram', needed: 1000, free: 900 })
 })
 
-test("the quota counts the user's own open sessions; after a release another session fits [R60]", (t) => {
+test("the quota counts the user's own open sessions; after a release another session fits", (t) => {
   const { given } = specify(t, admissionDecider)
   const busy = [joined('gpu-0', 9000), admitted(1), admitted(2), admitted(3, { userId: 4 })]
   given(...busy).when(admit(4, { maxSessions: 2 })).thenRefused({ _tag: 'QuotaReached', maximum: 2 })
@@ -62,7 +62,7 @@ test("the quota counts the user's own open sessions; after a release another ses
   given(joined('gpu-0', 9000)).when(admit(1, { maxSessions: 0 })).thenRefused({ _tag: 'QuotaReached', maximum: 0 })
 })
 
-test('the quota is checked before the memory [R62]', (t) => {
+test('the quota is checked before the memory', (t) => {
   specify(t, admissionDecider)
     .given(joined('gpu-0', 1000), admitted(1))
     .when(admit(2, { maxSessions: 1 }))
@@ -93,7 +93,7 @@ test('a capacity below the reservations evicts no session and admits no session'
   given(...history, released(1), released(2)).when(admit(3)).thenEvents(admitted(3))
 })
 
-test('reserved and total megabytes are sums over open sessions and workers [R104]', (t) => {
+test('reserved and total megabytes are sums over open sessions and workers', (t) => {
   const workers = [joined('gpu-0', 4000), joined('gpu-1', 500)]
   const state = fold(admissionDecider, [...workers, admitted(1), admitted(2, { vram: 700 }), released(1)])
   t.is(reservedVram(state), 700)

@@ -38,7 +38,7 @@ const definition = (type: string): AnyEventDefinition => {
   return found
 }
 
-test('every event type has a golden file, and every golden file has an event type [F24]', (t) => {
+test('every event type has a golden file, and every golden file has an event type', (t) => {
   const types = allEvents.map((event) => event.type)
   t.deepEqual([...new Set(golden.map((shape) => shape.type))].sort(), [...types].sort())
   t.is(new Set(types).size, types.length, 'no type is defined twice')
@@ -104,7 +104,7 @@ for (const { file, type, plain, stored } of earlier)
     t.deepEqual(upgrade(type, plain), plain)
   })
 
-test('names, URLs, tokens, passwords and text are personal everywhere [D59]', (t) => {
+test('names, URLs, tokens, passwords and text are personal everywhere', (t) => {
   const secrets = [
     'audioUrl',
     'senderToken',

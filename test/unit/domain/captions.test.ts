@@ -12,7 +12,7 @@ const fits = (caption: string, { maxChars, maxLines }: { maxChars: number; maxLi
   return lines.length <= maxLines && lines.every((line) => [...line].length <= maxChars)
 }
 
-test('no caption line is longer than max_chars, and no caption has more than max_lines lines [R157]', (t) => {
+test('no caption line is longer than max_chars, and no caption has more than max_lines lines', (t) => {
   fc.assert(
     fc.property(sentence, shape, (text, room) => {
       t.true(fits(newestCaption(text, room), room))
@@ -21,7 +21,7 @@ test('no caption line is longer than max_chars, and no caption has more than max
   )
 })
 
-test('a final split into captions loses no word and no letter [R157]', (t) => {
+test('a final split into captions loses no word and no letter', (t) => {
   fc.assert(
     fc.property(sentence, shape, (text, room) => {
       const captions = splitIntoCaptions(text, room)
@@ -37,7 +37,7 @@ test('a final split into captions loses no word and no letter [R157]', (t) => {
   )
 })
 
-test('words that fit a line are never broken [R157]', (t) => {
+test('words that fit a line are never broken', (t) => {
   fc.assert(
     fc.property(sentence, fc.integer({ min: 1, max: 4 }), (text, maxLines) => {
       const captions = splitIntoCaptions(text, { maxChars: 60, maxLines })
@@ -47,7 +47,7 @@ test('words that fit a line are never broken [R157]', (t) => {
   )
 })
 
-test('a partial keeps its newest lines [R157]', (t) => {
+test('a partial keeps its newest lines', (t) => {
   t.is(newestCaption('one two three four five', { maxChars: 9, maxLines: 2 }), 'three\nfour five')
   t.is(newestCaption('', { maxChars: 9, maxLines: 2 }), '')
   t.is(newestCaption('a incomprehensibilities b', { maxChars: 10, maxLines: 9 }), 'a\nincomprehe\nnsibilitie\ns b')
@@ -81,11 +81,11 @@ const WITHOUT_PUNCTUATION: ReadonlyArray<readonly [string, string]> = [
   ['', ''],
 ]
 
-test('punctuation is removed, except inside numbers, names and abbreviations [R158]', (t) => {
+test('punctuation is removed, except inside numbers, names and abbreviations', (t) => {
   for (const [text, bare] of WITHOUT_PUNCTUATION) t.is(withoutPunctuation(text), bare)
 })
 
-test('marks remain only between letters or before digits, and no letter is lost [R158]', (t) => {
+test('marks remain only between letters or before digits, and no letter is lost', (t) => {
   const pieces = Array.from('.,?!;:…،。， 7３aéш好は𝐀$(𝐁\n')
   const marks = /[.,?!;:…،。，]/gu
   fc.assert(

@@ -14,13 +14,13 @@ const admitted = (liveId: number, at = 0): IdempotencyKeyAdmitted =>
 const admit = (requestHash: string, liveId: number, before: number | null, at = 0): IdempotencyKeyCommand =>
   ({ use: used(requestHash, at).data, liveId, before })
 
-test('the first session of a key is recorded with its request, a repeat within 24 hours is not [R76]', (t) => {
+test('the first session of a key is recorded with its request, a repeat within 24 hours is not', (t) => {
   const { given } = specify(t, idempotencyKeyDecider)
   given().when(admit('a', 7, null)).thenEvents(used('a', 0), admitted(7))
   given(used('a', 0), admitted(7)).when(admit('a', 7, null, DAY - 1)).thenNothing()
 })
 
-test('another request with the same key is refused for 24 hours, then the key is free [R76]', (t) => {
+test('another request with the same key is refused for 24 hours, then the key is free', (t) => {
   const { given } = specify(t, idempotencyKeyDecider)
   const first = [used('a', 0), admitted(7)]
   given(...first).when(admit('b', 8, null, DAY - 1)).thenRefused({ _tag: 'IdempotencyKeyReused' })
@@ -28,7 +28,7 @@ test('another request with the same key is refused for 24 hours, then the key is
   given(...first, used('b', DAY)).when(admit('a', 9, null, DAY + 1)).thenRefused({ _tag: 'IdempotencyKeyReused' })
 })
 
-test('a key refers to the session of its request, or to the session that replaced it [R76]', (t) => {
+test('a key refers to the session of its request, or to the session that replaced it', (t) => {
   const { given } = specify(t, idempotencyKeyDecider)
   given(used('a', 0)).when(admit('a', 7, null)).thenEvents(admitted(7))
   given(used('a', 0), admitted(7)).when(admit('a', 8, 7)).thenEvents(admitted(8))
@@ -40,7 +40,7 @@ test('a key refers to the session of its request, or to the session that replace
   )
 })
 
-test('when two requests with the same key both created a session, the second is refused [R76]', (t) => {
+test('when two requests with the same key both created a session, the second is refused', (t) => {
   specify(t, idempotencyKeyDecider)
     .given(used('a', 0), admitted(7))
     .when(admit('a', 8, null))

@@ -22,7 +22,7 @@ const start = (jobId: number, kind: JobKind): Stamped<JobCommand> =>
   ({ type: 'Start', data: startData(jobId, kind), at: after(0) })
 const end = (jobId: number): Stamped<JobCommand> => ({ type: 'End', data: endData(jobId), at: after(1) })
 
-test('one job of each kind runs at a time, next to jobs of other kinds [R170]', (t) => {
+test('one job of each kind runs at a time, next to jobs of other kinds', (t) => {
   const { given } = specify(t, jobsDecider)
   given().when(start(1, 'pull')).thenEvents(started(1, 'pull'))
   given(started(1, 'pull')).when(start(2, 'pull')).thenRefused({ _tag: 'KindRunning' })
@@ -30,7 +30,7 @@ test('one job of each kind runs at a time, next to jobs of other kinds [R170]', 
   given(started(1, 'pull'), ended(1)).when(start(2, 'pull')).thenEvents(started(2, 'pull'))
 })
 
-test('a job ends once, even when its start is no longer stored [R170]', (t) => {
+test('a job ends once, even when its start is no longer stored', (t) => {
   const { given } = specify(t, jobsDecider)
   given(started(1, 'pull')).when(end(1)).thenEvents(ended(1))
   given(started(1, 'pull'), ended(1)).when(end(1)).thenNothing()

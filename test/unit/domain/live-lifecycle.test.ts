@@ -81,7 +81,7 @@ const describeOutcome = (outcome: Outcome): string => (outcome.length === 0 ? 'd
 
 for (const [state, { given, outcomes }] of Object.entries(lifecycle))
   for (const [name, outcome] of Object.entries(outcomes))
-    test(`${name} on a session that is ${state}: ${describeOutcome(outcome)} [R98]`, (t) => {
+    test(`${name} on a session that is ${state}: ${describeOutcome(outcome)}`, (t) => {
       const decision = liveDecider.decide(commands[name as CommandName], fold(liveDecider, given))
       t.deepEqual(decision._tag === 'Left' ? decision.left._tag : decision.right.map((event) => event.type), outcome)
     })

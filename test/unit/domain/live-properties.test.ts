@@ -120,7 +120,7 @@ const run = (commands: ReadonlyArray<Stamped<LiveCommand>>): ReadonlyArray<Step>
 
 const sequence = fc.array(command, { maxLength: 40 })
 
-test('no command sequence causes a forbidden status change [R98]', (t) => {
+test('no command sequence causes a forbidden status change', (t) => {
   const reached = new Set<Status>()
   fc.assert(
     fc.property(sequence, (commands) => {
@@ -144,7 +144,7 @@ test('no command sequence causes a forbidden status change [R98]', (t) => {
   )
 })
 
-test('an ended session stays ended: only a deletion changes its status [R98]', (t) => {
+test('an ended session stays ended: only a deletion changes its status', (t) => {
   const anyEvents = sequence.map((commands) => run(commands).flatMap((step) => step.events))
   const endings = fc.constantFrom<LiveEvent>(
     { type: 'LiveFinished', data: { liveId: 7, userId: 3, at: after(0), reason: 'restart' } },
@@ -201,7 +201,7 @@ test('repeating a command does nothing or is refused, except for StartSource and
   t.pass()
 })
 
-test('a session has the vocabulary of the last change, and every change is one event [B44]', (t) => {
+test('a session has the vocabulary of the last change, and every change is one event', (t) => {
   fc.assert(fc.property(sequence, (commands) => {
     let state = liveDecider.initialState
     for (const { command, events } of run(commands)) {

@@ -42,7 +42,7 @@ test('a create is always refused once its session was fenced (LiveAborted)', (t)
     .thenRefused({ _tag: 'LiveOver' })
 })
 
-test('a deletion records how the session ended; a running session finishes in the same decision [R86]', (t) => {
+test('a deletion records how the session ended; a running session finishes in the same decision', (t) => {
   const { given } = specify(t, liveDecider)
   const deletedAfter = (lastStatus: 'finished' | 'error'): LiveEvent => ({
     type: 'LiveDeleted',
@@ -56,7 +56,7 @@ test('a deletion records how the session ended; a running session finishes in th
   t.deepEqual(fold(liveDecider, [created, finished, deleted]), { status: 'deleted' }, 'the state keeps only the status')
 })
 
-test('a pending session without a sender ends PENDING_TIMEOUT after its creation or its last sender [R105]', (t) => {
+test('a pending session without a sender ends PENDING_TIMEOUT after its creation or its last sender', (t) => {
   const { given } = specify(t, liveDecider)
   const expireAt = (ms: number, limits: object = {}) => ({
     ...commands.expire,
@@ -84,7 +84,7 @@ test('a pending session without a sender ends PENDING_TIMEOUT after its creation
   given(created, started).when(expireAt(1e9)).thenNothing()
 })
 
-test('a session ends MAX_DURATION after its start; with a silent sender, after the sender attached [R105]', (t) => {
+test('a session ends MAX_DURATION after its start; with a silent sender, after the sender attached', (t) => {
   const { given } = specify(t, liveDecider)
   const expireAt = (ms: number, maxDuration = 5000) => ({
     ...commands.expire,
@@ -160,7 +160,7 @@ test('detaching a replaced sender changes nothing', (t) => {
     .thenEvents({ type: 'SenderDetached', data: { ...common, epoch: 2 } })
 })
 
-test('an auto-started session becomes active when its source process has a pid [D24]', (t) => {
+test('an auto-started session becomes active when its source process has a pid', (t) => {
   const { given } = specify(t, liveDecider)
   const sourceStarted: LiveEvent = { type: 'SourceStarted', data: { ...common, ...source } }
   given(autoStarted).when(commands.startSource).thenEvents(sourceStarted, { type: 'LiveStarted', data: common })
@@ -171,7 +171,7 @@ test('an auto-started session becomes active when its source process has a pid [
 })
 
 for (const reason of Object.keys(finishReason.keys) as Array<FinishReason>)
-  test(`a session finishes by ${reason}, pending or active [A4]`, (t) => {
+  test(`a session finishes by ${reason}, pending or active`, (t) => {
     const { given } = specify(t, liveDecider)
     const event: LiveEvent = { type: 'LiveFinished', data: { ...common, reason } }
     const end = { type: 'EndLiveInTerm', cause: { status: 'finished', reason }, term: 1, at } as const
@@ -179,7 +179,7 @@ for (const reason of Object.keys(finishReason.keys) as Array<FinishReason>)
     given(created, started).when(end).thenEvents(event)
   })
 
-test('an engine failure is recorded with its code and detail [R102]', (t) => {
+test('an engine failure is recorded with its code and detail', (t) => {
   specify(t, liveDecider)
     .given(created, started)
     .when({ ...commands.fail, cause: { status: 'error', code: 'engine_failed', detail: 'out of memory' } })

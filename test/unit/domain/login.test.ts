@@ -15,7 +15,7 @@ import { after } from '../../support/events/sample-events.ts'
 const failed = (failures: number): LoginFailuresEvent => ({ type: 'LoginFailed', data: { failures, at: after(0) } })
 const cleared: LoginFailuresEvent = { type: 'LoginFailuresCleared', data: { at: after(0) } }
 
-test('failures are counted until a success clears them [S24]', (t) => {
+test('failures are counted until a success clears them', (t) => {
   const { given } = specify(t, loginFailuresDecider)
   given().when({ type: 'Fail', at: after(0) }).thenEvents(failed(1))
   given(failed(1)).when({ type: 'Fail', at: after(0) }).thenEvents(failed(2))
@@ -24,32 +24,32 @@ test('failures are counted until a success clears them [S24]', (t) => {
     .thenEvents({ type: 'LoginFailed', data: { failures: 1, at: after(0), succeededAt: after(0) } })
 })
 
-test('a token is logged out once [R160]', (t) => {
+test('a token is logged out once', (t) => {
   const { given } = specify(t, loginTokenDecider)
   const data = { userId: 3, at: after(0) }
   given().when(data).thenEvents({ type: 'LoggedOut', data })
   given({ type: 'LoggedOut', data }).when({ userId: 3, at: after(5) }).thenNothing()
 })
 
-test('a success without an earlier failure leaves no trace [S24]', (t) => {
+test('a success without an earlier failure leaves no trace', (t) => {
   const { given } = specify(t, loginFailuresDecider)
   given().when({ type: 'Clear', at: after(0) }).thenNothing()
   given(cleared).when({ type: 'Clear', at: after(0) }).thenNothing()
 })
 
-test('the newest event is enough to continue the count [S24]', (t) => {
+test('the newest event is enough to continue the count', (t) => {
   const { given } = specify(t, loginFailuresDecider)
   given(failed(9)).when({ type: 'Fail', at: after(0) }).thenEvents(failed(10))
 })
 
-test('from the fifth failure on the wait doubles from 1 s to 15 minutes [S24]', (t) => {
+test('from the fifth failure on the wait doubles from 1 s to 15 minutes', (t) => {
   const waits = [0, 1, 4, 5, 6, 7, 14, 15, 16, 1000].map((failures) =>
     networkWaitMs({ failures, age: 0, successAge: Infinity }),
   )
   t.deepEqual(waits, [0, 0, 0, 1000, 2000, 4000, 512_000, 900_000, 900_000, 900_000])
 })
 
-test('the remaining wait shrinks with time [S24]', (t) => {
+test('the remaining wait shrinks with time', (t) => {
   const waits = [0, 1500, 2000, 60_000].map((age) => networkWaitMs({ failures: 6, age, successAge: Infinity }))
   t.deepEqual(waits, [2000, 500, 0, 0])
 })
@@ -98,7 +98,7 @@ test('a network is trusted for 30 days after a success; a failure is recent for 
   t.true(hasNoRecentFailure({ ...count, failures: 0 }))
 })
 
-test('a shared stream counts each hash separately, and continues a count that is known from elsewhere [S24]', (t) => {
+test('a shared stream counts each hash separately, and continues a count that is known from elsewhere', (t) => {
   const { given } = specify(t, sharedFailuresDecider)
   const fail = (hash: string, at: number, before = loginFailuresDecider.initialState) =>
     ({ hash, before, at: after(at) })

@@ -1,7 +1,7 @@
 import test from 'ava'
 import { maskedUrl } from '../../../domain/live/masked-url.ts'
 
-test('passwords, keys and stream keys of an audio URL are masked, the rest is shown [D60]', (t) => {
+test('passwords, keys and stream keys of an audio URL are masked, the rest is shown', (t) => {
   for (const [url, masked] of [
     ['https://media.example:8443/live/a.m3u8', 'https://media.example:8443/live/a.m3u8'],
     ['rtsp://camera:pass@cams.example/stream?key=k1&x=2#part', 'rtsp://***@cams.example/stream?key=***&x=***'],

@@ -33,14 +33,14 @@ const changed = (profileId: number, settings: EngineSettings, name = 'Default'):
   type: 'ProfileChanged', data: profile(profileId, { settings, name, at }),
 })
 
-test('a profile is added; names may repeat, ids may not [D30]', (t) => {
+test('a profile is added; names may repeat, ids may not', (t) => {
   const { given } = specify(t, profilesDecider)
   given().when({ type: 'AddProfile', ...profile(1) }).thenEvents(added(1))
   given(added(1)).when({ type: 'AddProfile', ...profile(2) }).thenEvents(added(2))
   given(added(1)).when({ type: 'AddProfile', ...profile(1) }).thenRefused({ _tag: 'ProfileExists' })
 })
 
-test('only the values that were sent change [R109]', (t) => {
+test('only the values that were sent change', (t) => {
   const { given } = specify(t, profilesDecider)
   given(added(1))
     .when(change(1, { max_chars: 40 }))
@@ -48,13 +48,13 @@ test('only the values that were sent change [R109]', (t) => {
   given(added(1)).when(change(1, {}, 'Lecture')).thenEvents(changed(1, DEFAULT_ENGINE_SETTINGS, 'Lecture'))
 })
 
-test('a change without a difference does nothing [R109]', (t) => {
+test('a change without a difference does nothing', (t) => {
   const { given } = specify(t, profilesDecider)
   given(added(1)).when(change(1, {})).thenNothing()
   given(added(1)).when(change(1, DEFAULT_ENGINE_SETTINGS, 'Default')).thenNothing()
 })
 
-test('a vocabulary change replaces only the prompt or hotwords that were sent; a repeat does nothing [B44]', (t) => {
+test('a vocabulary change replaces only the prompt or hotwords that were sent; a repeat does nothing', (t) => {
   const { given } = specify(t, profilesDecider)
   const changeVocabulary = (vocabulary: GivenVocabulary): Stamped<ProfilesCommand> =>
     ({ type: 'ChangeProfile', profileId: 1, settings: {}, vocabulary, at })
@@ -90,7 +90,7 @@ const otherSettings: EngineSettings = {
   task: 'translate',
 }
 for (const member of Object.keys(otherSettings) as Array<keyof EngineSettings>)
-  test(`a change of only ${member} is recorded [R109]`, (t) => {
+  test(`a change of only ${member} is recorded`, (t) => {
     const settings = { [member]: otherSettings[member] }
     const expected = changed(1, { ...DEFAULT_ENGINE_SETTINGS, ...settings })
     specify(t, profilesDecider).given(added(1)).when(change(1, settings)).thenEvents(expected)

@@ -12,7 +12,7 @@ test('text is counted by code points', (t) => {
   }
 })
 
-test('a name has 1 to 100 characters, of any size in bytes [D29 D31 D47]', (t) => {
+test('a name has 1 to 100 characters, of any size in bytes', (t) => {
   for (const name of ['a', 'ä'.repeat(100), '🎙'.repeat(100)]) t.is(nameProblem(name), null, name)
   t.is(nameProblem(''), 'should have at least 1 character')
   for (const name of ['a'.repeat(101), '🎙'.repeat(101)])
@@ -55,7 +55,7 @@ test('the spaces and marks of a name are as they look', (t) => {
     t.is(nameProblem(name), 'should not begin with a mark, or have more than 8 marks in a row', JSON.stringify(name))
 })
 
-test('a password has at least 8 characters and at most 1024 bytes [S12]', (t) => {
+test('a password has at least 8 characters and at most 1024 bytes', (t) => {
   for (const password of ['12345678', '密码密码密码密码', '😀'.repeat(8), ' '.repeat(8), 'é'.repeat(512), '😀'.repeat(256)])
     t.is(passwordProblem(password), null, password)
   for (const password of ['', '1234567', '密码一', '😀'.repeat(7)])

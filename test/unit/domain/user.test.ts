@@ -70,7 +70,7 @@ test('a log-out everywhere raises the generation and keeps the password', (t) =>
   given().when({ type: 'EndLogins', at }).thenRefused({ _tag: 'UserUnknown' })
 })
 
-test('rehashing replaces the hash only while the old hash is current, and keeps the generation [S12]', (t) => {
+test('rehashing replaces the hash only while the old hash is current, and keeps the generation', (t) => {
   const { given } = specify(t, userDecider)
   const rehash = { type: 'Rehash', oldHash: 'first', passwordHash: 'stronger hash of first', at } as const
   const rehashed: UserEvent = {

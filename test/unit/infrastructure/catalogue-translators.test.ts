@@ -23,7 +23,7 @@ const openWith = async (modelsDir: string | null, bundledDir: string, store = cr
   return { catalogue, logger, store, pairs }
 }
 
-test('installed translators are listed with id, model, languages, memory and dates [D51 R42]', async (t) => {
+test('installed translators are listed with id, model, languages, memory and dates', async (t) => {
   const modelsDir = await installTranslators(t, 'opus-mt-en-es', 'translate-en-fr')
   const { catalogue, pairs, logger } = await openWith(modelsDir, join(modelsDir, 'opus-mt-en-es'))
   t.deepEqual(pairs, [
@@ -62,7 +62,7 @@ test('of several translators for one pair, the first in the models directory is 
   ])
 })
 
-test('ids and dates stay when folders disappear and return, and ids are never reused [R14]', async (t) => {
+test('ids and dates stay when folders disappear and return, and ids are never reused', async (t) => {
   const modelsDir = await installTranslators(t, 'opus-mt-en-es', 'opus-mt-en-fr')
   const bundledDir = await installTranslators(t)
   const { store, catalogue } = await openWith(modelsDir, bundledDir)

@@ -34,7 +34,7 @@ const openWith = async (modelsDir: string | null, store = createMemoryEventStore
   return { catalogue, logger, store, names: catalogue.models().map(({ name }) => name) }
 }
 
-test('a fresh machine lists the five names as inactive and the shipped model as active [R40 R45]', async (t) => {
+test('a fresh machine lists the five names as inactive and the shipped model as active', async (t) => {
   const { catalogue, names } = await openWith(null)
   t.deepEqual(names, [...FIVE, 'demo-en'])
   t.deepEqual(catalogue.models().map(({ id }) => id), [1, 2, 3, 4, 5, 6])
@@ -47,7 +47,7 @@ test('a fresh machine lists the five names as inactive and the shipped model as 
   t.deepEqual([...catalogue.speech.models], [['demo-en', join('models', 'demo-en')]])
 })
 
-test('98 languages with two-letter codes are listed, English first, Javanese as jv [R39 D51]', async (t) => {
+test('98 languages with two-letter codes are listed, English first, Javanese as jv', async (t) => {
   const rows = (await openWith(null)).catalogue.languages()
   t.is(rows.length, 98)
   t.deepEqual(rows.map(({ id }) => id), Array.from({ length: 98 }, (_, index) => index + 1))

@@ -3,7 +3,7 @@ import * as E from 'fp-ts/lib/Either.js'
 import { instant } from '../../../domain/shared/codecs.ts'
 import { createEnvironment } from '../../../infrastructure/node/environment.ts'
 
-test('the clock returns increasing timestamps with microseconds [R12 D23]', (t) => {
+test('the clock returns increasing timestamps with microseconds', (t) => {
   const { now } = createEnvironment()
   const instants = Array.from({ length: 20_000 }, now)
   t.true(instants.every((value) => E.isRight(instant.decode(value))))

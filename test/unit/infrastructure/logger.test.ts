@@ -5,7 +5,7 @@ import { watchLoop } from '../../../infrastructure/node/loop-watch.ts'
 import { readableLog } from '../../../infrastructure/node/readable-log.ts'
 import { createRecordingLogger } from '../../support/doubles/loggers.ts'
 
-test('the log consists of JSON lines without secrets [D59]', (t) => {
+test('the log consists of JSON lines without secrets', (t) => {
   const lines: string[] = []
   const log = createLogger('info', { write: (line) => lines.push(line) })
   const secret = 'hunter2'
@@ -47,7 +47,7 @@ test('messages below the log level are not logged', (t) => {
   t.is(lines.length, 1)
 })
 
-test('an event loop that stalls for over a second is logged with its cause [F19]', (t) => {
+test('an event loop that stalls for over a second is logged with its cause', (t) => {
   const logger = createRecordingLogger()
   const tasks: Array<() => void> = []
   let [now, cpu, waiting] = [0, 0, true]

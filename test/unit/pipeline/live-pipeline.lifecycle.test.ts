@@ -12,7 +12,7 @@ import { scriptedAudio } from '../../support/doubles/scripted/script.ts'
 import { scriptedEngine } from '../../support/doubles/scripted/engine.ts'
 import { eventLoopTurns } from '../../support/pipeline/pipeline-stream.ts'
 
-test('audio from before the model was loaded is transcribed, even if no more follows [R141]', async (t) => {
+test('audio from before the model was loaded is transcribed, even if no more follows', async (t) => {
   const words = spokenWords('early words')
   const { finals, events, drained } = collectEvents()
   const pipeline = pipelineOf(scriptedEngine({ words }), events)
@@ -124,7 +124,7 @@ test('a failed detection loses nothing; repeated failures end the session', asyn
   })
 })
 
-test('finish waits for the engine up to its limit and sends the known text [R144]', async (t) => {
+test('finish waits for the engine up to its limit and sends the known text', async (t) => {
   const words = [...spokenWords('one two three'), ...spokenWords('never heard', 2)]
   const timers = heldTimers()
   let passes = 0
@@ -169,7 +169,7 @@ test('after abort nothing is emitted, and a late answer changes nothing', async 
   t.is(pipeline.backlogSeconds(), 0)
 })
 
-test('the lag is the age of the oldest unprocessed audio and disappears with the session [F14]', async (t) => {
+test('the lag is the age of the oldest unprocessed audio and disappears with the session', async (t) => {
   const words = spokenWords('late words')
   const engine = scriptedEngine({ words })
   const lags = createLags()

@@ -10,7 +10,7 @@ import { streamAudio, eventLoopTurns } from '../../support/pipeline/pipeline-str
 
 const pace = { chunk: 1600, ticks: 2, latency: 1, windowSeconds: 30 }
 
-test('silence produces no frame [R155]', async (t) => {
+test('silence produces no frame', async (t) => {
   const { frames, passes } = await streamAudio({
     ...pace,
     words: [],
@@ -22,7 +22,7 @@ test('silence produces no frame [R155]', async (t) => {
   t.is(passes, 0)
 })
 
-test('a phrase is final within half a second after buffer_timeout of silence [R156]', async (t) => {
+test('a phrase is final within half a second after buffer_timeout of silence', async (t) => {
   for (const buffer_timeout of [0.3, 1, 2.5]) {
     const words = spokenWords('the meeting begins at noon')
     const { finals } = await streamAudio({
@@ -39,7 +39,7 @@ test('a phrase is final within half a second after buffer_timeout of silence [R1
   }
 })
 
-test('max_buffer forces finals without any silence [R156]', async (t) => {
+test('max_buffer forces finals without any silence', async (t) => {
   const words = spokenWords(Array.from({ length: 80 }, (_, i) => `w${i}`).join(' ')).map((word) => ({
     ...word,
     pause: 0,
@@ -55,7 +55,7 @@ test('max_buffer forces finals without any silence [R156]', async (t) => {
   t.is(finals.map(({ text }) => text).join(' '), words.map(({ text }) => text).join(' '))
 })
 
-test('in mode final every word is final within max_delay [R156]', async (t) => {
+test('in mode final every word is final within max_delay', async (t) => {
   const words = spokenWords(Array.from({ length: 60 }, (_, i) => `w${i}`).join(' ')).map((word) => ({
     ...word,
     pause: 0.02,
@@ -65,7 +65,7 @@ test('in mode final every word is final within max_delay [R156]', async (t) => {
   for (const { start, pushed, text } of finals) t.true(pushed / 16000 - start <= 3 + 0.5, text)
 })
 
-test('frames respect max_chars and max_lines and together contain every word [R157]', async (t) => {
+test('frames respect max_chars and max_lines and together contain every word', async (t) => {
   const words = spokenWords('incomprehensibilities are what a caption of twelve letters has to break somewhere')
   const config: EngineSettings = { ...settings, max_chars: 12, max_lines: 2 }
   const { frames, finals } = await streamAudio({ ...pace, words, audio: scriptedAudio(words, 2), settings: config })
@@ -74,7 +74,7 @@ test('frames respect max_chars and max_lines and together contain every word [R1
   t.is(finals.map(({ text }) => text.replaceAll(' ', '')).join(''), words.map(({ text }) => text).join(''))
 })
 
-test('with punctuation off the frames have no punctuation marks [R158]', async (t) => {
+test('with punctuation off the frames have no punctuation marks', async (t) => {
   const words = spokenWords('Well, it is 3.5 metres. Or not? Yes!')
   const { frames } = await streamAudio({
     ...pace,
@@ -86,7 +86,7 @@ test('with punctuation off the frames have no punctuation marks [R158]', async (
   t.true(frames.every(({ text }) => !/[,?!]|\.$/.test(text)))
 })
 
-test('partials grow, are never repeated, and the last frame of a segment is its final [R154]', async (t) => {
+test('partials grow, are never repeated, and the last frame of a segment is its final', async (t) => {
   const words = [...spokenWords('one two three four five six seven eight'), ...spokenWords('nine ten eleven twelve', 2)]
   const { frames } = await streamAudio({ ...pace, ticks: 20, words, audio: scriptedAudio(words, 2), settings })
   const texts = frames.map(({ segment, final, text }) => `${segment} ${final} ${text}`)

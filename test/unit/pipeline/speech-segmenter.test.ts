@@ -54,7 +54,7 @@ test('a dip is kept as a place for a cut, a pause is not', (t) => {
   t.deepEqual(phrases[0]?.dips, [{ start: 10 * VAD_FRAME, end: 13 * VAD_FRAME }])
 })
 
-test('a phrase ends once its silence has lasted long enough [R156]', (t) => {
+test('a phrase ends once its silence has lasted long enough', (t) => {
   const silence = Math.ceil(SECOND / VAD_FRAME)
   t.is(fold([[20, 0.9], [silence - 1, 0.1]]).phrases[0]?.closedAt, null)
   t.is(fold([[20, 0.9], [silence, 0.1]]).phrases[0]?.closedAt, (20 + silence) * VAD_FRAME)

@@ -28,11 +28,11 @@ const listed = {
 }
 const used = (at: number): StoredApiTokenEvent => ({ type: 'ApiTokenUsed', data: about(at) })
 
-test('an issued token is listed without its hash [R116 R117]', async (t) => {
+test('an issued token is listed without its hash', async (t) => {
   await specifyProjection(t, apiTokens).given(issued).thenDocuments({ 4: listed })
 })
 
-test('a token shows its name and whether it is active [R120]', async (t) => {
+test('a token shows its name and whether it is active', async (t) => {
   const off: StoredApiTokenEvent = { type: 'ApiTokenDeactivated', data: about(1000) }
   await specifyProjection(t, apiTokens).given(issued, off).thenDocuments({ 4: { ...listed, isActive: false } })
   await specifyProjection(t, apiTokens)
@@ -45,7 +45,7 @@ test('a token shows its name and whether it is active [R120]', async (t) => {
     .thenDocuments({ 4: { ...listed, name: envelopeOf('b') } })
 })
 
-test('a token shows its last use [R33]', async (t) => {
+test('a token shows its last use', async (t) => {
   await specifyProjection(t, apiTokens)
     .given(issued, used(1000), used(70_000))
     .thenDocuments({ 4: { ...listed, lastUsedAt: after(70_000) } })
@@ -59,7 +59,7 @@ test('the total counts issued tokens without revoked ones', async (t) => {
     .thenDocuments({ all: { count: 1 } })
 })
 
-test('a revoked token disappears from the list, even if its use arrives later [R119]', async (t) => {
+test('a revoked token disappears from the list, even if its use arrives later', async (t) => {
   await specifyProjection(t, apiTokens)
     .given(issued, { type: 'ApiTokenRevoked', data: about(1000) }, used(2000))
     .thenDocuments({})

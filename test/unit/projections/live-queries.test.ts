@@ -84,7 +84,7 @@ const startWith = async (samples: ReadonlyArray<Sample>) => {
 const lives = (userId: number, ...statuses: ReadonlyArray<LiveStatus>): ReadonlyArray<Sample> =>
   statuses.map((status) => ({ userId, status }))
 
-test('the owner gets a session with its decrypted secrets [R84]', async (t) => {
+test('the owner gets a session with its decrypted secrets', async (t) => {
   const { queries } = await startWith(lives(3, 'pending', 'active'))
   const live = O.toNullable(right(await queries.getLive(3, 2)))
   t.like(live, {
@@ -98,21 +98,21 @@ test('the owner gets a session with its decrypted secrets [R84]', async (t) => {
   t.like(right(await queries.getLive(3, 1)), { value: { audioUrl: null } })
 })
 
-test('a session of another user is as unknown as a missing session [R36]', async (t) => {
+test('a session of another user is as unknown as a missing session', async (t) => {
   const { queries } = await startWith(lives(3, 'pending'))
   t.deepEqual(right(await queries.getLive(4, 1)), O.none)
   for (const id of [0, -1, 2, 2 ** 40]) t.deepEqual(right(await queries.getLive(3, id)), O.none)
   t.deepEqual(right(await queries.listLives(4, [], everything)), { items: [], total: 0 })
 })
 
-test('the sessions of the caller are listed newest first [R79]', async (t) => {
+test('the sessions of the caller are listed newest first', async (t) => {
   const { queries } = await startWith([...lives(3, 'pending', 'finished'), ...lives(4, 'active'), ...lives(3, 'error')])
   const page = right(await queries.listLives(3, [], everything))
   t.deepEqual(page.items.map(({ id }) => id), [4, 2, 1])
   t.is(page.total, 3)
 })
 
-test('several statuses mean any of them; a repeated status counts once [R80]', async (t) => {
+test('several statuses mean any of them; a repeated status counts once', async (t) => {
   const { queries } = await startWith(lives(3, 'pending', 'active', 'finished', 'error', 'active'))
   const ids = async (...statuses: ReadonlyArray<LiveStatus>) => {
     const page = right(await queries.listLives(3, statuses, everything))
@@ -125,7 +125,7 @@ test('several statuses mean any of them; a repeated status counts once [R80]', a
   t.deepEqual(await ids(...LIVE_STATUSES), [5, 4, 3, 2, 1])
 })
 
-test('beyond the last page the list is empty with the true total, and nothing is searched [R21 S46]', async (t) => {
+test('beyond the last page the list is empty with the true total, and nothing is searched', async (t) => {
   const { queries, pages } = await startWith(lives(3, 'pending', 'active', 'finished'))
   t.deepEqual(right(await queries.listLives(3, [], { skip: 3, limit: 100 })), { items: [], total: 3 })
   t.deepEqual(right(await queries.listLives(3, ['active'], { skip: 2147483647, limit: 100 })), {
@@ -135,7 +135,7 @@ test('beyond the last page the list is empty with the true total, and nothing is
   t.deepEqual(pages, [])
 })
 
-test('pages of any size and filter together contain every match once, newest first [R20 R22]', async (t) => {
+test('pages of any size and filter together contain every match once, newest first', async (t) => {
   const anySample = fc.record({ userId: fc.constantFrom(3, 4), status: fc.constantFrom(...LIVE_STATUSES) })
   await fc.assert(
     fc.asyncProperty(

@@ -16,7 +16,7 @@ const listed = (id: number, name = 'Default') => ({
   id, name: envelopeOf(name, 'user-3'), settings: DEFAULT_ENGINE_SETTINGS, createdAt: after(id), updatedAt: null,
 })
 
-test('a user has exactly the profiles that were added for this user [R107]', async (t) => {
+test('a user has exactly the profiles that were added for this user', async (t) => {
   await specifyProjection(t, profiles)
     .given(added(1), added(2, 'Lecture'), added(3, 'Default', 8))
     .thenDocuments({
@@ -25,13 +25,13 @@ test('a user has exactly the profiles that were added for this user [R107]', asy
     })
 })
 
-test('profiles are ordered by id, in any order of addition [R23]', async (t) => {
+test('profiles are ordered by id, in any order of addition', async (t) => {
   await specifyProjection(t, profiles)
     .given(added(2), added(10), added(1))
     .thenDocuments({ 3: { userId: 3, profiles: [listed(1), listed(2), listed(10)] } })
 })
 
-test('a change appears only in its own profile [R13 R109]', async (t) => {
+test('a change appears only in its own profile', async (t) => {
   const faster = { ...DEFAULT_ENGINE_SETTINGS, max_delay: 2 }
   await specifyProjection(t, profiles)
     .given(added(1), added(2), {
@@ -43,13 +43,13 @@ test('a change appears only in its own profile [R13 R109]', async (t) => {
     })
 })
 
-test('a removed profile is gone [R112]', async (t) => {
+test('a removed profile is gone', async (t) => {
   await specifyProjection(t, profiles)
     .given(added(1), added(2), removed(1))
     .thenDocuments({ 3: { userId: 3, profiles: [listed(2)] } })
 })
 
-test('the vocabulary of a profile stays encrypted, and a change can remove it [B44]', async (t) => {
+test('the vocabulary of a profile stays encrypted, and a change can remove it', async (t) => {
   const vocabulary = envelopeOf('vocabulary', 'user-3')
   const { data } = added(1) as Extract<StoredProfileEvent, { readonly type: 'ProfileAdded' }>
   const withVocabulary: StoredProfileEvent = { type: 'ProfileAdded', data: { ...data, vocabulary } }

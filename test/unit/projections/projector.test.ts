@@ -15,7 +15,7 @@ import { createTestEnvironment } from '../../support/doubles/environment.ts'
 
 import { create, environment, hasLive, newEvent, start, unavailable } from './projector-world.ts'
 
-test('each of 100 reads sees the write before it [R15]', async (t) => {
+test('each of 100 reads sees the write before it', async (t) => {
   const { store, documents, projector } = start(t)
   await projector.caughtUp()
   for (let liveId = 1; liveId <= 100; liveId++) {
@@ -97,7 +97,7 @@ test('a projection that fails on an event does not stop another projection', asy
   t.is(projector.lag()[1]?.error, null)
 })
 
-test('a subscription that fails or ends is opened again at its position [F4]', async (t) => {
+test('a subscription that fails or ends is opened again at its position', async (t) => {
   const inner = createMemoryEventStore()
   const startPositions: Array<Position> = []
   const store: EventStore = {
@@ -128,7 +128,7 @@ test('a subscription that fails or ends is opened again at its position [F4]', a
   t.true(logger.lines.some(({ fields }) => String(fields['reason']).includes('dropped')))
 })
 
-test('a restart continues from the checkpoint [F5]', async (t) => {
+test('a restart continues from the checkpoint', async (t) => {
   const store = createMemoryEventStore()
   const documents = createMemoryDocuments()
   const first = start(t, { store, documents })
@@ -189,7 +189,7 @@ test('an event of one projection advances all of them; later events of no projec
   t.is(projector.timeouts(), 0)
 })
 
-test('a caller that waits for a stuck projection continues after a counted timeout [D52]', async (t) => {
+test('a caller that waits for a stuck projection continues after a counted timeout', async (t) => {
   const inner = createMemoryDocuments()
   let isUnavailable = false
   const documents = throughCommit(inner, async (commit) =>

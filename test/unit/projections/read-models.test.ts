@@ -26,13 +26,13 @@ test('a created session is pending, holds its reservation and has never changed'
   await specifyProjection(t, lives).given(sealedLive()).thenDocuments({ 7: pending })
 })
 
-test('a change of status sets the time of the last change of the session [R13]', async (t) => {
+test('a change of status sets the time of the last change of the session', async (t) => {
   await specifyProjection(t, lives)
     .given(sealedLive(), started())
     .thenDocuments({ 7: { ...pending, status: 'active', updatedAt: after(1000) } })
 })
 
-test('an ended session holds no reservation, for every kind of end [R83]', async (t) => {
+test('an ended session holds no reservation, for every kind of end', async (t) => {
   const over = { ...pending, vram: 0, updatedAt: after(2000) }
   await specifyProjection(t, lives)
     .given(sealedLive(), finished())
@@ -43,7 +43,7 @@ test('an ended session holds no reservation, for every kind of end [R83]', async
   await specifyProjection(t, lives).given(sealedLive(), failed()).thenDocuments({ 7: { ...over, status: 'error' } })
 })
 
-test('an auto-started session shows its pid and keeps it after the end, no other session does [R82]', async (t) => {
+test('an auto-started session shows its pid and keeps it after the end, no other session does', async (t) => {
   const auto = sealedLive({ autoStart: true })
   const over = { ...pending, autoStart: true, status: 'finished', vram: 0, updatedAt: after(2000) }
   await specifyProjection(t, lives).given(auto, finished()).thenDocuments({ 7: over })
@@ -65,7 +65,7 @@ test('a session that was fenced before its creation is in no read model', async 
   await specifyProjection(t, liveCounts).given(aborted).thenDocuments({})
 })
 
-test('a deleted session is in no list, its tokens find nothing, and the totals drop it [R86]', async (t) => {
+test('a deleted session is in no list, its tokens find nothing, and the totals drop it', async (t) => {
   const deleted = (lastStatus: 'finished' | 'error'): StoredLiveEvent => ({
     type: 'LiveDeleted',
     data: { ...live(), lastStatus },
@@ -95,7 +95,7 @@ test('both tokens of a session find it, also after its end', async (t) => {
   })
 })
 
-test('the totals of a user contain the ids of open sessions and the number of ended sessions [R22]', async (t) => {
+test('the totals of a user contain the ids of open sessions and the number of ended sessions', async (t) => {
   const created = [1, 2, 3, 4].map((id) => sealedLive({ liveId: id }))
   await specifyProjection(t, liveCounts)
     .given(...created, sealedLive({ liveId: 5, userId: 8 }), started(2), started(3), finished(3), failed(4))
@@ -105,7 +105,7 @@ test('the totals of a user contain the ids of open sessions and the number of en
     })
 })
 
-test('the totals of all users are counted in parts, so an event rewrites few ids [R22]', async (t) => {
+test('the totals of all users are counted in parts, so an event rewrites few ids', async (t) => {
   const created = [1, 2, 3].map((id) => sealedLive({ liveId: id }))
   await specifyProjection(t, liveTotals)
     .given(...created, sealedLive({ liveId: 5, userId: 8 }), started(2), finished(3), aborted)
@@ -184,7 +184,7 @@ test('a disabled user is listed as inactive until enabled again', async (t) => {
     .thenDocuments({ 3: { ...ada, updatedAt: after(2000) } })
 })
 
-test('new limits and permissions of a user are listed [D47]', async (t) => {
+test('new limits and permissions of a user are listed', async (t) => {
   const limits: StoredUserEvent = { type: 'UserLimitsChanged', data: { ...user, maxSessions: 1, maxTranslations: 0 } }
   const permissions: StoredUserEvent = {
     type: 'UserPermissionsChanged',

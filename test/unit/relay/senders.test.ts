@@ -24,7 +24,7 @@ test('the words of a sender on another process are stored once, and the sender r
   t.deepEqual(client.received.slice(2), ['{"type":"pong"}'])
 })
 
-test('during a takeover the socket is not read, and the next worker repeats no answer [D65]', async (t) => {
+test('during a takeover the socket is not read, and the next worker repeats no answer', async (t) => {
   const words = numberedWords(20)
   const { world, api } = startWorld(t, { words })
   const client = await connectConfigured(world, api)
@@ -45,7 +45,7 @@ test('during a takeover the socket is not read, and the next worker repeats no a
   t.is(client.ending(), '1000')
 })
 
-test('after 15 s without a worker the socket closes with 1012, and TAKEOVER_GRACE begins [D65]', async (t) => {
+test('after 15 s without a worker the socket closes with 1012, and TAKEOVER_GRACE begins', async (t) => {
   const { world, api } = startWorld(t, { createPipeline: createScriptedPipelines().create, takeoverGrace: 30_000 })
   const client = await connectConfigured(world, api)
   client.send(ONE_SECOND)
@@ -153,7 +153,7 @@ test('audio before a clean close is stored even if the worker dies at that momen
   t.deepEqual(world.ends, [{ status: 'finished', reason: 'sender_closed' }])
 })
 
-test('the socket of a too fast sender is not read, and closes after a minute without progress [R149]', async (t) => {
+test('the socket of a too fast sender is not read, and closes after a minute without progress', async (t) => {
   const { world, api } = startWorld(t, { createPipeline: createScriptedPipelines({ consumes: false }).create })
   const client = await connectConfigured(world, api)
   client.send(...Array.from({ length: 40 }, () => ONE_SECOND))

@@ -76,7 +76,7 @@ test('an index at the end of a file is moved to the front with adjusted tables; 
     t.deepEqual(await read(Buffer.from(text, 'latin1')), { bytes: Buffer.from(text, 'latin1'), offsets: [] })
 })
 
-test('an unavailable or false index is a failure with a code, after few requests [S8]', async (t) => {
+test('an unavailable or false index is a failure with a code, after few requests', async (t) => {
   const [first, mdat] = [box('ftyp'), box('mdat', Buffer.from('sound'))]
   const withIndex = (...index: ReadonlyArray<Buffer>): Buffer => Buffer.concat([first, mdat, ...index])
   const good = withIndex(indexOf(table('stco', 16)))

@@ -30,7 +30,7 @@ test('consecutive pieces are merged; a jump in time begins a new piece', (t) => 
   t.deepEqual(received.map(({ pcm, time }) => [pcm.length / 2, time]), [[RATE + 325, 7], [10, 9]])
 })
 
-test('data that is not audio is refused before it is buffered [S8]', (t) => {
+test('data that is not audio is refused before it is buffered', (t) => {
   const read = createPieceReader()
   const head = pieceOf({ pcm: Buffer.alloc(0), time: 1 })
   for (const length of [0xffffffff, 512 * 1024 + 2, 7]) {

@@ -8,7 +8,7 @@ test.after.always(() => service.dispose())
 
 const issue = async (client: Client, name: string) => (await client.api.call('createToken', { body: { name } })).data
 
-test('an administrator can list the API tokens of all users without secrets and revoke any [R168]', async (t) => {
+test('an administrator can list the API tokens of all users without secrets and revoke any', async (t) => {
   const admin = await service.admin()
   const [ada, bob] = [await service.user('ada'), await service.user('bob')]
   const [first, second, third] = [await issue(ada, 'one'), await issue(bob, 'two'), await issue(ada, 'three')]

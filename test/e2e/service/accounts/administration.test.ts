@@ -27,7 +27,7 @@ const rowOf = async (client: Client, path: string, query: string): Promise<Row> 
 }
 
 test.serial(
-  'an admin can list all sessions without secrets and finish any; owner routes stay 404 [D47 R36]',
+  'an admin can list all sessions without secrets and finish any; owner routes stay 404',
   async (t) => {
     const admin = await service.admin()
     const [ada, bob] = [await service.user('ada'), await service.user('bob')]
@@ -104,7 +104,7 @@ test.serial(
 )
 
 test.serial(
-  'admin routes answer 401 without credentials and 403 to other users before any check [R62]',
+  'admin routes answer 401 without credentials and 403 to other users before any check',
   async (t) => {
     const member = await service.user('plain')
     const routes = [
@@ -123,7 +123,7 @@ test.serial(
 )
 
 test.serial(
-  'a model, language or pair that an admin disables is listed inactive and refused as unknown [R44 R54 R55]',
+  'a model, language or pair that an admin disables is listed inactive and refused as unknown',
   async (t) => {
     const admin = await service.admin()
     const member = await service.user('chooser')

@@ -11,7 +11,7 @@ const statusOf = async (token: string | undefined): Promise<number> =>
   (await createClient(service.url(), token).get('/users/me')).status
 
 test.serial(
-  'a log-out ends only the token that was sent, also after a kill [R160]',
+  'a log-out ends only the token that was sent, also after a kill',
   async (t) => {
     const ended = await service.user('leaver')
     const other = await service.logIn('leaver')
@@ -34,7 +34,7 @@ test.serial(
 )
 
 test.serial(
-  'a log-out everywhere ends only the user’s logins; password, API keys and sessions stay [R161]',
+  'a log-out everywhere ends only the user’s logins; password, API keys and sessions stay',
   async (t) => {
     const [first, stranger] = [await service.user('everywhere'), await service.user('stranger')]
     const second = await service.logIn('everywhere')

@@ -7,7 +7,7 @@ const NOT_FOUND = { detail: 'Profile not found' }
 
 const service = sharedTestService()
 
-test('any profile except the last can be deleted, and its id is never reused [R112 R113 R14]', async (t) => {
+test('any profile except the last can be deleted, and its id is never reused', async (t) => {
   const client = await service.user('remover')
   const { data: second } = (await client.post<Profile>(PATH, { name: 'Second' })).body
   const [first] = (await client.get<Profiles>(PATH)).body.data
@@ -24,7 +24,7 @@ test('any profile except the last can be deleted, and its id is never reused [R1
   t.true((await client.post<Profile>(PATH, { name: 'Third' })).body.data.id > second.id)
 })
 
-test('when all profiles are deleted at once, exactly one stays [R114]', async (t) => {
+test('when all profiles are deleted at once, exactly one stays', async (t) => {
   const client = await service.user('racer')
   for (const count of [2, 50]) {
     const missing = count - (await client.get<Profiles>(PATH)).body.data.length
@@ -44,7 +44,7 @@ test('when all profiles are deleted at once, exactly one stays [R114]', async (t
   }
 })
 
-test('the last profile survives 50 deletes of it at once [R114]', async (t) => {
+test('the last profile survives 50 deletes of it at once', async (t) => {
   const client = await service.user('stubborn')
   const [only] = (await client.get<Profiles>(PATH)).body.data
   const answers = await Promise.all(Array.from({ length: 50 }, () => removeProfile(client, only?.id ?? 0)))
@@ -52,7 +52,7 @@ test('the last profile survives 50 deletes of it at once [R114]', async (t) => {
   t.deepEqual((await client.get<Profiles>(PATH)).body.data, [only])
 })
 
-test('deleting another user’s profile is 404, also for a user with a single profile [R115]', async (t) => {
+test('deleting another user’s profile is 404, also for a user with a single profile', async (t) => {
   const [owner, other] = [await service.user('keeper of profiles'), await service.user('single')]
   const [profile] = (await owner.get<Profiles>(PATH)).body.data
   const answer = await removeProfile(other, profile?.id ?? 0)

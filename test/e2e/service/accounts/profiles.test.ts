@@ -38,7 +38,7 @@ const service = sharedTestService()
 const locations = (body: unknown) => (body as Issues).detail.map(({ loc }) => loc)
 
 test(
-  'every new user, including the first admin, has one profile "Default" with the default settings [R106]',
+  'every new user, including the first admin, has one profile "Default" with the default settings',
   async (t) => {
     for (const client of [await service.user('new'), await service.admin()]) {
       const { status, body } = await client.get<Profiles>(PATH)
@@ -51,7 +51,7 @@ test(
   },
 )
 
-test('a profile has exactly id, name, nine settings and two dates, and lists are ordered by id [R107]', async (t) => {
+test('a profile has exactly id, name, nine settings and two dates, and lists are ordered by id', async (t) => {
   const client = await service.user('lister')
   for (const name of ['Talk', 'Default', 'Ä 🎙']) t.is((await client.post(PATH, { name })).status, 200)
   const { data } = (await client.get<Profiles>(PATH)).body
@@ -67,7 +67,7 @@ test('a profile has exactly id, name, nine settings and two dates, and lists are
   )
 })
 
-test('a new profile has the sent members and defaults for the others, and can be read at once [R108]', async (t) => {
+test('a new profile has the sent members and defaults for the others, and can be read at once', async (t) => {
   const client = await service.user('creator')
   const plain = await client.post<Profile>(PATH, { name: 'Plain' })
   t.is(plain.status, 200)
@@ -87,7 +87,7 @@ test('a new profile has the sent members and defaults for the others, and can be
   t.deepEqual(data.slice(1, 3), [plain.body.data, full.body.data])
 })
 
-test('a profile with an invalid name or setting is not created [R108]', async (t) => {
+test('a profile with an invalid name or setting is not created', async (t) => {
   const client = await service.user('invalid profiles')
   const bad: ReadonlyArray<readonly [Json, string]> = [
     [{}, 'name'],
@@ -116,7 +116,7 @@ test('a profile with an invalid name or setting is not created [R108]', async (t
   t.is((await client.get<Profiles>(PATH)).body.pagination.total_items, 3)
 })
 
-test('a change affects only the sent members, and an empty change changes nothing [R13 R109]', async (t) => {
+test('a change affects only the sent members, and an empty change changes nothing', async (t) => {
   const client = await service.user('profile changer')
   const { data: created } = (await client.post<Profile>(PATH, { name: 'Talk' })).body
   const path = `${PATH}${created.id}`
@@ -138,7 +138,7 @@ test('a change affects only the sent members, and an empty change changes nothin
   t.deepEqual((await client.get<Profiles>(PATH)).body.data[1], expected)
 })
 
-test('bounds apply to the changed profile as a whole, and null is refused [R110]', async (t) => {
+test('bounds apply to the changed profile as a whole, and null is refused', async (t) => {
   const client = await service.user('bounded')
   const { data: created } = (await client.post<Profile>(PATH, { name: 'Talk', min_buffer: 2, max_buffer: 8 })).body
   const path = `${PATH}${created.id}`
@@ -170,7 +170,7 @@ test('bounds apply to the changed profile as a whole, and null is refused [R110]
   t.is((await client.put(path, { min_buffer: 9, max_buffer: 9 })).status, 200)
 })
 
-test('unknown and foreign profiles are 404, invalid ids 422, missing credentials 401 [R36 R111]', async (t) => {
+test('unknown and foreign profiles are 404, invalid ids 422, missing credentials 401', async (t) => {
   const [owner, other] = [await service.user('owner of profiles'), await service.user('other than the owner')]
   const { data: created } = (await owner.post<Profile>(PATH, { name: 'Mine' })).body
   for (const id of [created.id, 0, -1, 2 ** 31 + 1, '9007199254740993', '9'.repeat(60)]) {
@@ -199,7 +199,7 @@ test('unknown and foreign profiles are 404, invalid ids 422, missing credentials
   t.deepEqual((await owner.get<Profile>(`${PATH}${created.id}`)).body.data, created)
 })
 
-test('profiles are listed in pages [R16 to R21]', async (t) => {
+test('profiles are listed in pages', async (t) => {
   const client = await service.user('turner of pages')
   for (let n = 0; n < 24; n++) t.is((await client.post(PATH, { name: `${n}` })).status, 200)
   const all = (await client.get<Profiles>(PATH)).body.data

@@ -19,7 +19,7 @@ const MEMBERS = [
 ]
 const NOT_VALID = { detail: 'Could not validate credentials' }
 
-test('/users/me shows the caller with their quotas and without the password [D47]', async (t) => {
+test('/users/me shows the caller with their quotas and without the password', async (t) => {
   const member = await service.user('myself', { max_sessions: 3, max_translations: 1, permissions: ['user_retention'] })
   const { status, body } = await member.get<Single<Json>>('/users/me')
   t.is(status, 200)
@@ -29,7 +29,7 @@ test('/users/me shows the caller with their quotas and without the password [D47
   t.is((await service.anonymous().get('/users/me')).status, 401)
 })
 
-test('an admin’s change affects only the sent members, and the next read shows it [D47 R13 R15]', async (t) => {
+test('an admin’s change affects only the sent members, and the next read shows it', async (t) => {
   const admin = await service.admin()
   const member = await service.user('changed')
   const { id } = (await member.get<Single<{ readonly id: number }>>('/users/me')).body.data
@@ -61,7 +61,7 @@ test('an admin’s change affects only the sent members, and the next read shows
   )
 })
 
-test('a user change validates every member, and an unknown user is 404 [R7 R11]', async (t) => {
+test('a user change validates every member, and an unknown user is 404', async (t) => {
   const admin = await service.admin()
   const bad: Readonly<Record<string, ReadonlyArray<unknown>>> = {
     max_sessions: [-1, 1.5, '3', null],
@@ -87,7 +87,7 @@ test('a user change validates every member, and an unknown user is 404 [R7 R11]'
   t.is((await admin.put('/users/abc', {})).status, 422)
 })
 
-test('a change without a JSON content type is 415 and changes nothing [D47]', async (t) => {
+test('a change without a JSON content type is 415 and changes nothing', async (t) => {
   const admin = await service.admin()
   const member = await service.user('declared')
   const { data } = (await member.get<Single<{ readonly id: number }>>('/users/me')).body
@@ -104,7 +104,7 @@ test('a change without a JSON content type is 415 and changes nothing [D47]', as
   t.is((await member.get('/users/me')).status, 401)
 })
 
-test('only admins can change users, and users cannot raise their own privileges [R62 S23]', async (t) => {
+test('only admins can change users, and users cannot raise their own privileges', async (t) => {
   const member = await service.user('climber')
   const { id } = (await member.get<Single<{ readonly id: number }>>('/users/me')).body.data
   for (const body of [{ permissions: ['admin'] }, { max_sessions: 1000 }, 'not even an object']) {
@@ -115,7 +115,7 @@ test('only admins can change users, and users cannot raise their own privileges 
   t.deepEqual((await member.get<Single<Json>>('/users/me')).body.data['permissions'], [])
 })
 
-test('a password change by the user or an admin ends all earlier logins [R34 R35]', async (t) => {
+test('a password change by the user or an admin ends all earlier logins', async (t) => {
   const member = await service.user('private')
   const change = (current_password: string, new_password: string) =>
     member.put('/users/me/password', { current_password, new_password })
@@ -146,7 +146,7 @@ test('a password change by the user or an admin ends all earlier logins [R34 R35
   t.false(service.log().includes('a third password'))
 })
 
-test('a deactivated user is locked out at once, and their open sessions end with token_revoked [R34 A4]', async (t) => {
+test('a deactivated user is locked out at once, and their open sessions end with token_revoked', async (t) => {
   const admin = await service.admin()
   const member = await service.user('leaver')
   const { id } = (await member.get<Single<{ readonly id: number }>>('/users/me')).body.data
@@ -181,7 +181,7 @@ test('a deactivated user is locked out at once, and their open sessions end with
 })
 
 test(
-  'a deleted user disappears at once with their sessions and tokens, and check finds no difference [D47]',
+  'a deleted user disappears at once with their sessions and tokens, and check finds no difference',
   async (t) => {
     const admin = await service.admin()
     const member = await service.user('goner')
@@ -212,7 +212,7 @@ test(
   },
 )
 
-test('users are listed in the common list envelope [R16 R17]', async (t) => {
+test('users are listed in the common list envelope', async (t) => {
   const admin = await service.admin()
   const { body } = await admin.get<Listing<Json>>('/users/?limit=1')
   t.deepEqual(Object.keys(body), ['data', 'pagination'])

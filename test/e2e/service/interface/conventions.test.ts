@@ -15,7 +15,7 @@ const PUBLIC_PATHS = [
   '/languages/', '/models', '/translations/', '/version', '/health/live', '/health/ready', '/metrics', '/setup',
 ]
 
-test('bad credentials on a public route are ignored [R24]', async (t) => {
+test('bad credentials on a public route are ignored', async (t) => {
   for (const headers of [
     { authorization: 'Bearer nonsense' },
     { 'x-api-key': 'nonsense' },
@@ -28,7 +28,7 @@ test('bad credentials on a public route are ignored [R24]', async (t) => {
     }
 })
 
-test('both prefixes and a trailing slash give equal answers without a redirect [R1 R2]', async (t) => {
+test('both prefixes and a trailing slash give equal answers without a redirect', async (t) => {
   const client = await service.user('reader')
   await client.createLive()
   for (const path of [
@@ -58,7 +58,7 @@ test('both prefixes and a trailing slash give equal answers without a redirect [
     t.is((await service.anonymous().form(path, ADMIN)).status, 200, 'the form is kept')
 })
 
-test('unknown parameters and members are ignored and not returned [R5]', async (t) => {
+test('unknown parameters and members are ignored and not returned', async (t) => {
   t.is((await rows('/languages/?unknown=1&iso_639_1=fr')).data.length, 1)
   const admin = await service.admin()
   const request = { model: 'demo-en', language: 'en', unknown: 'unknown', config: { unknown: 'unknown' } }
@@ -67,7 +67,7 @@ test('unknown parameters and members are ignored and not returned [R5]', async (
   t.false(JSON.stringify(body).includes('unknown'))
 })
 
-test('an unknown path is 404 and an unsupported method 405 [R9]', async (t) => {
+test('an unknown path is 404 and an unsupported method 405', async (t) => {
   const unknown = await service.anonymous().get('/nothing/here')
   t.is(unknown.status, 404)
   t.deepEqual(unknown.body, { detail: 'Not Found' })
@@ -77,7 +77,7 @@ test('an unknown path is 404 and an unsupported method 405 [R9]', async (t) => {
   t.regex(method.headers.get('allow') ?? '', /GET/)
 })
 
-test('removed routes are 404 for every method, with and without credentials [R123]', async (t) => {
+test('removed routes are 404 for every method, with and without credentials', async (t) => {
   const client = await service.user('nostalgic')
   const paths = ['', '/', '/all', '/by-session/1', '/1', '/1/'].flatMap((rest) =>
     ['', '/api/v1'].map((prefix) => `${prefix}/save_transcriptions${rest}`),
@@ -90,7 +90,7 @@ test('removed routes are 404 for every method, with and without credentials [R12
       }
 })
 
-test('single resources, lists and deletions have their documented JSON shapes [R3 R4 R16 R17]', async (t) => {
+test('single resources, lists and deletions have their documented JSON shapes', async (t) => {
   const admin = await service.user('formal', { permissions: ['admin'] })
   const idOf = async (path: string, body: Json) =>
     (await admin.post<Single<{ readonly id: number }>>(path, body)).body.data.id
@@ -146,7 +146,7 @@ test('single resources, lists and deletions have their documented JSON shapes [R
   }
 })
 
-test('every refusal except 422 has only a detail text [R6]', async (t) => {
+test('every refusal except 422 has only a detail text', async (t) => {
   const client = await service.user('refused', { max_sessions: 0 })
   const [profile] = (await client.get<Listing<{ readonly id: number }>>('/user-live-configs/')).body.data
   const headers = { 'content-type': 'application/json', 'authorization': `Bearer ${client.token}` }

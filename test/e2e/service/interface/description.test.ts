@@ -36,7 +36,7 @@ const operationsOf = ({ paths }: Description): ReadonlyArray<PathOperation> =>
     Object.entries(methods).map(([method, operation]) => ({ ...operation, method: method.toUpperCase(), path })),
   )
 
-test('/openapi.json is valid OpenAPI 3.1.0 and declares tags, credentials and refusals [R75 R124 R125]', async (t) => {
+test('/openapi.json is valid OpenAPI 3.1.0 and declares tags, credentials and refusals', async (t) => {
   const document = await fetchDescription()
   t.deepEqual([document.openapi, document.info.version], ['3.1.0', '0.6.2'])
   const { valid, errors } = await new Validator().validate(structuredClone(document) as never)
@@ -55,7 +55,7 @@ test('/openapi.json is valid OpenAPI 3.1.0 and declares tags, credentials and re
 /** Skipped, because rescanModels takes long and logout ends the shared login. */
 const SKIPPED: ReadonlySet<string> = new Set(['rescanModels', 'logout'])
 
-test('the description declares every answer to a wrong request [R126]', async (t) => {
+test('the description declares every answer to a wrong request', async (t) => {
   const admin = await service.admin()
   const clients = [service.anonymous(), createClient(service.url(), 'nobody'), admin]
   // The client throws when the description does not declare the status or shape of an answer.
@@ -117,7 +117,7 @@ const send = ({ client }: Owned, operation: PathOperation, path: string) => {
 }
 
 test(
-  'each of 20 users gets 404 for another user’s data and 403 on admin routes, on every described route [R36]',
+  'each of 20 users gets 404 for another user’s data and 403 on admin routes, on every described route',
   async (t) => {
     const operations = operationsOf(await fetchDescription())
     const forAdmins = operations.filter(isForAdmins)

@@ -29,7 +29,7 @@ const IS_NEWEST_VISIBLE =
   `document.querySelector('#lines').lastElementChild.getBoundingClientRect().bottom <= innerHeight`
 
 browserTest(
-  'captions are shown as plain text in at most 50 lines, and finals replace partials [S39 S40 B8]',
+  'captions are shown as plain text in at most 50 lines, and finals replace partials',
   async (t) => {
     const { service, browser } = await start()
     const page = await browser.newPage({ viewport: { width: 400, height: 300 } })
@@ -89,7 +89,7 @@ browserTest(
   },
 )
 
-browserTest('with COMPAT_STRICT a frame replaces the captions that overlap it in time [B8]', async (t) => {
+browserTest('with COMPAT_STRICT a frame replaces the captions that overlap it in time', async (t) => {
   const { service, browser } = await start()
   const page = await browser.newPage()
   const socket = await openEmbedPage(page, `${service.url()}/embed/live/7#token=any`)
@@ -110,7 +110,7 @@ browserTest('with COMPAT_STRICT a frame replaces the captions that overlap it in
   t.deepEqual(await page.locator('#lines p').allTextContents(), ['one two', 'three four'])
 })
 
-browserTest('controls=1 lets viewers choose language, size, contrast and full screen [B49 B46]', async (t) => {
+browserTest('controls=1 lets viewers choose language, size, contrast and full screen', async (t) => {
   const { service, browser } = await start()
   const page = await browser.newPage({ viewport: { width: 800, height: 400 } })
   const refused = watchPolicy(page)
@@ -149,7 +149,7 @@ browserTest('controls=1 lets viewers choose language, size, contrast and full sc
 
 const CONNECTION = '{"type":"connection","status":"connected","role":"listener","session_id":7,"state":"'
 
-browserTest('the page shows the connection state in words; an overlay shows only problems [B8 B46]', async (t) => {
+browserTest('the page shows the connection state in words; an overlay shows only problems', async (t) => {
   const { service, browser } = await start()
   const page = await browser.newPage({ viewport: { width: 800, height: 400 } })
   const refused = watchPolicy(page)
@@ -217,7 +217,7 @@ browserTest('the page shows the connection state in words; an overlay shows only
   t.deepEqual(refused, [])
 })
 
-browserTest('a page that opens late shows the earlier captions and their translations [B8 B24]', async (t) => {
+browserTest('a page that opens late shows the earlier captions and their translations', async (t) => {
   const { service, browser } = await start()
   const client = await service.user('late')
   const live = await client.createLive({ translations: ['es'] })

@@ -53,7 +53,7 @@ const WITHOUT_WAITING = `{
 const LOOK = { background_color: '000080', color_text: 'ffff00', size_text: 40 }
 
 embedTest(
-  'a sandboxed frame of another origin shows live captions and resumes after a lost connection [B8 R74 D21 S41 S42]',
+  'a sandboxed frame of another origin shows live captions and resumes after a lost connection',
   async (t) => {
     const { service, browser } = await start()
     const proxy = await openHttpProxy(service.url())
@@ -133,7 +133,7 @@ const assertAtLeast = (count: number, least: number): void => {
 }
 
 embedTest(
-  'the page explains a wrong or missing token and an ended session, and retries a refusal twice [S22]',
+  'the page explains a wrong or missing token and an ended session, and retries a refusal twice',
   async (t) => {
     const { service, browser } = await start()
     const client = await service.user('host')

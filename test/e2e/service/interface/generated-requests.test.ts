@@ -155,7 +155,7 @@ const createNarrowed = async (caller: Caller, document: Document, name: string):
 }
 
 for (const name of Object.keys(CALLERS))
-  test.serial(`${name} gets only described answers, and every described session [R126]`, async (t) => {
+  test.serial(`${name} gets only described answers, and every described session`, async (t) => {
     const caller = await callerOf(name)
     const document = await documentOf(caller.url)
     if (caller.kind !== 'nobody') await createNarrowed(caller, document, name)

@@ -4,7 +4,7 @@ import { createClient } from '../../../support/service/client.ts'
 import type { LiveJson, Single } from '../../../support/service/client.ts'
 import { startTestService } from '../../../support/service/service.ts'
 
-test('with HOST=0.0.0.0, links use the Host header if it is an IP address or localhost [R77]', async (t) => {
+test('with HOST=0.0.0.0, links use the Host header if it is an IP address or localhost', async (t) => {
   const service = await startTestService(t, { HOST: '0.0.0.0' })
   const client = createClient(service.url().replace('0.0.0.0', '127.0.0.1'))
   const { token } = await service.user('host', { max_sessions: 50 })

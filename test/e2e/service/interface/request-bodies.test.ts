@@ -13,7 +13,7 @@ const MALFORMED_BODIES = [
   `{"model":"demo-en","language":"en","x":${'['.repeat(40)}${']'.repeat(40)}}`,
 ]
 
-test('a body that is not a JSON object of limited depth is 422 [R8 S18]', async (t) => {
+test('a body that is not a JSON object of limited depth is 422', async (t) => {
   const { token } = await service.user('hostile')
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
   const create = (body: string, more: Readonly<Record<string, string>> = {}) =>
@@ -32,7 +32,7 @@ test('a body that is not a JSON object of limited depth is 422 [R8 S18]', async 
   t.deepEqual(issuesOf(empty.body), [['missing', ['body', 'model']], ['missing', ['body', 'language']]])
 })
 
-test('a body that is too large is 413 [R10]', async (t) => {
+test('a body that is too large is 413', async (t) => {
   const client = await service.user('bulky bodies')
   const create = (size: number) => client.post('/lives', { model: 'demo-en', language: 'en', x: 'a'.repeat(size) })
 
@@ -44,7 +44,7 @@ test('a body that is too large is 413 [R10]', async (t) => {
     t.deepEqual([large.status, large.body], [413, { detail: 'Request body too large' }])
 })
 
-test('a refusal does not repeat the submitted values [R7]', async (t) => {
+test('a refusal does not repeat the submitted values', async (t) => {
   const client = await service.user('secretive')
   const secret = 'hunter2-hunter2'
   for (const body of [

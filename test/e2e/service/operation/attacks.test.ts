@@ -67,7 +67,7 @@ const belongings = async (): Promise<unknown> =>
   )
 
 test.serial(
-  'every route with an id answers 404 for another user’s data, and no list shows it [S22]',
+  'every route with an id answers 404 for another user’s data, and no list shows it',
   async (t) => {
     const before = await belongings()
     const owned = ROUTES.filter(({ access, path }) => access !== 'public' && access !== 'admin' && path.includes(':id'))
@@ -99,7 +99,7 @@ test.serial(
 )
 
 test.serial(
-  'admin routes answer 403 to users and API keys, and claimed privileges in a body are ignored [S22 S23]',
+  'admin routes answer 403 to users and API keys, and claimed privileges in a body are ignored',
   async (t) => {
     const admin = ROUTES.filter(({ access }) => access === 'admin')
     t.true(admin.length >= 8, 'the routes were found')
@@ -131,7 +131,7 @@ test.serial(
   },
 )
 
-test.serial('client text cannot inject log lines: every line is a complete JSON object [S43]', async (t) => {
+test.serial('client text cannot inject log lines: every line is a complete JSON object', async (t) => {
   const forged = 'x\r\n{"level":30,"msg":"forged"}\u2028\u001b[2J'
   await anonymous.form('/login', { username: forged, password: forged })
   await eve.get(`/lives/?status=${encodeURIComponent(forged)}&name=${encodeURIComponent(forged)}`)
@@ -160,7 +160,7 @@ const descendants = (pid: number): ReadonlyArray<number> =>
     .flatMap((child) => [child, ...descendants(child)])
 
 test.serial(
-  'only the owner can read the data directory, and no process has a secret in its arguments [S45]',
+  'only the owner can read the data directory, and no process has a secret in its arguments',
   async (t) => {
     const modes = readdirSync(service.dataDirectory, { withFileTypes: true, recursive: true }).map((entry) => {
       const path = join(entry.parentPath, entry.name)

@@ -38,7 +38,7 @@ const assertReady = async (t: ExecutionContext, from: string, request: string): 
 }
 
 test.serial(
-  'clients with unfinished requests do not block other clients, even from the same address [S20 S38]',
+  'clients with unfinished requests do not block other clients, even from the same address',
   async (t) => {
     const served = await openMany(t, MAX_SILENT + 60, DIRECT)
     for (const connection of served) connection.write(COMPLETE)
@@ -54,7 +54,7 @@ test.serial(
 )
 
 test.serial(
-  'behind a streaming trusted proxy one client with unfinished requests does not block others [S20 S38]',
+  'behind a streaming trusted proxy one client with unfinished requests does not block others',
   async (t) => {
     const unfinished = await openMany(t, MAX_SILENT + 60, PROXY)
     for (const connection of unfinished) connection.write(forClient('203.0.113.9', UNFINISHED))
@@ -68,7 +68,7 @@ test.serial(
   },
 )
 
-test.serial('a malformed request gets a standard error body, and its content stays out of the log [R6]', async (t) => {
+test.serial('a malformed request gets a standard error body, and its content stays out of the log', async (t) => {
   const secret = 'hunter2-and-more'
   const login =
     `POST /login HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${secret}\r\n` +

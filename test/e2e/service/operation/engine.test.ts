@@ -17,7 +17,7 @@ const enginePidOf = (pid: number): number => {
 
 const onLinux = process.platform === 'linux' ? test : test.skip
 
-onLinux('after a crash of the engine process the service stays up, and the session continues [F12]', async (t) => {
+onLinux('after a crash of the engine process the service stays up, and the session continues', async (t) => {
   const service = await startTestService(t)
   const client = await service.user('speaker')
   const [first, second, third] = await sampleSentences()

@@ -31,7 +31,7 @@ test.serial('RECONNECT_GRACE: a session survives the loss of its sender and cont
 })
 
 test.serial(
-  'after 30 failed handshakes or wrong API keys in a minute the address gets 429; REST still works [S25]',
+  'after 30 failed handshakes or wrong API keys in a minute the address gets 429; REST still works',
   async (t) => {
     const url = `${service.url().replace('http', 'ws')}/ws/live?token=guess`
     const statuses: Array<number> = []
@@ -75,7 +75,7 @@ test.serial('after 30 listener tokens of other users in a minute, a user may cho
 })
 
 test.serial(
-  'a credential over its request rate gets 429 with Retry-After; other credentials are unaffected [D57]',
+  'a credential over its request rate gets 429 with Retry-After; other credentials are unaffected',
   async (t) => {
     // A rate that every machine exceeds.
     const limited = await startTestService(t, { RATE_LIMIT: '5' })
@@ -96,7 +96,7 @@ test.serial(
 )
 
 test.serial(
-  'five failed logins lock a username with Retry-After, also after a restart; a success resets the count [S24]',
+  'five failed logins lock a username with Retry-After, also after a restart; a success resets the count',
   async (t) => {
     const member = await service.user('target')
     const attempt = (username: string, password: string) => service.anonymous().form('/login', { username, password })

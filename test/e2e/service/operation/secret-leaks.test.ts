@@ -72,7 +72,7 @@ const sendSecretsToWrongPlaces = async (client: Client, live: LiveJson, key: Key
 }
 
 test(
-  'neither the output nor the data directory contains a secret in any encoding [D59 D60 R88 S10 S11 S26]',
+  'neither the output nor the data directory contains a secret in any encoding',
   async (t) => {
     t.timeout(600_000)
     const { path: directory, remove } = await temporaryDirectory()

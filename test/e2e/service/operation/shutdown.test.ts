@@ -16,7 +16,7 @@ const directoryFor = async (t: ExecutionContext): Promise<string> => {
 }
 
 test.serial(
-  'after SIGTERM the service refuses new sessions, lets senders finish and exits with 0 [R159 F16]',
+  'after SIGTERM the service refuses new sessions, lets senders finish and exits with 0',
   async (t) => {
     const service = await startTestService(t, { DRAIN_TIMEOUT: '60s' })
     const client = await service.user('draining')
@@ -45,7 +45,7 @@ test.serial(
 )
 
 test.serial(
-  'without drain time sockets get server_restart, and running sessions are finished after the restart [R159 F16 D53]',
+  'without drain time sockets get server_restart, and running sessions are finished after the restart',
   async (t) => {
     const service = await startTestService(t, { DRAIN_TIMEOUT: '0s' })
     const client = await service.user('restarting')
@@ -81,7 +81,7 @@ test.serial(
 )
 
 test.serial(
-  'after kill -9 an active session is finished, and a returning listener gets 4410 [R159 D53]',
+  'after kill -9 an active session is finished, and a returning listener gets 4410',
   async (t) => {
     const service = await startTestService(t)
     const client = await service.user('killed')
@@ -110,7 +110,7 @@ test.serial(
   },
 )
 
-test.serial('a second signal stops a draining service at once [F16]', async (t) => {
+test.serial('a second signal stops a draining service at once', async (t) => {
   const directory = await directoryFor(t)
   const stores = await startTestStores()
   t.teardown(stores.dispose)

@@ -28,7 +28,7 @@ test('the list of models and the activity of a session name what the model canno
   }
 })
 
-test.serial('the activity of a session shows its sockets, audio, finals and text retention [R162]', async (t) => {
+test.serial('the activity of a session shows its sockets, audio, finals and text retention', async (t) => {
   t.timeout(300_000)
   const client = await service.user('active')
   const live = await client.createLive()
@@ -71,7 +71,7 @@ test.serial('the activity of a session shows its sockets, audio, finals and text
   }
 })
 
-test.serial('the capacity shows the total memory and the caller’s use of their quotas [R163]', async (t) => {
+test.serial('the capacity shows the total memory and the caller’s use of their quotas', async (t) => {
   const client = await service.user('planner', { max_sessions: 3, max_translations: 2 })
   const capacity = async (user: Client): Promise<Json> => (await user.get<Single<Json>>('/capacity')).body.data
   const before = await capacity(client)
@@ -90,7 +90,7 @@ test.serial('the capacity shows the total memory and the caller’s use of their
   t.is((await service.anonymous().get('/capacity')).status, 401)
 })
 
-test.serial('languages can be filtered by model [R164]', async (t) => {
+test.serial('languages can be filtered by model', async (t) => {
   const anonymous = service.anonymous()
   const codes = async (query: string): Promise<ReadonlyArray<unknown>> =>
     (await anonymous.get<Listing<Json>>(`/languages${query}`)).body.data.map((row) => row['iso_639_1'])
@@ -100,7 +100,7 @@ test.serial('languages can be filtered by model [R164]', async (t) => {
   t.deepEqual([unknown.status, unknown.body], [404, { detail: 'Model not found' }])
 })
 
-test.serial('an administrator can read the load of the last minutes [R169]', async (t) => {
+test.serial('an administrator can read the load of the last minutes', async (t) => {
   const admin = await service.admin()
   const { data } = (await admin.get<Single<Record<string, ReadonlyArray<number>>>>('/admin/load')).body
   t.deepEqual(Object.keys(data), ['since', 'step', 'lag_max', 'lag_p95', 'vram_reserved', 'sessions', 'listeners'])

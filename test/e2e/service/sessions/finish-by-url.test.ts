@@ -8,7 +8,7 @@ const PATH = '/lives/finish-by-audio_url'
 const hls = (audio_url: string): Json => ({ audio_format: 'hls', audio_url })
 
 test.serial(
-  'every open session with the URL is finished and returned, and its sockets close [R16 R83 R89 R90 R93 R94]',
+  'every open session with the URL is finished and returned, and its sockets close',
   async (t) => {
     const client = await service.user('finisher')
     const url = 'https://user:p%40ss@example.com/live.m3u8?key=1'
@@ -52,7 +52,7 @@ test.serial(
   },
 )
 
-test.serial('paging limits the answer, not the sessions that are finished [R17 R18 R90 D27]', async (t) => {
+test.serial('paging limits the answer, not the sessions that are finished', async (t) => {
   const client = await service.user('paging')
   const url = 'rtmp://example.com/many'
   for (let n = 0; n < 5; n += 1) await client.createLive({ audio_format: 'rtmp', audio_url: url })
@@ -63,7 +63,7 @@ test.serial('paging limits the answer, not the sessions that are finished [R17 R
   t.is((await client.put(`${PATH}?limit=0`, { audio_url: url })).status, 422)
 })
 
-test.serial('URLs are compared byte for byte [R96]', async (t) => {
+test.serial('URLs are compared byte for byte', async (t) => {
   const client = await service.user('exact')
   const { id } = await client.createLive(hls('http://h.example/a'))
   const others = [
@@ -79,7 +79,7 @@ test.serial('URLs are compared byte for byte [R96]', async (t) => {
   t.is((await client.get<Single<LiveJson>>(`/lives/${id}`)).body.data.status, 'pending')
 })
 
-test.serial('a URL that is missing, null or not a string is 422; without a token it is 401 [R95]', async (t) => {
+test.serial('a URL that is missing, null or not a string is 422; without a token it is 401', async (t) => {
   const client = await service.user('sloppy')
   for (const [body, type] of [
     [{}, 'missing'],

@@ -42,7 +42,7 @@ const replayed = async (id: number, revision: number): Promise<Json> => {
   return (JSON.parse(stdout) as { readonly state: Json }).state
 }
 
-test.serial('only the owner can read the history of a session, and it contains no secrets [D60]', async (t) => {
+test.serial('only the owner can read the history of a session, and it contains no secrets', async (t) => {
   const [client, stranger] = [await service.user('historian'), await service.user('snoop')]
   const live = await client.createLive({
     audio_format: 'hls',
@@ -75,7 +75,7 @@ test.serial('only the owner can read the history of a session, and it contains n
 })
 
 test.serial(
-  'a history entry shows its cause and the same session state as replay, with masked tokens [R165]',
+  'a history entry shows its cause and the same session state as replay, with masked tokens',
   async (t) => {
     const client = await service.user('chronicler')
     const live = await finishedLive(client)
@@ -111,7 +111,7 @@ test.serial(
 )
 
 test.serial(
-  'the integrity report of a session shows its log positions and head hash, and finds a changed byte [R166]',
+  'the integrity report of a session shows its log positions and head hash, and finds a changed byte',
   async (t) => {
     const client = await service.user('auditor')
     const [live, other] = [await finishedLive(client), await client.createLive()]
@@ -139,7 +139,7 @@ test.serial(
 )
 
 test.serial(
-  'an administrator can view any session without its secrets, and each view is recorded [R167]',
+  'an administrator can view any session without its secrets, and each view is recorded',
   async (t) => {
     const [admin, owner] = [await service.admin(), await service.user('watched')]
     const live = await owner.createLive({ audio_format: 'hls', audio_url: 'https://example.com/secret-path.m3u8' })

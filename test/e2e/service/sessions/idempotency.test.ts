@@ -17,7 +17,7 @@ const total = async (client: Client): Promise<number> =>
   (await client.get<Listing<LiveJson>>('/lives/')).body.pagination.total_items
 
 test.serial(
-  'a repeated key and body return the same session, also after its end and after kill -9 [R76]',
+  'a repeated key and body return the same session, also after its end and after kill -9',
   async (t) => {
     const client = await service.user('repeater')
     const first = await create(client, 'order 66')
@@ -41,7 +41,7 @@ test.serial(
   },
 )
 
-test.serial('a reused key with another body is 422, and each user has their own keys [R76]', async (t) => {
+test.serial('a reused key with another body is 422, and each user has their own keys', async (t) => {
   const [client, other] = [await service.user('mixer'), await service.user('neighbour')]
   const { id } = (await create(client, 'k')).body.data
   const refused = await create(client, 'k', { ...MINIMAL, live_retention: true })
@@ -69,7 +69,7 @@ test.serial('a reused key with another body is 422, and each user has their own 
 })
 
 test.serial(
-  'twenty requests at once with one key create one session; requests during the create are 409 [R76]',
+  'twenty requests at once with one key create one session; requests during the create are 409',
   async (t) => {
     const client = await service.user('hasty')
     const answers = await Promise.all(Array.from({ length: 20 }, () => create(client, 'at once')))
@@ -87,7 +87,7 @@ test.serial(
   },
 )
 
-test.serial('a key does not restore its deleted session, and a refused create can be retried [R76 R86]', async (t) => {
+test.serial('a key does not restore its deleted session, and a refused create can be retried', async (t) => {
   const client = await service.user('undoer', { max_sessions: 1 })
   const { id } = (await create(client, 'first')).body.data
   t.is((await create(client, 'second')).status, 403)

@@ -49,7 +49,7 @@ const untilStalled = (client: Client, id: unknown): Promise<Json> =>
     return job
   }, JOB_PATIENCE)
 
-test.serial('a pull reports progress, can be cancelled, and resumes after a kill [R170 R171]', async (t) => {
+test.serial('a pull reports progress, can be cancelled, and resumes after a kill', async (t) => {
   t.timeout(300_000)
   let admin = await service.admin()
   stallNextPull()
@@ -104,7 +104,7 @@ test.serial('a pull reports progress, can be cancelled, and resumes after a kill
   t.regex(String(repeated['detail']), /^base is already installed/)
 })
 
-test.serial('verify, check and rebuild jobs run in parallel [R170]', async (t) => {
+test.serial('verify, check and rebuild jobs run in parallel', async (t) => {
   t.timeout(300_000)
   const admin = await service.admin()
   const [verify, check] = [await start(admin, { kind: 'verify' }), await start(admin, { kind: 'check' })]
@@ -131,7 +131,7 @@ test.serial('verify, check and rebuild jobs run in parallel [R170]', async (t) =
 })
 
 test.serial(
-  'administrators can list installed models and remove unused ones that are not bundled [R172]',
+  'administrators can list installed models and remove unused ones that are not bundled',
   async (t) => {
     const admin = await service.admin()
     const rowOf = async (path: string, name: string): Promise<Json> => {
@@ -215,7 +215,7 @@ test.serial(
 )
 
 test.serial(
-  'an invalid job is 422, an unknown job 404, and only administrators can start jobs [R170 S23]',
+  'an invalid job is 422, an unknown job 404, and only administrators can start jobs',
   async (t) => {
     const admin = await service.admin()
     const wrong: ReadonlyArray<readonly [Json, string]> = [

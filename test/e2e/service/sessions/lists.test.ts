@@ -22,12 +22,12 @@ const ids = async (client: Client, query: string): Promise<ReadonlyArray<number>
 const reserved = async (client: Client): Promise<number> =>
   Number(/^stenolog_vram_reserved_megabytes (\d+)$/m.exec((await client.get<string>('/metrics')).body)?.[1])
 
-test.serial('every read returns the write before it, in 12 of 12 rounds [R15]', async (t) => {
+test.serial('every read returns the write before it, in 12 of 12 rounds', async (t) => {
   t.is(await countConsistentRounds(await service.user('impatient'), 12), 12)
 })
 
 test.serial(
-  '250 sessions fill three pages in a stable order that survives a restart [R14 R20 R22 R23 R79]',
+  '250 sessions fill three pages in a stable order that survives a restart',
   async (t) => {
     const client = await service.user('prolific', { max_sessions: 1000 })
     const stranger = await service.user('stranger')
@@ -76,7 +76,7 @@ test.serial(
 )
 
 test.serial(
-  'the reserved memory always equals the memory of the open sessions, also after random actions [R97 R98 R104]',
+  'the reserved memory always equals the memory of the open sessions, also after random actions',
   async (t) => {
     const client = await service.user('random', { max_sessions: 100 })
     const base = await reserved(client)

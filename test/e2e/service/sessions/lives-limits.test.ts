@@ -10,7 +10,7 @@ const MINIMAL = { model: 'demo-en', language: 'en' }
 const total = async (client: Client): Promise<number> =>
   (await client.get<Listing<LiveJson>>('/lives/')).body.pagination.total_items
 
-test('a user over the session quota gets 403, after the checks of the token and the model [R60 R62]', async (t) => {
+test('a user over the session quota gets 403, after the checks of the token and the model', async (t) => {
   const client = await service.user('limited', { max_sessions: 2 })
   const rival = await service.user('rival')
   await rival.createLive({ listener_token: 'rivals-own-token' })
@@ -34,7 +34,7 @@ test('a user over the session quota gets 403, after the checks of the token and 
   t.is((await client.post('/lives', MINIMAL)).status, 403)
 })
 
-test('a custom token permanently belongs to the user who used it first [R64 R65 R66]', async (t) => {
+test('a custom token permanently belongs to the user who used it first', async (t) => {
   const [owner, other] = [await service.user('token-owner'), await service.user('token-other')]
   const listener_token = 'My.public_stream~1-a'
   const live = await owner.createLive({ listener_token })
@@ -65,7 +65,7 @@ test('a custom token permanently belongs to the user who used it first [R64 R65 
 })
 
 test(
-  'a create that lacks one megabyte stores nothing, and finishing a session frees its memory at once [R58 R59 R83]',
+  'a create that lacks one megabyte stores nothing, and finishing a session frees its memory at once',
   async (t) => {
     const vram = (await (await service.user('prober')).createLive()).vram
     const small = await startTestService(t, { VRAM_MB: String(2 * vram - 1) })

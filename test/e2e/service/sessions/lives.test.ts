@@ -11,7 +11,7 @@ const DATE = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}\+00:00$/
 const total = async (client: Client): Promise<number> =>
   (await client.get<Listing<LiveJson>>('/lives/')).body.pagination.total_items
 
-test('the smallest request creates a complete session [R12 R13 R46 R47 R48 R63 R70 R77 R78 R83]', async (t) => {
+test('the smallest request creates a complete session', async (t) => {
   const client = await service.user('minimal')
   const { status, body } = await client.post<Single<LiveJson>>('/lives', MINIMAL)
   t.is(status, 200)
@@ -55,7 +55,7 @@ test('the smallest request creates a complete session [R12 R13 R46 R47 R48 R63 R
   t.deepEqual((await client.get<Listing<LiveJson>>('/lives/')).body.data, [body.data])
 })
 
-test('a session has an iframe snippet only if it has a display setting [R72]', async (t) => {
+test('a session has an iframe snippet only if it has a display setting', async (t) => {
   const client = await service.user('displayer')
   const snippetOf = async (members: Json): Promise<unknown> => {
     const { data } = (await client.post<Single<LiveJson>>('/lives', { ...MINIMAL, ...members })).body
@@ -70,7 +70,7 @@ test('a session has an iframe snippet only if it has a display setting [R72]', a
     t.regex(String(await snippetOf(members)), /^<iframe [^<>]+><\/iframe>$/, JSON.stringify(members))
 })
 
-test('a Host that is not allowed gets no base_url [R77]', async (t) => {
+test('a Host that is not allowed gets no base_url', async (t) => {
   const client = await service.user('host')
   const { port } = new URL(service.url())
   const live = await client.createLive()
@@ -92,7 +92,7 @@ test('a Host that is not allowed gets no base_url [R77]', async (t) => {
   t.is(await baseUrlFor(`localhost:${port}`), `ws://localhost:${port}`)
 })
 
-test('optional members have defaults, and members without effect are ignored [R46 R52 R53 R67 R69 R70]', async (t) => {
+test('optional members have defaults, and members without effect are ignored', async (t) => {
   const client = await service.user('optional')
   t.is((await client.createLive({ audio_url: 'https://example.com/a' }))['audio_url'], null)
   t.is((await client.createLive({ auto_start: true }))['auto_start'], false)
@@ -138,7 +138,7 @@ test('optional members have defaults, and members without effect are ignored [R4
   t.is((await keeper.createLive())['live_retention'], false)
 })
 
-test('an unknown or inactive model, language or pair is 404, checked in this order [R54 R55]', async (t) => {
+test('an unknown or inactive model, language or pair is 404, checked in this order', async (t) => {
   const client = await service.user('seeker')
   const cases: ReadonlyArray<readonly [Json, string]> = [
     [{ model: 'unknown', language: 'en' }, 'Model not found'],
@@ -160,7 +160,7 @@ test('an unknown or inactive model, language or pair is 404, checked in this ord
   t.is(await total(client), 0)
 })
 
-test('a finished session stays finished, and the status filters find it [R13 R80 R83 R84 R85]', async (t) => {
+test('a finished session stays finished, and the status filters find it', async (t) => {
   const client = await service.user('filtering')
   const [ended, open] = [await client.createLive(), await client.createLive()]
   const finished = await client.put<Single<LiveJson>>(`/lives/${ended.id}/finish`)

@@ -24,7 +24,7 @@ const optionalOf = (settings: Json): Json =>
 const configOf = (live: Json): Json => live['config'] as Json
 
 test.serial(
-  'the owner sees the optional settings of a session or profile exactly as sent [B43 B44 B45]',
+  'the owner sees the optional settings of a session or profile exactly as sent',
   async (t) => {
     const client = await service.user('asking')
     const live = await client.createLive({ model: MULTILINGUAL, config: { ...OPTIONS, task: 'translate' } })
@@ -53,7 +53,7 @@ test.serial(
   },
 )
 
-test.serial('a reused Idempotency-Key with other hotwords is refused [B44]', async (t) => {
+test.serial('a reused Idempotency-Key with other hotwords is refused', async (t) => {
   const client = await service.user('repeating')
   const create = async (hotwords: ReadonlyArray<string>): Promise<number> => {
     const body = JSON.stringify({ model: 'demo-en', language: 'en', config: { hotwords } })
@@ -63,7 +63,7 @@ test.serial('a reused Idempotency-Key with other hotwords is refused [B44]', asy
   t.deepEqual([await create(['a']), await create(['a']), await create(['b'])], [200, 200, 422])
 })
 
-test.serial('a sender can change prompt and hotwords during a session, and they survive a restart [B44]', async (t) => {
+test.serial('a sender can change prompt and hotwords during a session, and they survive a restart', async (t) => {
   const client = await service.user('changing', { permissions: ['user_retention'] })
   const live = await client.createLive({ live_retention: true, config: OPTIONS })
   const sender = await client.socket(live, 'sender')
@@ -94,7 +94,7 @@ test.serial('a sender can change prompt and hotwords during a session, and they 
 })
 
 test.serial(
-  'only multilingual models accept auto and translate, and the list of languages is unchanged [B32 B45]',
+  'only multilingual models accept auto and translate, and the list of languages is unchanged',
   async (t) => {
     const client = await service.user('polyglot')
     const live = await client.createLive({ model: MULTILINGUAL, language: 'auto' })
@@ -116,7 +116,7 @@ test.serial(
   },
 )
 
-test.serial('with COMPAT_STRICT no answer contains the optional settings [B43 B44 B45]', async (t) => {
+test.serial('with COMPAT_STRICT no answer contains the optional settings', async (t) => {
   const strict = await startTestService(t, { COMPAT_STRICT: '1', MODELS_DIR: modelsDir.path })
   const client = await strict.user('strict')
   const live = await client.createLive({ model: MULTILINGUAL, config: { ...OPTIONS, task: 'translate' } })

@@ -8,7 +8,7 @@ const shared = sharedTestService()
 const tally = (values: ReadonlyArray<number>): Readonly<Record<string, number>> =>
   Object.fromEntries([...new Set(values)].map((value) => [value, values.filter((item) => item === value).length]))
 
-test('when memory is left for one session, exactly one of 50 parallel creates succeeds [R57 R58 R59]', async (t) => {
+test('when memory is left for one session, exactly one of 50 parallel creates succeeds', async (t) => {
   const { vram } = await (await shared.user('probe')).createLive()
   const service = await startTestService(t, { VRAM_MB: String(vram) })
   const client = await service.user('crowd', { max_sessions: 100 })
@@ -23,7 +23,7 @@ test('when memory is left for one session, exactly one of 50 parallel creates su
   t.is((await client.get<Listing<LiveJson>>('/lives/')).body.pagination.total_items, 1)
 })
 
-test('50 parallel creates never exceed the quota, and a finished session frees one place [R60]', async (t) => {
+test('50 parallel creates never exceed the quota, and a finished session frees one place', async (t) => {
   const client = await shared.user('crowd of seven', { max_sessions: 7 })
   const answers = await Promise.all(
     Array.from({ length: 50 }, () => client.post('/lives', { model: 'demo-en', language: 'en' })),
@@ -37,7 +37,7 @@ test('50 parallel creates never exceed the quota, and a finished session frees o
   t.is((await client.post('/lives', { model: 'demo-en', language: 'en' })).status, 403)
 })
 
-test('of 20 simultaneous senders exactly one stays connected [R132]', async (t) => {
+test('of 20 simultaneous senders exactly one stays connected', async (t) => {
   const client = await shared.user('crowd of senders')
   const live = await client.createLive()
   const senders = await Promise.all(Array.from({ length: 20 }, () => client.socket(live, 'sender')))

@@ -33,7 +33,7 @@ const transcript = async (client: Client, live: LiveJson, query = ''): Promise<R
   (await client.get<Single<{ readonly transcript: ReadonlyArray<Segment> }>>(`/lives/${live.id}/transcript${query}`))
     .body.data.transcript
 
-test.serial('a kept transcript is available as JSON, text, SubRip and WebVTT in each language [R69 R87]', async (t) => {
+test.serial('a kept transcript is available as JSON, text, SubRip and WebVTT in each language', async (t) => {
   t.timeout(600_000)
   const client = await service.user('archivist', MAY_RETAIN)
   const live = await client.createLive({ live_retention: true, translations: ['es'] })
@@ -102,7 +102,7 @@ test.serial('a kept transcript is available as JSON, text, SubRip and WebVTT in 
 })
 
 test.serial(
-  'a transcript is 404 without retention, for another user and for an unknown session [R36 R87]',
+  'a transcript is 404 without retention, for another user and for an unknown session',
   async (t) => {
     t.timeout(600_000)
     const [client, stranger] = [await service.user('forgetful'), await service.user('curious', MAY_RETAIN)]
@@ -121,7 +121,7 @@ test.serial(
   },
 )
 
-test.serial('a deleted session disappears with its sockets and tokens, also after a kill [R86]', async (t) => {
+test.serial('a deleted session disappears with its sockets and tokens, also after a kill', async (t) => {
   t.timeout(600_000)
   const client = await service.user('regretful', MAY_RETAIN)
   const stranger = await service.user('bystander')

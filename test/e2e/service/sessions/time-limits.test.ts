@@ -11,7 +11,7 @@ const reserved = async (): Promise<number> =>
   )
 
 test.serial(
-  'PENDING_TIMEOUT finishes a session without sender, closes its listeners and frees its memory [R105]',
+  'PENDING_TIMEOUT finishes a session without sender, closes its listeners and frees its memory',
   async (t) => {
     t.timeout(600_000)
     const client = await service.user('forgotten')
@@ -25,7 +25,7 @@ test.serial(
   },
 )
 
-test.serial('IDLE_TIMEOUT finishes an active session whose sender went silent [R105]', async (t) => {
+test.serial('IDLE_TIMEOUT finishes an active session whose sender went silent', async (t) => {
   t.timeout(600_000)
   const client = await service.user('silent')
   const live = await client.createLive()
@@ -40,7 +40,7 @@ test.serial('IDLE_TIMEOUT finishes an active session whose sender went silent [R
   t.is(await reserved(), 0)
 })
 
-test.serial('MAX_DURATION finishes a busy session [R105]', async (t) => {
+test.serial('MAX_DURATION finishes a busy session', async (t) => {
   t.timeout(600_000)
   const client = await service.user('endless')
   const live = await client.createLive()

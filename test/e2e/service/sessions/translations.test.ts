@@ -66,7 +66,7 @@ const translationProcess = (pid: number): number => {
   return Number(found)
 }
 
-test('translation pairs are listed completely, with nested languages, ordered by id [R16 R42]', async (t) => {
+test('translation pairs are listed completely, with nested languages, ordered by id', async (t) => {
   const rows = await pairs()
   t.deepEqual(
     rows.map(({ model, active }) => [model, active]),
@@ -93,7 +93,7 @@ test('translation pairs are listed completely, with nested languages, ordered by
   }
 })
 
-test('the filters match exact codes and combine with AND; unknown codes match nothing [R43]', async (t) => {
+test('the filters match exact codes and combine with AND; unknown codes match nothing', async (t) => {
   t.deepEqual(await names('?lang_from=en'), ['opus-mt-en-de', 'opus-mt-en-it', 'opus-mt-en-pt'])
   t.deepEqual(await names('?lang_to=it'), ['opus-mt-en-it'])
   t.deepEqual(await names('?lang_from=en&lang_to=pt'), ['opus-mt-en-pt'])
@@ -110,7 +110,7 @@ test('the filters match exact codes and combine with AND; unknown codes match no
 })
 
 test(
-  'invalid targets are refused, repeated targets count once, and each target reserves memory [R48 R54–R56 R61]',
+  'invalid targets are refused, repeated targets count once, and each target reserves memory',
   async (t) => {
     const client = await service.user('chooser', { max_translations: 2 })
     const plain = await client.createLive()
@@ -139,7 +139,7 @@ test(
 )
 
 test.serial(
-  'sender and listeners get one translation per target and final, with its segment and times, in order [R151 R152]',
+  'sender and listeners get one translation per target and final, with its segment and times, in order',
   async (t) => {
     const client = await service.user('speaker')
     const live = await client.createLive({ translations: TARGETS })
@@ -180,7 +180,7 @@ test.serial(
   },
 )
 
-test.serial('with COMPAT_STRICT a translation has exactly the five members [R153]', async (t) => {
+test.serial('with COMPAT_STRICT a translation has exactly the five members', async (t) => {
   const strict = await startTestService(t, { MODELS_DIR: modelsDir, COMPAT_STRICT: '1' })
   const client = await strict.user('strict')
   const sender = await open(client, await client.createLive({ translations: ['de'] }))
@@ -234,7 +234,7 @@ test.serial('a translator with deleted files does not affect the session’s tra
 })
 
 testWith('models/translate-en-es/onnx', 'models/translate-en-fr/onnx')(
-  'the bundled pairs en to es and en to fr are active [D51]',
+  'the bundled pairs en to es and en to fr are active',
   async (t) => {
     const { data } = (await anonymous.get<Listing<Json>>('/translations/?lang_from=en')).body
     const shipped = data.filter(({ model }) => String(model).startsWith('translate-'))

@@ -11,7 +11,7 @@ test.after.always(() => service.dispose())
 const [first, second] = sentences
 if (first === undefined) throw new Error('the sample has sentences')
 
-test.serial('lines respect max_chars and frames max_lines, without losing a word [R157]', async (t) => {
+test.serial('lines respect max_chars and frames max_lines, without losing a word', async (t) => {
   const client = await service.user('narrow')
   const speech = sentences.flatMap(({ samples }) => [samples, silence(2)])
   const wide = await speak(client, await client.createLive({ config: { max_chars: 1000 } }), {}, speech)
@@ -33,7 +33,7 @@ const open = async (client: Client, config: Json): Promise<TestSocket> => {
 /** Limits so high that only the tested setting ends a phrase. */
 const HIGH_LIMITS = { max_chars: 1000, max_delay: 60, min_buffer: 1, max_buffer: 30, buffer_timeout: 30 }
 
-test.serial('a phrase becomes final after buffer_timeout of silence, not half a second earlier [R156]', async (t) => {
+test.serial('a phrase becomes final after buffer_timeout of silence, not half a second earlier', async (t) => {
   const sender = await open(await service.user('pausing'), { ...HIGH_LIMITS, buffer_timeout: 3 })
   for (const samples of [first.samples, silence(2.1), second?.samples]) sender.sendAudio(samples ?? silence(1))
   const laterWord = String(second?.text.split(' ').at(2)).toLowerCase()
@@ -50,7 +50,7 @@ test.serial('a phrase becomes final after buffer_timeout of silence, not half a 
   sender.terminate()
 })
 
-test.serial('max_buffer and max_delay force finals in speech without a pause [R156]', async (t) => {
+test.serial('max_buffer and max_delay force finals in speech without a pause', async (t) => {
   t.timeout(180_000)
   const client = await service.user('hasty')
   // The sentences have quiet ends. Without them the speech has no pause.
@@ -71,7 +71,7 @@ test.serial('max_buffer and max_delay force finals in speech without a pause [R1
   for (const sender of [maxBufferSender, maxDelaySender]) sender.terminate()
 })
 
-test.serial('a pass waits for min_buffer seconds of audio [D17]', async (t) => {
+test.serial('a pass waits for min_buffer seconds of audio', async (t) => {
   const client = await service.user('buffering')
   const speech = Int16Array.from(sentences.flatMap(({ samples }) => Array.from(samples.subarray(4000, -4000))))
   const [patient, eager] = [
@@ -98,7 +98,7 @@ test.serial('a pass waits for min_buffer seconds of audio [D17]', async (t) => {
 })
 
 test.serial(
-  'with vad only detected speech is transcribed, and without it all audio [D17]',
+  'with vad only detected speech is transcribed, and without it all audio',
   async (t) => {
     const client = await service.user('faint')
     const faint = first.samples.map((sample) => Math.round(sample / 400))
@@ -110,7 +110,7 @@ test.serial(
   },
 )
 
-test.serial('punctuation=false removes all punctuation [R158]', async (t) => {
+test.serial('punctuation=false removes all punctuation', async (t) => {
   const client = await service.user('plain')
   const speech = [first.samples, silence(2)]
   const withMarks = await speak(client, await client.createLive(), {}, speech)

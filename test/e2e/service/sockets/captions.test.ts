@@ -11,7 +11,7 @@ const [first] = sentences
 if (first === undefined) throw new Error('the sample has sentences')
 
 test.serial(
-  'captions have correct times, finals replace partials, and all sockets get equal frames [R141 R142 R150 R152–R154]',
+  'captions have correct times, finals replace partials, and all sockets get equal frames',
   async (t) => {
     const client = await service.user('speaker')
     const live = await client.createLive({ config: { mode: 'partial' } })
@@ -55,7 +55,7 @@ test.serial(
   },
 )
 
-test.serial('base64 and binary audio give equal text, and mode final sends only finals [R142 R154]', async (t) => {
+test.serial('base64 and binary audio give equal text, and mode final sends only finals', async (t) => {
   const client = await service.user('finalist')
   const live = await client.createLive({ config: { mode: 'final' } })
   const listener = await client.socket(live, 'listener')
@@ -79,7 +79,7 @@ test.serial('base64 and binary audio give equal text, and mode final sends only 
   t.regex(metrics, /^stenolog_audio_to_text_seconds_count [1-9]/m)
 })
 
-test.serial('audio that a sender sent before it left is transcribed, then the session ends [R100 D55]', async (t) => {
+test.serial('audio that a sender sent before it left is transcribed, then the session ends', async (t) => {
   const client = await service.user('leaver')
   for (const leave of ['close', 'terminate'] as const) {
     const live = await client.createLive()
@@ -98,7 +98,7 @@ test.serial('audio that a sender sent before it left is transcribed, then the se
   }
 })
 
-test.serial('the finish route transcribes the received audio before it answers [R85 R144]', async (t) => {
+test.serial('the finish route transcribes the received audio before it answers', async (t) => {
   const client = await service.user('stopped')
   const live = await client.createLive()
   const sender = await client.socket(live, 'sender')
@@ -113,7 +113,7 @@ test.serial('the finish route transcribes the received audio before it answers [
 })
 
 test.serial(
-  'with COMPAT_STRICT a transcription has exactly the five members [R153]',
+  'with COMPAT_STRICT a transcription has exactly the five members',
   async (t) => {
     const strict = await startTestService(t, { COMPAT_STRICT: '1' })
     const client = await strict.user('strict')
@@ -127,7 +127,7 @@ test.serial(
   },
 )
 
-test.serial('200 listeners of a session all get every frame in equal order [R133 R152]', async (t) => {
+test.serial('200 listeners of a session all get every frame in equal order', async (t) => {
   const client = await service.user('popular')
   const live = await client.createLive()
   const listeners = await Promise.all(Array.from({ length: 200 }, () => client.socket(live, 'listener')))
@@ -145,7 +145,7 @@ test.serial('200 listeners of a session all get every frame in equal order [R133
 })
 
 test.serial(
-  'after kill -9 at the end of a session, ?after and ?replay resend the identical bytes from the log [D58 A4]',
+  'after kill -9 at the end of a session, ?after and ?replay resend the identical bytes from the log',
   async (t) => {
     const client = await service.user('returning')
     const live = await client.createLive()

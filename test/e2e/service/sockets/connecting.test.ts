@@ -12,7 +12,7 @@ const statusOf = async (client: Client, id: number): Promise<string> =>
   (await client.get<Single<LiveJson>>(`/lives/${id}`)).body.data.status
 
 test(
-  'every path and parameter accepts both tokens, and only the token decides role and session [R78 R128 R130 R131]',
+  'every path and parameter accepts both tokens, and only the token decides role and session',
   async (t) => {
     const client = await service.user('paths')
     const live = await client.createLive()
@@ -47,7 +47,7 @@ test(
   },
 )
 
-test('a handshake needs one valid token of the session [R129 R130 D35 D36]', async (t) => {
+test('a handshake needs one valid token of the session', async (t) => {
   const client = await service.user('refused sockets')
   const [live, other] = [await client.createLive(), await client.createLive()]
   const { listener_token: good, relative_path: path } = live
@@ -101,7 +101,7 @@ test('a handshake needs one valid token of the session [R129 R130 D35 D36]', asy
   )
 })
 
-test('a second sender is closed with 4409, and the first sender is not affected [R132]', async (t) => {
+test('a second sender is closed with 4409, and the first sender is not affected', async (t) => {
   const client = await service.user('seconds')
   const live = await client.createLive()
   const first = await client.socket(live, 'sender')
@@ -119,7 +119,7 @@ test('a second sender is closed with 4409, and the first sender is not affected 
   await client.untilStatus(live, 'finished')
 })
 
-test('a listener may join a pending session, and its departure changes nothing [R101 R134]', async (t) => {
+test('a listener may join a pending session, and its departure changes nothing', async (t) => {
   const client = await service.user('patient')
   const live = await client.createLive()
   const listen = (): Promise<TestSocket> => client.socket(live, 'listener')
@@ -136,7 +136,7 @@ test('a listener may join a pending session, and its departure changes nothing [
   t.deepEqual(await staying.closed, { code: 1000, reason: '' })
 })
 
-test('a token of an ended session connects, gets session_finished and is closed with 4410 [R135]', async (t) => {
+test('a token of an ended session connects, gets session_finished and is closed with 4410', async (t) => {
   const client = await service.user('late')
   const live = await client.createLive()
   await client.put(`/lives/${live.id}/finish`)
@@ -155,7 +155,7 @@ test('a token of an ended session connects, gets session_finished and is closed 
   }
 })
 
-test('a custom token opens its owner’s newest open session, or the session with the given id [R136]', async (t) => {
+test('a custom token opens its owner’s newest open session, or the session with the given id', async (t) => {
   const client = await service.user('embedder')
   const listener_token = 'stable-public-token'
   const create = (): Promise<LiveJson> => client.createLive({ listener_token })
@@ -175,7 +175,7 @@ test('a custom token opens its owner’s newest open session, or the session wit
 })
 
 test(
-  'BASE_PATH, PUBLIC_URL, JWT_TTL and the origin lists apply to REST and WebSocket [R1 R35 R77 D22 S27]',
+  'BASE_PATH, PUBLIC_URL, JWT_TTL and the origin lists apply to REST and WebSocket',
   async (t) => {
     const proxied = await startTestService(t, {
       BASE_PATH: '/backend',

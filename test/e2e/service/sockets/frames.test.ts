@@ -24,7 +24,7 @@ const startSender = async (client: Client, live: LiveJson): Promise<TestSocket> 
 }
 
 test(
-  'configs are answered in order, may repeat until the first audio, and do not start the session [R99 R137 R138 D40]',
+  'configs are answered in order, may repeat until the first audio, and do not start the session',
   async (t) => {
     const client = await service.user('configuring')
     const live = await client.createLive()
@@ -56,7 +56,7 @@ test(
 )
 
 test(
-  'audio before config is dropped with an error, and a config makes the connection usable [R140 R141]',
+  'audio before config is dropped with an error, and a config makes the connection usable',
   async (t) => {
     const client = await service.user('hasty')
     const live = await client.createLive()
@@ -73,7 +73,7 @@ test(
   },
 )
 
-test('the eleventh bad frame closes the sender with 1008 and the listeners with 1000 [R103 R143 R147]', async (t) => {
+test('the eleventh bad frame closes the sender with 1008 and the listeners with 1000', async (t) => {
   const client = await service.user('rude')
   const live = await client.createLive()
   const listener = await client.socket(live, 'listener')
@@ -108,7 +108,7 @@ test('the eleventh bad frame closes the sender with 1008 and the listeners with 
   await client.untilStatus(live, 'finished')
 })
 
-test('a frame holds at most 10 s of audio and 512 KiB [R143 R149]', async (t) => {
+test('a frame holds at most 10 s of audio and 512 KiB', async (t) => {
   const client = await service.user('bulky')
   const live = await client.createLive()
   const sender = await startSender(client, live)
@@ -120,7 +120,7 @@ test('a frame holds at most 10 s of audio and 512 KiB [R143 R149]', async (t) =>
   await client.untilStatus(live, 'finished')
 })
 
-test('control messages of a listener are refused, and the fourth message closes its socket [R146 R149]', async (t) => {
+test('control messages of a listener are refused, and the fourth message closes its socket', async (t) => {
   const client = await service.user('pushy')
   const live = await client.createLive()
   const sender = await startSender(client, live)
@@ -138,7 +138,7 @@ test('control messages of a listener are refused, and the fourth message closes 
   t.is((await sender.closed).code, 1000)
 })
 
-test('a session with a URL accepts a config, but no audio [R139 R148]', async (t) => {
+test('a session with a URL accepts a config, but no audio', async (t) => {
   const client = await service.user('pulling')
   const live = await client.createLive({ audio_format: 'hls', audio_url: 'https://example.com/a.m3u8' })
   const sender = await client.socket(live, 'sender')
@@ -152,7 +152,7 @@ test('a session with a URL accepts a config, but no audio [R139 R148]', async (t
 })
 
 test(
-  'a sender that closes or disconnects finishes its session, frees its memory and closes listeners [R100 R145]',
+  'a sender that closes or disconnects finishes its session, frees its memory and closes listeners',
   async (t) => {
     const client = await service.user('leaving')
     for (const leave of ['close', 'terminate'] as const) {
@@ -170,7 +170,7 @@ test(
   },
 )
 
-test('the finish route closes sender and listeners with the documented frame [R85 R159]', async (t) => {
+test('the finish route closes sender and listeners with the documented frame', async (t) => {
   const client = await service.user('routing')
   const live = await client.createLive()
   const listener = await client.socket(live, 'listener')
@@ -184,7 +184,7 @@ test('the finish route closes sender and listeners with the documented frame [R8
   }
 })
 
-test('FINISH before any audio ends a pending session, and later messages are ignored [R144]', async (t) => {
+test('FINISH before any audio ends a pending session, and later messages are ignored', async (t) => {
   const client = await service.user('empty')
   const live = await client.createLive()
   const sender = await client.socket(live, 'sender')
@@ -196,7 +196,7 @@ test('FINISH before any audio ends a pending session, and later messages are ign
 })
 
 test(
-  'a flood of control frames closes the sender with rate_limited and listeners with finished [R159 A4]',
+  'a flood of control frames closes the sender with rate_limited and listeners with finished',
   async (t) => {
     const client = await service.user('flooding')
     const live = await client.createLive()

@@ -41,13 +41,13 @@ const closeCode = (bytes: Buffer): number | null => {
   return start === -1 || bytes.length < start + 4 ? null : bytes.readUInt16BE(start + 2)
 }
 
-test('the WebSocket library has no known memory exhaustion vulnerability [S28]', async (t) => {
+test('the WebSocket library has no known memory exhaustion vulnerability', async (t) => {
   const { version } = JSON.parse(await readFile('node_modules/ws/package.json', 'utf8')) as { readonly version: string }
   const [major = 0, minor = 0] = version.split('.').map(Number)
   t.true(major > 8 || (major === 8 && minor >= 21), version)
 })
 
-test('compression is never negotiated, and WS_ORIGINS=* accepts every origin [S30 S27]', async (t) => {
+test('compression is never negotiated, and WS_ORIGINS=* accepts every origin', async (t) => {
   const client = await service.user('compressing')
   const live = await client.createLive()
   const { socket, read } = await raw(
@@ -84,7 +84,7 @@ const VIOLATIONS: ReadonlyArray<readonly [string, Buffer, number]> = [
   ],
 ]
 
-test('a violation of the WebSocket protocol closes only that socket and ends only its session [S29 A4]', async (t) => {
+test('a violation of the WebSocket protocol closes only that socket and ends only its session', async (t) => {
   const client = await service.user('violating', { max_sessions: 100 })
   const other = await client.createLive()
   const bystander = await client.socket(other, 'listener')
@@ -111,7 +111,7 @@ test('a violation of the WebSocket protocol closes only that socket and ends onl
   t.is((await client.get('/health/ready')).status, 200)
 })
 
-test('2,000 fuzzed frames cause only documented frames and closes, and no error is logged [S34 S35]', async (t) => {
+test('2,000 fuzzed frames cause only documented frames and closes, and no error is logged', async (t) => {
   const client = await service.user('fuzzing', { max_sessions: 1000 })
   t.deepEqual((await fuzzFrames(client, 2000)).surprises, [])
   t.is((await client.get('/health/ready')).status, 200)
@@ -119,7 +119,7 @@ test('2,000 fuzzed frames cause only documented frames and closes, and no error 
 })
 
 test(
-  'a sender that reconnects at once is refused or finds the session ended, so two senders never send at once [S33]',
+  'a sender that reconnects at once is refused or finds the session ended, so two senders never send at once',
   async (t) => {
     const client = await service.user('hurrying')
     const live = await client.createLive()
@@ -137,7 +137,7 @@ test(
 )
 
 test(
-  'an address may hold 200 silent connections; the longest silent ones get 429, and requests still work [S20 S38]',
+  'an address may hold 200 silent connections; the longest silent ones get 429, and requests still work',
   async (t) => {
     const guarded = await runTestService({ RATE_LIMIT: '50' })
     t.teardown(guarded.dispose)

@@ -6,7 +6,7 @@ import { startTestService } from '../../../support/service/service.ts'
 import { sampleSentences, silence } from '../../../support/audio/speech.ts'
 
 test(
-  'real speech over the WebSocket becomes text for sender and listeners [R15 R99 R137 R142 R144 R150 R152]',
+  'real speech over the WebSocket becomes text for sender and listeners',
   async (t) => {
     const service = await startTestService(t)
     const client = await service.user('speaker')

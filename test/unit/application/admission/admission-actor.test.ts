@@ -84,7 +84,7 @@ test('opening admissions on a slow store fails with StoreUnavailable; a defect t
   await t.throwsAsync(() => openAdmission({ ...deps, store: { ...store, read: broken } }), { message: 'a defect' })
 })
 
-test('with several commands in one append each event has the correlation id of its own request [B15]', async (t) => {
+test('with several commands in one append each event has the correlation id of its own request', async (t) => {
   const store = createMemoryEventStore()
   const { actor, environment } = await actorOn(store, 200, currentCorrelationId)
   await setCapacity(actor, environment, 150)
@@ -109,7 +109,7 @@ test('two actors on one log never reserve more memory than the workers have', as
   t.is(memory.allEvents().filter(({ type }) => type === 'Admitted').length, 40)
 })
 
-test('a refusal uses the newest state, also when another process freed memory [R59]', async (t) => {
+test('a refusal uses the newest state, also when another process freed memory', async (t) => {
   const memory = createMemoryEventStore()
   const first = await actorOn(memory)
   await setCapacity(first.actor, first.environment, 4)

@@ -83,7 +83,7 @@ for (const name of ['local', 'host-1'])
     t.is(right(await store.read('snapshot-admission')).length, 1, 'new snapshots use a separate stream')
   })
 
-test('a repeated create finds its session by the idempotency key that an older version stored [R76]', async (t) => {
+test('a repeated create finds its session by the idempotency key that an older version stored', async (t) => {
   const { recordKey, store, admission, side } = await openUpgraded(t, 'local', 100)
   // Session 1 was admitted before the snapshot, session 3 after it. Session 3 was never created.
   await recordKey('first', 1)
@@ -97,7 +97,7 @@ test('a repeated create finds its session by the idempotency key that an older v
   t.deepEqual(right(await store.read(liveStream(3))).map((event) => dataOf(event)['commandId']), ['command-3'])
 })
 
-test('a key from an older version returns its ended session, even if the limits are lower now [R76]', async (t) => {
+test('a key from an older version returns its ended session, even if the limits are lower now', async (t) => {
   const { recordKey, side } = await openUpgraded(t, 'local', 100)
   const request = requestOf({ translations: ['es', 'de'] })
   await recordKey('first', 1, request)

@@ -40,7 +40,7 @@ const start = ({ isUsedMeanwhile = false, isStoreUnavailable = false } = {}) => 
   return { actions, store, remove: () => remove(callerOf(1), 6) }
 }
 
-test('a model is hidden, then removed, and the removal is an event [R172]', async (t) => {
+test('a model is hidden, then removed, and the removal is an event', async (t) => {
   const { actions, store, remove } = start()
   right(await remove())
   t.deepEqual(actions, ['hide', 'rescan', 'destroy'])
@@ -50,13 +50,13 @@ test('a model is hidden, then removed, and the removal is an event [R172]', asyn
   )
 })
 
-test('a model that a session starts to use during the removal is restored [R172]', async (t) => {
+test('a model that a session starts to use during the removal is restored', async (t) => {
   const { actions, remove } = start({ isUsedMeanwhile: true })
   t.deepEqual(await remove(), E.left({ _tag: 'ModelInUse', lives: 1 }))
   t.deepEqual(actions, ['hide', 'rescan', 'restore', 'rescan'])
 })
 
-test('a model is restored when the store becomes unavailable during its removal [R172]', async (t) => {
+test('a model is restored when the store becomes unavailable during its removal', async (t) => {
   const { actions, remove } = start({ isStoreUnavailable: true })
   t.deepEqual(await remove(), E.left({ _tag: 'StoreUnavailable', reason: 'the store is unavailable' }))
   t.deepEqual(actions, ['hide', 'restore'])

@@ -56,7 +56,7 @@ const untilOver = (jobs: Jobs, id: number) =>
     return job
   })
 
-test('a job reports its progress and its result, and one job of a kind runs at a time [R170]', async (t) => {
+test('a job reports its progress and its result, and one job of a kind runs at a time', async (t) => {
   const { runner, finish } = waiting()
   const jobs = await open(runner)
   t.deepEqual(
@@ -81,7 +81,7 @@ test('a job reports its progress and its result, and one job of a kind runs at a
   t.deepEqual(await jobs.get(4711), E.left({ _tag: 'JobNotFound' }))
 })
 
-test('a job can be cancelled, and an ended job stays unchanged [R171]', async (t) => {
+test('a job can be cancelled, and an ended job stays unchanged', async (t) => {
   const jobs = await open(waiting().runner)
   const { id } = right(await jobs.start(admin, order('pull', 'base')))
   right(await jobs.cancel(id))
@@ -91,7 +91,7 @@ test('a job can be cancelled, and an ended job stays unchanged [R171]', async (t
   t.deepEqual(await jobs.cancel(4711), E.left({ _tag: 'JobNotFound' }))
 })
 
-test('a job interrupted by a stop or a kill has failed, and the next process knows all jobs [R171]', async (t) => {
+test('a job interrupted by a stop or a kill has failed, and the next process knows all jobs', async (t) => {
   const store = createMemoryEventStore()
   const before = await open(waiting().runner, store)
   const stopped = right(await before.start(admin, order('pull', 'base')))

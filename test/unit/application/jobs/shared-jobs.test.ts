@@ -12,7 +12,7 @@ const PULL: JobOrder = { kind: 'pull', subject: 'base', precision: null, force: 
 
 const jobOf = async (jobs: Jobs, id: number) => right(await jobs.get(id))
 
-test('every process shows a job immediately, its progress and its result [R170]', async (t) => {
+test('every process shows a job immediately, its progress and its result', async (t) => {
   const { start, pass } = createJobsWorld()
   const { runner, advance, finish } = createScriptedRunner()
   const [first, second] = [await start('first', runner), await start('second')]
@@ -44,7 +44,7 @@ test('every process shows a job immediately, its progress and its result [R170]'
   t.true(E.isRight(await second.jobs.start(admin, PULL)), 'another job may begin, also in another process')
 })
 
-test('any process can cancel a job, and an ended job stays unchanged [R171]', async (t) => {
+test('any process can cancel a job, and an ended job stays unchanged', async (t) => {
   const { start, pass, types, present } = createJobsWorld()
   const { runner, isAborted } = createScriptedRunner()
   const [first, second] = [await start('first', runner), await start('second')]

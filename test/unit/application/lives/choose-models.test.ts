@@ -36,7 +36,7 @@ const chosen = (
 ) => chooseModels(catalogue, { model, language, translations, config: task === undefined ? {} : { task } })
 const pairsOf = (...args: Parameters<typeof chosen>) => right(chosen(...args)).pairs.map(({ model }) => model)
 
-test('auto uses every active pair from a recognised language to a target and reserves memory for each [B32]', (t) => {
+test('auto uses every active pair from a recognised language to a target and reserves memory for each', (t) => {
   t.deepEqual(pairsOf('auto', ['es']), ['en-es', 'fr-es'])
   t.deepEqual(pairsOf('auto', ['es', 'en']), ['en-es', 'fr-es', 'fr-en'])
   t.is(right(chosen('auto', ['es'])).vram, 3)
@@ -44,7 +44,7 @@ test('auto uses every active pair from a recognised language to a target and res
   t.deepEqual(pairsOf('en', ['es']), ['en-es'], 'a given language uses one pair for each target')
 })
 
-test('auto needs a model that detects languages; a three-letter code needs a model that lists it [B32]', (t) => {
+test('auto needs a model that detects languages; a three-letter code needs a model that lists it', (t) => {
   t.deepEqual(
     chosen('auto', [], undefined, 'm2'),
     E.left({ _tag: 'LanguageNotSupported', model: 'm2', language: 'auto' }),
@@ -64,7 +64,7 @@ test('auto needs a model that detects languages; a three-letter code needs a mod
   t.true(E.isRight(chooseModels(withCantonese, { model: 'm1', language: 'yue', translations: [], config: {} })))
 })
 
-test('the task translate writes English text, so translations start from English [B45]', (t) => {
+test('the task translate writes English text, so translations start from English', (t) => {
   t.deepEqual(pairsOf('fr', ['es', 'fr'], 'translate'), ['en-es', 'en-fr'])
   t.deepEqual(pairsOf('auto', ['es'], 'translate'), ['en-es'])
   t.deepEqual(chosen('fr', ['en'], 'translate'), E.left({ _tag: 'TranslationNotFound', from: 'en', to: 'en' }))

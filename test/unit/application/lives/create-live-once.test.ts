@@ -15,7 +15,7 @@ const owner = callerOf(1, { permissions: ['user_retention'] })
 const refused = (_tag: string) => ({ left: { _tag } })
 const request = requestOf({ listenerToken: 'hall' })
 
-test('a repeated request gets the first answer; without a key each request creates a session [R76]', async (t) => {
+test('a repeated request gets the first answer; without a key each request creates a session', async (t) => {
   const { createLiveOnce, finishLive, log } = await createWriteSide()
   const first = right(await createLiveOnce(owner, requestOf(), 'key-1'))
   right(await finishLive(owner, first.id))
@@ -31,7 +31,7 @@ test('a repeated request gets the first answer; without a key each request creat
   t.false(JSON.stringify(log()).includes('key-1'))
 })
 
-test('another body with the same key is refused, and so is a repeat while the first request runs [R76]', async (t) => {
+test('another body with the same key is refused, and so is a repeat while the first request runs', async (t) => {
   const { createLiveOnce, log } = await createWriteSide()
   const answers = await Promise.all([
     createLiveOnce(owner, requestOf(), 'key-1'),
@@ -46,7 +46,7 @@ test('another body with the same key is refused, and so is a repeat while the fi
   t.is(log().filter(({ type }) => type === 'LiveCreated').length, 2)
 })
 
-test('a refused request can be repeated with its key; an answered one ignores a lower quota [R76]', async (t) => {
+test('a refused request can be repeated with its key; an answered one ignores a lower quota', async (t) => {
   const { createLiveOnce, finishLive } = await createWriteSide({ capacity: 1 })
   const first = right(await createLiveOnce(owner, requestOf(), 'key-1'))
   t.like(await createLiveOnce(owner, requestOf(), 'key-2'), refused('InsufficientVram'))
@@ -86,21 +86,21 @@ test('equal requests at two processes create one session; another body with the 
   t.is(log().filter(({ type }) => type === 'LiveCreated').length, 2)
 })
 
-test('a lower limit of translations does not affect the answer to a repeat [R76]', async (t) => {
+test('a lower limit of translations does not affect the answer to a repeat', async (t) => {
   const { createLiveOnce } = await createWriteSide()
   const request = requestOf({ translations: ['es', 'de'] })
   const first = right(await createLiveOnce(owner, request, 'key-1'))
   t.deepEqual(right(await createLiveOnce(callerOf(1, { maxTranslations: 1 }), request, 'key-1')), first)
 })
 
-test('a deleted session is not found by its key and not created again [R76 R86]', async (t) => {
+test('a deleted session is not found by its key and not created again', async (t) => {
   const { createLiveOnce, deleteLive } = await createWriteSide()
   const { id } = right(await createLiveOnce(owner, requestOf(), 'key-1'))
   right(await deleteLive(owner, id))
   t.like(await createLiveOnce(owner, requestOf(), 'key-1'), refused('LiveNotFound'))
 })
 
-test('a repeated request finds its session by the key for 24 hours [R76]', async (t) => {
+test('a repeated request finds its session by the key for 24 hours', async (t) => {
   let minutes = 0
   const environment = { ...createTestEnvironment(), now: () => after(minutes * 60_000) }
   const { createLiveOnce, admission } = await createWriteSide({ environment })
@@ -115,7 +115,7 @@ test('a repeated request finds its session by the key for 24 hours [R76]', async
   t.true(right(await createLiveOnce(owner, request, 'key-1')).id > first.id)
 })
 
-test('when the session of a key was fenced, a repeat creates another session [R76]', async (t) => {
+test('when the session of a key was fenced, a repeat creates another session', async (t) => {
   let at = after(0)
   const environment = { ...createTestEnvironment(), now: () => at }
   const { deps, log } = await createWriteSide({ environment })
@@ -141,7 +141,7 @@ test('when the session of a key was fenced, a repeat creates another session [R7
 })
 
 for (const when of ['before', 'after'] as const)
-  test(`when a process dies ${when} any of its writes, a repeat finds or creates one session [R76]`, async (t) => {
+  test(`when a process dies ${when} any of its writes, a repeat finds or creates one session`, async (t) => {
     for (let lastWrite = 0; ; lastWrite++) {
       const { deps, log } = await createWriteSide({ capacity: 1 })
       const dying = createDyingProcess(deps, lastWrite, when)

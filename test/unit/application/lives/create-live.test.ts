@@ -10,7 +10,7 @@ import { right } from '../../../support/tools/right.ts'
 const tagOf = (answer: E.Either<{ readonly _tag: string }, unknown>): string =>
   E.isLeft(answer) ? answer.left._tag : 'created'
 
-test('of 50 simultaneous creates with room for one, one succeeds and 49 leave no trace [R57 R58]', async (t) => {
+test('of 50 simultaneous creates with room for one, one succeeds and 49 leave no trace', async (t) => {
   const { createLive, log } = await createWriteSide({ capacity: 4 })
   const create = (_: unknown, index: number) =>
     createLive(callerOf(index + 1), requestOf({ model: 'm4', listenerToken: `hall-${index}` }))
@@ -20,7 +20,7 @@ test('of 50 simultaneous creates with room for one, one succeeds and 49 leave no
   t.deepEqual(log().map(({ type }) => type), ['WorkerJoined', 'Admitted', 'ListenerTokenClaimed', 'LiveCreated'])
 })
 
-test('50 simultaneous creates with a quota of three give three sessions; an end allows another [R60]', async (t) => {
+test('50 simultaneous creates with a quota of three give three sessions; an end allows another', async (t) => {
   const { createLive, finishLive } = await createWriteSide()
   const caller = callerOf(1, { maxSessions: 3 })
   const answers = await Promise.all(Array.from({ length: 50 }, () => createLive(caller, requestOf())))
@@ -31,7 +31,7 @@ test('50 simultaneous creates with a quota of three give three sessions; an end 
   t.is(tagOf(await createLive(caller, requestOf())), 'created')
 })
 
-test('refusals come in order: token, not found, quotas, memory [R62]', async (t) => {
+test('refusals come in order: token, not found, quotas, memory', async (t) => {
   const { createLive } = await createWriteSide({ capacity: 1 })
   const withoutQuota = callerOf(2, { maxSessions: 0, maxTranslations: 0 })
   right(await createLive(callerOf(1), requestOf({ listenerToken: 'hall' })))
@@ -53,7 +53,7 @@ test('refusals come in order: token, not found, quotas, memory [R62]', async (t)
 const decoded = (body: object): CreateLiveRequest =>
   createLiveRequest(right(createLiveBody.decode({ model: 'm2', language: 'en', ...body })))
 
-test('duplicate targets count once, for the limit and for the memory [R61 R55]', async (t) => {
+test('duplicate targets count once, for the limit and for the memory', async (t) => {
   const { createLive } = await createWriteSide()
   const request = decoded({ translations: ['de', 'es', 'de'] })
   const live = right(await createLive(callerOf(1, { maxTranslations: 2 }), request))
@@ -61,7 +61,7 @@ test('duplicate targets count once, for the limit and for the memory [R61 R55]',
   t.is(live.vram, 4)
 })
 
-test('tokens have 256 random bits and are all different [R63]', async (t) => {
+test('tokens have 256 random bits and are all different', async (t) => {
   const { createLive } = await createWriteSide()
   const lives = [
     right(await createLive(callerOf(1), requestOf())),
@@ -72,7 +72,7 @@ test('tokens have 256 random bits and are all different [R63]', async (t) => {
   t.is(new Set(tokens).size, 4)
 })
 
-test('retention needs the permission; a raw session has no URL and no auto_start [D19 R67]', async (t) => {
+test('retention needs the permission; a raw session has no URL and no auto_start', async (t) => {
   const { createLive } = await createWriteSide()
   const body = { live_retention: true, auto_start: true, audio_url: 'rtmp://ignored/' }
   const request = decoded(body)
@@ -90,7 +90,7 @@ test('retention needs the permission; a raw session has no URL and no auto_start
   })
 })
 
-test('a custom token belongs to its first user, who may use it again [D15]', async (t) => {
+test('a custom token belongs to its first user, who may use it again', async (t) => {
   const { createLive } = await createWriteSide()
   const request = requestOf({ listenerToken: 'hall' })
   t.is(right(await createLive(callerOf(1), request)).listenerToken, 'hall')
@@ -98,14 +98,14 @@ test('a custom token belongs to its first user, who may use it again [D15]', asy
   t.is(tagOf(await createLive(callerOf(2), request)), 'ListenerTokenTaken')
 })
 
-test('a custom token may not equal a sender token [D15]', async (t) => {
+test('a custom token may not equal a sender token', async (t) => {
   const { createLive, project } = await createWriteSide()
   const { senderToken } = right(await createLive(callerOf(1), requestOf()))
   await project()
   t.is(tagOf(await createLive(callerOf(1), requestOf({ listenerToken: senderToken }))), 'ListenerTokenTaken')
 })
 
-test('of two users who claim a new token one gets it; the session of the other is fenced [D15]', async (t) => {
+test('of two users who claim a new token one gets it; the session of the other is fenced', async (t) => {
   const { createLive, typesOf, admission } = await createWriteSide()
   const answers = await Promise.all(
     [1, 2].map((userId) => createLive(callerOf(userId), requestOf({ listenerToken: 'hall' }))),
@@ -147,7 +147,7 @@ test('a create without keyring reserves nothing, and its repeat creates another 
   t.is(right(await createLive(caller, requestOf(), 'command-1')).id, 2)
 })
 
-test('a session with language detection stores the source language of each pair [B32]', async (t) => {
+test('a session with language detection stores the source language of each pair', async (t) => {
   const { createLive, lifecycle } = await createWriteSide()
   const request = requestOf({ language: 'auto', translations: ['es'] })
   const created = right(await createLive(callerOf(1, { maxTranslations: 1 }), request))

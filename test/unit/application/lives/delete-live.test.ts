@@ -33,7 +33,7 @@ const start = async () => {
   return { ...side, sealed }
 }
 
-test('a deletion ends the session, releases its memory and destroys its keys [R86]', async (t) => {
+test('a deletion ends the session, releases its memory and destroys its keys', async (t) => {
   const { deleteLive, typesOf, admission, deps, sealed, store, project, documents } = await start()
   t.is(sealed.length, 3)
   right(await deleteLive(owner, 1))
@@ -48,7 +48,7 @@ test('a deletion ends the session, releases its memory and destroys its keys [R8
   t.true(O.isNone(right(await documents.get(LIVES, '1'))))
 })
 
-test('only the owner can delete a session, once, and nothing can be done with it afterwards [R36 R86]', async (t) => {
+test('only the owner can delete a session, once, and nothing can be done with it afterwards', async (t) => {
   const { deleteLive, finishLive, lifecycle, typesOf } = await start()
   t.deepEqual(await deleteLive(callerOf(2), 1), NOT_FOUND)
   t.deepEqual(await deleteLive(owner, 2), NOT_FOUND)
@@ -62,7 +62,7 @@ test('only the owner can delete a session, once, and nothing can be done with it
   t.is(typesOf('live-1').filter((type) => type === 'LiveDeleted').length, 1)
 })
 
-test('a repeated create does not restore a deleted session [R76]', async (t) => {
+test('a repeated create does not restore a deleted session', async (t) => {
   const { createLive, deleteLive, log } = await createWriteSide()
   right(await createLive(owner, requestOf(), 'command-1'))
   right(await deleteLive(owner, 1))
@@ -71,7 +71,7 @@ test('a repeated create does not restore a deleted session [R76]', async (t) => 
 })
 
 for (const when of ['before', 'after'] as const)
-  test(`when a process dies ${when} any of its writes, the next start completes the deletion [R86]`, async (t) => {
+  test(`when a process dies ${when} any of its writes, the next start completes the deletion`, async (t) => {
     for (let lastWrite = 0; ; lastWrite++) {
       const { deps, documents, store, sealed, typesOf } = await start()
       const dying = createDyingProcess(deps, lastWrite, when)
@@ -104,7 +104,7 @@ for (const when of ['before', 'after'] as const)
     }
   })
 
-test('a refused erasure is retried until it succeeds [R86]', async (t) => {
+test('a refused erasure is retried until it succeeds', async (t) => {
   const { deps, documents, sealed } = await start()
   let failures = 2
   const keyring = {

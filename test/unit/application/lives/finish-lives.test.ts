@@ -10,7 +10,7 @@ const me = callerOf(1)
 const page = { skip: 0, limit: 100 }
 const urlRequest = (audioUrl: string) => requestOf({ audioFormat: 'hls', audioUrl })
 
-test('only the owner finishes a session; any other session is not found [R36 R85]', async (t) => {
+test('only the owner finishes a session; any other session is not found', async (t) => {
   const { createLive, finishLive, typesOf } = await createWriteSide()
   const { id } = right(await createLive(me, requestOf()))
   for (const [caller, liveId] of [[callerOf(2), id], [me, 99], [me, 0], [me, -1]] as const) {
@@ -19,7 +19,7 @@ test('only the owner finishes a session; any other session is not found [R36 R85
   t.deepEqual(typesOf('live-1'), ['LiveCreated'])
 })
 
-test('finish flushes the audio and ends the session, then awaits the read models [R83 R85 R92]', async (t) => {
+test('finish flushes the audio and ends the session, then awaits the read models', async (t) => {
   const steps: Array<string> = []
   const side = await createWriteSide({
     endByWorker: async (liveId, { limitMs, cause, origin }) => {
@@ -47,7 +47,7 @@ test('finish flushes the audio and ends the session, then awaits the read models
   t.is(side.log().length, before)
 })
 
-test('all open sessions with exactly this URL end; pages list them newest first [R90 R91 R94 R96 D27]', async (t) => {
+test('all open sessions with exactly this URL end; pages list them newest first', async (t) => {
   const { createLive, finishLive, finishLivesByAudioUrl, admission } = await createWriteSide()
   const create = async (userId: number, url: string) => right(await createLive(callerOf(userId), urlRequest(url))).id
   const [ended, first, second, ofOtherUser, withSlash, withUpperCase] = [

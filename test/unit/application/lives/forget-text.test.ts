@@ -23,7 +23,7 @@ const until = (holds: () => boolean | Promise<boolean>): Promise<void> =>
 const instantAt = (seconds: number): string =>
   new Date(Date.parse('2026-11-21T09:30:00Z') + seconds * 1000).toISOString().replace('Z', '000+00:00')
 
-test('unretained text is gone from the log and all copies a minute after the end [R88]', async (t) => {
+test('unretained text is gone from the log and all copies a minute after the end', async (t) => {
   /** Seconds since the start. */
   let clock = 0
   const environment = { ...createTestEnvironment(), now: () => instantAt(clock) }

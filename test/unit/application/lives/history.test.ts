@@ -8,7 +8,7 @@ const owner = callerOf(1)
 const ALL = { skip: 0, limit: 100 }
 const url = 'rtsp://camera:hunter2@cams.example/stream?key=k1'
 
-test('the history of a session is its stream, in order, with masked secrets [D60]', async (t) => {
+test('the history of a session is its stream, in order, with masked secrets', async (t) => {
   const side = await createWriteSide()
   const historyOf = getHistory(side.deps)
   const live = right(
@@ -34,7 +34,7 @@ test('the history of a session is its stream, in order, with masked secrets [D60
   t.is(right(await historyOf(owner, 2, ALL)).items[0]?.data['audioUrl'], null)
 })
 
-test('each page of a history states the total length [R16]', async (t) => {
+test('each page of a history states the total length', async (t) => {
   const side = await createWriteSide()
   const historyOf = getHistory(side.deps)
   right(await side.createLive(owner, requestOf()))
@@ -49,7 +49,7 @@ test('each page of a history states the total length [R16]', async (t) => {
   t.deepEqual(await page(3, 2), [[], 3])
 })
 
-test("there is no history of another user's, a deleted or a fenced session [R36 R86]", async (t) => {
+test("there is no history of another user's, a deleted or a fenced session", async (t) => {
   const { deleteLive, createLive, deps, admission, reconcile } = await createWriteSide()
   const historyOf = getHistory(deps)
   right(await createLive(owner, requestOf()))

@@ -27,7 +27,7 @@ const orphan = async ({ admission, environment }: WriteSide, instance = environm
 const restarted = (side: WriteSide) =>
   writeSideOf({ ...side.deps, environment: { ...side.environment, instance: 'restarted' } }, side.admission)
 
-test('at start, running sessions finish, pending sessions stay, ended ones hold no memory [D53 R104]', async (t) => {
+test('at start, running sessions finish, pending sessions stay, ended ones hold no memory', async (t) => {
   const side = await createWriteSide()
   const create = async (changes: Parameters<typeof requestOf>[0] = {}) =>
     right(await side.createLive(callerOf(1), requestOf(changes))).id
@@ -66,7 +66,7 @@ test('at start, running sessions finish, pending sessions stay, ended ones hold 
   t.is(side.log().length, before)
 })
 
-test('a session created while its owner was disabled ends in the next round [A4]', async (t) => {
+test('a session created while its owner was disabled ends in the next round', async (t) => {
   const side = await createWriteSide()
   const { id } = right(await side.createLive(callerOf(1), requestOf()))
   const otherId = right(await side.createLive(callerOf(2), requestOf())).id

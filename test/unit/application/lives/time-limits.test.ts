@@ -21,7 +21,7 @@ const endAfter =
     return { position: right(await endInTerm(deps, liveId, { cause, origin, term: 1 })) }
   }
 
-test('the reconciler finishes sessions at a limit and releases their memory [R105]', async (t) => {
+test('the reconciler finishes sessions at a limit and releases their memory', async (t) => {
   let clock = Date.parse('2026-11-21T09:30:00Z')
   const now = (): string => new Date(clock).toISOString().replace('Z', '000+00:00')
   const side = await createWriteSide({ environment: { ...createTestEnvironment(), now } })
@@ -77,7 +77,7 @@ test('the reconciler finishes sessions at a limit and releases their memory [R10
   await reconciler.stop()
 })
 
-test('a sender that comes at the last moment keeps its session [R105]', async (t) => {
+test('a sender that comes at the last moment keeps its session', async (t) => {
   const { deps, lifecycle, createLive, typesOf, admission } = await createWriteSide()
   right(await createLive(callerOf(1), requestOf()))
   const expiry = expireLives({ ...deps, limits: { pendingTimeout: 1, maxDuration: 0 } })

@@ -35,7 +35,7 @@ const start = async (options: {
   return { ...side, getTranscript: getTranscript({ ...side.deps, retentionMax }) }
 }
 
-test('the transcript is ordered by segment, and a transcription precedes its translations [R87]', async (t) => {
+test('the transcript is ordered by segment, and a transcription precedes its translations', async (t) => {
   const { lifecycle, getTranscript } = await start({ retention: true })
   t.deepEqual(right(await getTranscript(owner, 1)), [])
   for (const [segment, language] of [
@@ -52,7 +52,7 @@ test('the transcript is ordered by segment, and a transcription precedes its tra
   t.deepEqual(right(await getTranscript(owner, 1)), expected)
 })
 
-test('words are encrypted with the text, returned with it and erased with it [B43]', async (t) => {
+test('words are encrypted with the text, returned with it and erased with it', async (t) => {
   const { lifecycle, getTranscript, deps } = await start({ retention: true })
   const words = [{ start: 1, end: 2, text: 'secretly', confidence: 0.5 }]
   right(await lifecycle.recordSegment({ ...segmentOf(1, 'en'), text: 'secretly', words }))
@@ -63,7 +63,7 @@ test('words are encrypted with the text, returned with it and erased with it [B4
   t.deepEqual(right(await missed.next())?.[0]?.words, words, 'returning listeners get the words too')
 })
 
-test('a long transcript is complete [R87]', async (t) => {
+test('a long transcript is complete', async (t) => {
   const { lifecycle, getTranscript } = await start({ retention: true })
   for (let segment = 1; segment <= 1001; segment++) right(await lifecycle.recordSegment(segmentOf(segment, 'en')))
   t.deepEqual(
@@ -72,7 +72,7 @@ test('a long transcript is complete [R87]', async (t) => {
   )
 })
 
-test('there is no transcript without retention, for other users, or after a deletion [R36 R86 R87]', async (t) => {
+test('there is no transcript without retention, for other users, or after a deletion', async (t) => {
   const { lifecycle, getTranscript, createLive, deleteLive } = await start({ retention: false })
   right(await lifecycle.recordSegment(segmentOf(1, 'en')))
   t.deepEqual(await getTranscript(owner, 1), NO_TRANSCRIPT, 'even while the session runs')
@@ -114,7 +114,7 @@ test('after RETENTION_MAX a retained text is no longer returned, and is erased',
   t.like(await deps.keyring.seal('text-1', plainMembers(['again'])), { left: { _tag: 'KeyErased' } })
 })
 
-test('stored finals are returned in pages within a minute after the end, and not at all later [R88 D58]', async (t) => {
+test('stored finals are returned in pages within a minute after the end, and not at all later', async (t) => {
   let clock = Date.parse('2026-11-21T09:30:00Z')
   const now = (): string => new Date(clock).toISOString().replace('Z', '000+00:00')
   const { lifecycle, deleteLive } = await start({ retention: true, now })
@@ -150,7 +150,7 @@ test('stored finals are returned in pages within a minute after the end, and not
   t.deepEqual(await finalsAfter({ kind: 'after', segment: 0 }), [])
 })
 
-test('after the last stored final the last page is read again, with the finals stored since then [D58]', async (t) => {
+test('after the last stored final the last page is read again, with the finals stored since then', async (t) => {
   const { lifecycle } = await start({ retention: true })
   right(await lifecycle.recordSegment(segmentOf(1, 'en')))
   const { next } = right(await lifecycle.storedFinals(1, { kind: 'after', segment: 0 }))

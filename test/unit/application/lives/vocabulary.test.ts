@@ -9,7 +9,7 @@ const owner = callerOf(1)
 const INITIAL = { prompt: 'Zebra crossing', hotwords: ['Okapi', 'Quagga'] }
 const CHANGED = { prompt: 'Zebra crossing', hotwords: ['Gerenuk'] }
 
-test('a vocabulary is encrypted, shown to its owner and masked in the history [B44 D59]', async (t) => {
+test('a vocabulary is encrypted, shown to its owner and masked in the history', async (t) => {
   const side = await createWriteSide()
   const created = right(await side.createLive(owner, requestOf({ vocabulary: INITIAL })))
   t.deepEqual(created.vocabulary, INITIAL)
@@ -26,7 +26,7 @@ test('a vocabulary is encrypted, shown to its owner and masked in the history [B
   )
 })
 
-test('the next worker of a session uses the same vocabulary; an older term cannot change it [B44]', async (t) => {
+test('the next worker of a session uses the same vocabulary; an older term cannot change it', async (t) => {
   const side = await createWriteSide()
   right(await side.createLive(owner, requestOf({ vocabulary: INITIAL })))
   right(await side.lifecycle.changeVocabulary(1, { vocabulary: CHANGED, term: 1 })())
@@ -34,7 +34,7 @@ test('the next worker of a session uses the same vocabulary; an older term canno
   t.like(await side.lifecycle.changeVocabulary(1, { vocabulary: INITIAL, term: 1 })(), { left: { _tag: 'Superseded' } })
 })
 
-test('the deletion of a session erases its vocabulary [B44 D59]', async (t) => {
+test('the deletion of a session erases its vocabulary', async (t) => {
   const side = await createWriteSide()
   right(await side.createLive(owner, requestOf({ vocabulary: INITIAL })))
   right(await side.lifecycle.changeVocabulary(1, { vocabulary: CHANGED, term: 1 })())

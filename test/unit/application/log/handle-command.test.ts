@@ -46,7 +46,7 @@ test('a command is appended with its actor, reason and time', async (t) => {
   t.like(event?.metadata, { correlationId: 'request-1', causationId: 'command-1', actor: 'user:7' })
 })
 
-test('an event of a request has its correlation id [B15]', async (t) => {
+test('an event of a request has its correlation id', async (t) => {
   const store = createMemoryEventStore()
   const environment = { ...createTestEnvironment(), correlationId: () => 'the request' }
   right(await claiming(store, environment)(7, 'command-1'))
@@ -132,7 +132,7 @@ test('a stream whose events have all expired continues its numbering', async (t)
   t.is(right(await claim(8)).stored[0]?.revision, 1)
 })
 
-test('personal data is encrypted in the log and unreadable without its key [D59]', async (t) => {
+test('personal data is encrypted in the log and unreadable without its key', async (t) => {
   const keyring = createMemoryKeyring()
   const event = liveCreated({ audioUrl: 'rtsp://camera/secret', senderToken: 'the-sender-token' })
   const sealed = storedEvents(right(await sealEvents(keyring, `live-${event.data.liveId}`)([event])))

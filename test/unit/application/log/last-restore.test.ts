@@ -35,7 +35,7 @@ test('the newest restore counts', async (t) => {
   t.is(right(await next()), 11)
 })
 
-test('without the newest restore no id is given out, and nobody learns an earlier epoch [R14 R35]', async (t) => {
+test('without the newest restore no id is given out, and nobody learns an earlier epoch', async (t) => {
   for (const [type, data, tag] of [
     ['LogRestoredTwice', {}, 'EventTypeUnknown'], ['LogRestored', { epoch: 1 }, 'LogCorrupted'],
   ] as const) {

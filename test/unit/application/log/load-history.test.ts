@@ -31,7 +31,7 @@ const start = () => {
   return { history, timers, show: (seconds: ReadonlyArray<number>) => (lags = seconds) }
 }
 
-test('a sample is taken at once and every ten seconds, with the highest and the 95th percentile lag [R169]', (t) => {
+test('a sample is taken at once and every ten seconds, with the highest and the 95th percentile lag', (t) => {
   const { history, timers, show } = start()
   const figures = { vramReserved: 310, sessions: 1, listeners: 2 }
   t.deepEqual(history.recent(60), [{ at: after(1000), lagMax: 0, lagP95: 0, ...figures }])
@@ -40,7 +40,7 @@ test('a sample is taken at once and every ten seconds, with the highest and the 
   t.deepEqual(history.recent(60).slice(1), [{ at: after(2000), lagMax: 9, lagP95: 0.5, ...figures }])
 })
 
-test('the history covers six hours, returns the last minutes, and stops on request [R169]', (t) => {
+test('the history covers six hours, returns the last minutes, and stops on request', (t) => {
   const { history, timers } = start()
   for (let step = 0; step < LOAD_MINUTES * 6 + 5; step += 1) timers.advance(10_000)
   t.is(history.recent(LOAD_MINUTES).length, LOAD_MINUTES * 6)

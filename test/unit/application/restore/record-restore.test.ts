@@ -95,7 +95,7 @@ const restore = async ({ backup, later, keyNames = [], unknownIds = 0 }: Given) 
 const typesOf = (events: ReadonlyArray<{ readonly stream: string; readonly type: string }>) =>
   events.map(({ stream, type }) => `${stream} ${type}`).filter((text) => !text.startsWith('restores '))
 
-test('ids go on after those that the replaced log gave out, and the restore is an event [R14]', async (t) => {
+test('ids go on after those that the replaced log gave out, and the restore is an event', async (t) => {
   const { recorded, written, next } = await restore({
     backup: [idTaken('user'), user(1), idTaken('profile'), admitted(1)],
     later: [idTaken('user'), user(2), idTaken('user'), user(3), idTaken('profile'), idTaken('job'), admitted(2)],
@@ -108,7 +108,7 @@ test('ids go on after those that the replaced log gave out, and the restore is a
   t.is(await next('api-token'), 1)
 })
 
-test('a skipped session id is in the state of the admissions, whatever the order of events [R14]', async (t) => {
+test('a skipped session id is in the state of the admissions, whatever the order of events', async (t) => {
   const { written } = await restore({ backup: [admitted(1)], later: [admitted(2), admitted(3)] })
   const read = eventReader([LiveIdsSkipped])
   const events = written.flatMap((event) => read(event) ?? [])
@@ -116,7 +116,7 @@ test('a skipped session id is in the state of the admissions, whatever the order
   t.is(events.reduce(evolve, { ...initialState, lastLiveId: 9 }).lastLiveId, 9)
 })
 
-test('ids go on after those that keys are named after, and after skipped ids when the log is gone [R14]', async (t) => {
+test('ids go on after those that keys are named after, and after skipped ids when the log is gone', async (t) => {
   const keyNames = ['user-4', 'live-2', 'text-9', 'keyring-probe']
   const backup = [idTaken('user'), user(1), admitted(1)]
   const byKeys = await restore({ backup, later: null, keyNames })
@@ -126,7 +126,7 @@ test('ids go on after those that keys are named after, and after skipped ids whe
   t.deepEqual([nextIds.live, await unknown.next('user'), await unknown.next('job')], [1010, 1005, 1001])
 })
 
-test('each restore of the same copy has another epoch, and skips the ids of all earlier ones [R14 R35]', async (t) => {
+test('each restore of the same copy has another epoch, and skips the ids of all earlier ones', async (t) => {
   const backup = [idTaken('user'), user(1), admitted(1)]
   const first = await restore({ backup, later: [idTaken('user'), admitted(2)] })
   t.is(await first.next('user'), 3)
@@ -139,7 +139,7 @@ test('each restore of the same copy has another epoch, and skips the ids of all 
   t.is(new Set(epochs.flat()).size, 2)
 })
 
-test('what was taken away after the backup is taken away again [R35]', async (t) => {
+test('what was taken away after the backup is taken away again', async (t) => {
   const { written, recorded } = await restore({
     backup: [user(1), user(2), user(3), disabled(3), issued(1), issued(2), issued(3), claimed('a', 1), model(1, 'x')],
     later: [
@@ -183,7 +183,7 @@ test('a replaced log that is older than the backup takes nothing away that was g
     .appliedAgain, [])
 })
 
-test('when the replaced log is gone, all API tokens are switched off, unless nothing was lost [R35]', async (t) => {
+test('when the replaced log is gone, all API tokens are switched off, unless nothing was lost', async (t) => {
   const tokens = [issued(1), issued(2), issued(3)]
   const backup = [user(1), ...tokens, token(2, 'ApiTokenRevoked'), token(3, 'ApiTokenDeactivated')]
   const gone = await restore({ backup, later: null, unknownIds: 10 })

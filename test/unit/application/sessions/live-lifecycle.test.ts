@@ -60,7 +60,7 @@ test('a sender is admitted only by the worker that has the session', async (t) =
   t.like(await admitSender(deps)(id), { left: { _tag: 'Superseded' } }, 'no worker has the session')
 })
 
-test('an end releases the memory before it answers, and a repeated end changes nothing [R83 R85]', async (t) => {
+test('an end releases the memory before it answers, and a repeated end changes nothing', async (t) => {
   const { createLive, lifecycle, admission, typesOf } = await createWriteSide()
   const { id } = right(await createLive(callerOf(1), requestOf({ model: 'm4' })))
   right(await lifecycle.startLive(id))
@@ -107,7 +107,7 @@ test('finals of a running session are stored while the keyring is unavailable', 
   t.like(await record({ ...segment(1), liveId: 2 }), { left: { _tag: 'KeyringUnavailable' } })
 })
 
-test('after a kill, pulling continues after the last final transcription [D53]', async (t) => {
+test('after a kill, pulling continues after the last final transcription', async (t) => {
   const { createLive, lifecycle, deps } = await createWriteSide()
   right(
     await createLive(
@@ -183,7 +183,7 @@ test('equal segment numbers of two terms are two segments; after a fence no lowe
   )
 })
 
-test('a token opens its session; a shared token without an id opens the newest open session [D15]', async (t) => {
+test('a token opens its session; a shared token without an id opens the newest open session', async (t) => {
   const { createLive, lifecycle, project } = await createWriteSide()
   const lives = []
   for (let count = 0; count < 3; count++)

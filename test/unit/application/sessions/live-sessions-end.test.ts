@@ -4,7 +4,7 @@ import { END_POSITION } from '../../../support/doubles/memory/lifecycle.ts'
 import { eventually } from '../../../support/tools/eventually.ts'
 import { AUDIO, kindsOf, startSessions } from '../../../support/worlds/session-world.ts'
 
-test('FINISH gives the pipeline at most 30 s, then the session finishes; repeats do nothing [R144]', async (t) => {
+test('FINISH gives the pipeline at most 30 s, then the session finishes; repeats do nothing', async (t) => {
   const { lifecycle, pipelines, attach, listen } = startSessions(t)
   const live = lifecycle.add()
   const session = await attach(live.id)
@@ -25,7 +25,7 @@ test('FINISH gives the pipeline at most 30 s, then the session finishes; repeats
 })
 
 for (const reason of ['sender_closed', 'audio_too_fast', 'rate_limited', 'bad_frames'] as const) {
-  test(`after a lost sender (${reason}) the session finishes the received audio within 10 s [R145]`, async (t) => {
+  test(`after a lost sender (${reason}) the session finishes the received audio within 10 s`, async (t) => {
     const { lifecycle, pipelines, attach, sessions } = startSessions(t)
     const live = lifecycle.add()
     const session = await attach(live.id)
@@ -55,7 +55,7 @@ test('a pipeline that never finishes does not keep its session open', async (t) 
   t.deepEqual(live.cause, { status: 'finished', reason: 'sender_closed' })
 })
 
-test('the next sender of an auto-started session gets the same pipeline [R145 D55]', async (t) => {
+test('the next sender of an auto-started session gets the same pipeline', async (t) => {
   const { lifecycle, pipelines, attach } = startSessions(t)
   const live = lifecycle.add({ audioFormat: 'hls', autoStart: true })
   const first = await attach(live.id)
@@ -80,7 +80,7 @@ test('an incomplete handshake leaves no running session, and another sender can 
   t.is(next.configure({}), 'ok')
 })
 
-test('a model that does not load and a failing engine are errors of the session [R102]', async (t) => {
+test('a model that does not load and a failing engine are errors of the session', async (t) => {
   const { lifecycle, pipelines, attach, listen } = startSessions(t, { loads: false })
   const [unloadable, broken] = [lifecycle.add(), lifecycle.add()]
   const first = await attach(unloadable.id)
@@ -104,7 +104,7 @@ test('a model that does not load and a failing engine are errors of the session 
   await eventually(() => assert.partialDeepStrictEqual(broken.cause, { status: 'error', code: 'engine_failed' }))
 })
 
-test('an end by another process is reported once and stops the pipeline [R93]', async (t) => {
+test('an end by another process is reported once and stops the pipeline', async (t) => {
   const { lifecycle, pipelines, attach, listen, sessions, finish } = startSessions(t)
   const live = lifecycle.add()
   const session = await attach(live.id)

@@ -25,7 +25,7 @@ const start = async (t: Parameters<typeof startSessions>[0], facts: Partial<Atta
   return { live, session, pipeline: pipelines.of(live.id), translator, languages }
 }
 
-test('segments have the detected language, or und while no language is known, in the log too [B32]', async (t) => {
+test('segments have the detected language, or und while no language is known, in the log too', async (t) => {
   const { live, pipeline, languages } = await start(t, { language: 'auto' })
   t.is(pipeline.language, 'auto')
   pipeline.partial(1, 'bon')
@@ -35,13 +35,13 @@ test('segments have the detected language, or und while no language is known, in
   t.deepEqual(live.segments.map(({ language }) => language), ['fr', 'und'])
 })
 
-test('a session with a given language always reports this language [B32]', async (t) => {
+test('a session with a given language always reports this language', async (t) => {
   const { pipeline, languages } = await start(t, { language: 'yue' })
   await pipeline.final(1, '你好')
   t.deepEqual([pipeline.language, ...languages()], ['yue', 'transcription 1 yue'])
 })
 
-test('each final uses the pair of its language; a final without a pair is not translated [B32]', async (t) => {
+test('each final uses the pair of its language; a final without a pair is not translated', async (t) => {
   const { live, pipeline, translator, languages } = await start(t, { language: 'auto', translations: TO_SPANISH })
   t.deepEqual(translator.loads, [], 'the needed translator is not known yet')
   for (const [index, language] of ['fr', 'es', 'de', 'en'].entries()) await pipeline.final(index + 1, 'x', { language })
@@ -60,7 +60,7 @@ test('each final uses the pair of its language; a final without a pair is not tr
   )
 })
 
-test('text translated during recognition is English, and further translations start from it [B45]', async (t) => {
+test('text translated during recognition is English, and further translations start from it', async (t) => {
   const translations = [{ model: 'en-es', from: 'en', to: 'es' }]
   for (const language of ['fr', 'auto']) {
     const { pipeline, translator, languages } = await start(t, { language, config: TRANSLATE, translations })
@@ -74,7 +74,7 @@ test('text translated during recognition is English, and further translations st
   }
 })
 
-test('the task belongs to the session: a config frame cannot change it [B45]', async (t) => {
+test('the task belongs to the session: a config frame cannot change it', async (t) => {
   const { lifecycle, attach, pipelines } = startSessions(t)
   const plain = await attach(lifecycle.add().id)
   t.is(plain.configure({ task: 'translate' }), 'invalid')

@@ -10,7 +10,7 @@ const TARGETS = [{ model: 'en-es', from: 'en', to: 'es' }, { model: 'en-fr', fro
 const linesOf = (signals: ReadonlyArray<LiveSignal>, kind: 'transcription' | 'translation') =>
   signals.filter((signal) => signal.kind === kind)
 
-test('a final is followed by one translation for each target, with its segment and times [R151]', async (t) => {
+test('a final is followed by one translation for each target, with its segment and times', async (t) => {
   const translator = createScriptedTranslator({ answers: true })
   const { lifecycle, pipelines, attach, listen } = startSessions(t, {}, translator)
   const live = lifecycle.add({ translations: TARGETS })
@@ -48,7 +48,7 @@ test('a final is followed by one translation for each target, with its segment a
   )
 })
 
-test('a session without translations sends nothing to the translator [R151]', async (t) => {
+test('a session without translations sends nothing to the translator', async (t) => {
   const translator = createScriptedTranslator({ answers: true })
   const { lifecycle, pipelines, attach, listen } = startSessions(t, {}, translator)
   const live = lifecycle.add()
@@ -61,7 +61,7 @@ test('a session without translations sends nothing to the translator [R151]', as
   t.deepEqual([translator.jobs, translator.loads], [[], []])
 })
 
-test('punctuation false applies to translations too [R158]', async (t) => {
+test('punctuation false applies to translations too', async (t) => {
   const { lifecycle, pipelines, attach, listen } = startSessions(t)
   const live = lifecycle.add({ translations: [{ model: 'en-es', from: 'en', to: 'es' }] })
   const session = await attach(live.id)

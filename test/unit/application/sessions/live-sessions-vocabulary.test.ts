@@ -3,7 +3,7 @@ import test from 'ava'
 import { eventually } from '../../../support/tools/eventually.ts'
 import { AUDIO, startSessions } from '../../../support/worlds/session-world.ts'
 
-test('the vocabulary of a config applies from the first pass and is recorded [B44]', async (t) => {
+test('the vocabulary of a config applies from the first pass and is recorded', async (t) => {
   const { lifecycle, pipelines, attach } = startSessions(t)
   const live = lifecycle.add()
   const session = await attach(live.id)
@@ -12,7 +12,7 @@ test('the vocabulary of a config applies from the first pass and is recorded [B4
   await eventually(() => assert.deepEqual(live.vocabularies, [{ prompt: 'Ada speaks.', hotwords: ['Babbage'] }]))
 })
 
-test('after the first audio a config may only change prompt and hotwords [B44]', async (t) => {
+test('after the first audio a config may only change prompt and hotwords', async (t) => {
   const { lifecycle, pipelines, attach } = startSessions(t)
   const live = lifecycle.add()
   const session = await attach(live.id)
@@ -29,7 +29,7 @@ test('after the first audio a config may only change prompt and hotwords [B44]',
   t.is(pipelines.all.length, 1)
 })
 
-test('an auto-started source gets the vocabulary too [B44]', async (t) => {
+test('an auto-started source gets the vocabulary too', async (t) => {
   const { lifecycle, pipelines, pullers, attach, pull } = startSessions(t)
   const live = lifecycle.add({ audioFormat: 'hls', audioUrl: 'https://media.example/a.m3u8', autoStart: true })
   pull(live.id)
@@ -40,7 +40,7 @@ test('an auto-started source gets the vocabulary too [B44]', async (t) => {
   t.deepEqual(pipelines.of(live.id).vocabularies.at(-1), { prompt: '', hotwords: ['Babbage'] })
 })
 
-test('of many changes within a second the log gets the first and the last, without repeats [B44]', async (t) => {
+test('of many changes within a second the log gets the first and the last, without repeats', async (t) => {
   const { lifecycle, pipelines, attach, timers } = startSessions(t)
   const live = lifecycle.add()
   const session = await attach(live.id)
@@ -59,7 +59,7 @@ test('of many changes within a second the log gets the first and the last, witho
   })
 })
 
-test('beyond the daily budget of the owner a change is refused, but audio is not [B44 D57]', async (t) => {
+test('beyond the daily budget of the owner a change is refused, but audio is not', async (t) => {
   const { lifecycle, pipelines, attach } = startSessions(t, {}, undefined, 4)
   const live = lifecycle.add()
   const session = await attach(live.id)
@@ -74,7 +74,7 @@ test('beyond the daily budget of the owner a change is refused, but audio is not
   t.is((await attach(another.id)).configure({}, { prompt: 'e' }), 'ok', 'the config that a sender begins with')
 })
 
-test('beyond the daily budget a second config is refused, also before the audio [B44 D57]', async (t) => {
+test('beyond the daily budget a second config is refused, also before the audio', async (t) => {
   const { lifecycle, attach, pipelines } = startSessions(t, {}, undefined, 1)
   const live = lifecycle.add()
   const session = await attach(live.id)

@@ -33,7 +33,7 @@ const sendFinal = async (
   return { frames, segments: live.segments }
 }
 
-test('a session with words gets the words of each final, in frame and log, to the millisecond [B43]', async (t) => {
+test('a session with words gets the words of each final, in frame and log, to the millisecond', async (t) => {
   const { frames, segments } = await sendFinal(t, { words: true })
   t.deepEqual(
     frames.map(({ final, words }) => [final, words]),
@@ -52,12 +52,12 @@ test('a session with words gets the words of each final, in frame and log, to th
   )
 })
 
-test('words use the clock of the session, like their final [B43]', async (t) => {
+test('words use the clock of the session, like their final', async (t) => {
   const { frames } = await sendFinal(t, { words: true }, 16_000 * 60)
   t.deepEqual(frames[1]?.words?.map(({ start, end }) => [start, end]), [[60.1, 60.25], [60.25, 60.5]])
 })
 
-test('a session that does not request words gets no words [B43]', async (t) => {
+test('a session that does not request words gets no words', async (t) => {
   for (const config of [{}, { words: false }]) {
     const { frames, segments } = await sendFinal(t, config)
     for (const line of [...frames, ...segments]) t.false('words' in line)

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { eventually } from '../../../support/tools/eventually.ts'
 import { AUDIO, kindsOf, startSessions } from '../../../support/worlds/session-world.ts'
 
-test('every accepted config is followed by one started signal, once the model is ready [R137]', async (t) => {
+test('every accepted config is followed by one started signal, once the model is ready', async (t) => {
   const { lifecycle, pipelines, attach, listen } = startSessions(t, { loads: false })
   const { id } = lifecycle.add()
   const session = await attach(id)
@@ -19,7 +19,7 @@ test('every accepted config is followed by one started signal, once the model is
   t.is(pipelines.all.length, 1)
 })
 
-test('a config overlays the settings of the session, not those of an earlier config [R138]', async (t) => {
+test('a config overlays the settings of the session, not those of an earlier config', async (t) => {
   const { lifecycle, pipelines, attach } = startSessions(t)
   const { id } = lifecycle.add()
   const session = await attach(id)
@@ -52,7 +52,7 @@ test('the first audio starts the session once, without waiting for the store', a
   })
 })
 
-test('audio from before the model is ready reaches the pipeline [R141]', async (t) => {
+test('audio from before the model is ready reaches the pipeline', async (t) => {
   const { lifecycle, pipelines, attach } = startSessions(t, { loads: false })
   const { id } = lifecycle.add()
   const session = await attach(id)
@@ -88,7 +88,7 @@ test('a pipeline that cannot be created fails its session', async (t) => {
   t.regex(JSON.stringify(logger.lines), /no pipeline/)
 })
 
-test('audio for a session with a URL is refused, before and after its config [R148]', async (t) => {
+test('audio for a session with a URL is refused, before and after its config', async (t) => {
   const { lifecycle, pipelines, attach } = startSessions(t)
   const live = lifecycle.add({ audioFormat: 'hls' })
   const session = await attach(live.id)

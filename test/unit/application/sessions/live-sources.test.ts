@@ -6,7 +6,7 @@ import { AUDIO, autoStarted, startSessions, URL_LIVE } from '../../../support/wo
 
 const COMPLETE = { kind: 'complete' } as const
 
-test('an auto-started session is active once its process has a pid, and pulls its URL once [R67 D24]', async (t) => {
+test('an auto-started session is active once its process has a pid, and pulls its URL once', async (t) => {
   const { live, pullers, pull } = await autoStarted(t)
   t.is(live.status, 'active')
   t.deepEqual(pullers.latest().targets, [{ url: URL_LIVE.audioUrl, mediaSequence: null }])
@@ -14,7 +14,7 @@ test('an auto-started session is active once its process has a pid, and pulls it
   t.is(pullers.all.length, 1)
 })
 
-test('without auto_start the config starts the source, and the first audio starts the session [R139]', async (t) => {
+test('without auto_start the config starts the source, and the first audio starts the session', async (t) => {
   const { lifecycle, pullers, pipelines, attach } = startSessions(t)
   const live = lifecycle.add({ ...URL_LIVE, autoStart: false })
   const session = await attach(live.id)
@@ -34,7 +34,7 @@ test('without auto_start the config starts the source, and the first audio start
   t.true(pullers.latest().stopped)
 })
 
-test('no socket owns an auto-started source; FINISH still ends it [D55]', async (t) => {
+test('no socket owns an auto-started source; FINISH still ends it', async (t) => {
   const { live, pullers, attach } = await autoStarted(t)
   const first = await attach(live.id)
   first.closed('sender_closed')
@@ -45,7 +45,7 @@ test('no socket owns an auto-started source; FINISH still ends it [D55]', async 
   t.true(pullers.latest().stopped)
 })
 
-test('an ended source finishes the session after its last words, and the process stops [D56]', async (t) => {
+test('an ended source finishes the session after its last words, and the process stops', async (t) => {
   const { live, pullers, pipelines } = await autoStarted(t)
   pullers.latest().events.audio(AUDIO, null)
   pullers.latest().events.ended(COMPLETE)
@@ -54,7 +54,7 @@ test('an ended source finishes the session after its last words, and the process
   t.is(pipelines.of(live.id).samples(), AUDIO.length)
 })
 
-test('a session whose stream ended finishes after failed retries, and fails if audio had returned [D56]', async (t) => {
+test('a session whose stream ended finishes after failed retries, and fails if audio had returned', async (t) => {
   for (const [hasAudio, cause] of [
     [false, { status: 'finished', reason: 'source_ended' }],
     [true, { status: 'error', code: 'source_failed', detail: 'The audio source failed: unavailable' }],
@@ -75,7 +75,7 @@ test('a session whose stream ended finishes after failed retries, and fails if a
   }
 })
 
-test('the same process retries after 1, 2, 4, 8 and 16 s, then the session fails [D56]', async (t) => {
+test('the same process retries after 1, 2, 4, 8 and 16 s, then the session fails', async (t) => {
   const { live, pullers, timers } = await autoStarted(t)
   const { targets, events } = pullers.latest()
   for (const [index, seconds] of [1, 2, 4, 8, 16].entries()) {
@@ -139,7 +139,7 @@ test('permanent failures are not retried, and are reported', async (t) => {
   t.is(pullers.latest().targets.length, 1)
 })
 
-test('after 60 s of audio the count of failures restarts [D56]', async (t) => {
+test('after 60 s of audio the count of failures restarts', async (t) => {
   const { live, pullers, timers } = await autoStarted(t)
   const { targets, events } = pullers.latest()
   for (let round = 0; round < 4; round += 1) {
@@ -153,7 +153,7 @@ test('after 60 s of audio the count of failures restarts [D56]', async (t) => {
   t.is(live.cause, undefined)
 })
 
-test('after 10 s or three segments without audio a new process replaces the source process [F9 S8]', async (t) => {
+test('after 10 s or three segments without audio a new process replaces the source process', async (t) => {
   const { live, pullers, timers } = await autoStarted(t)
   const first = pullers.latest()
   first.events.targetDuration(6)
@@ -185,7 +185,7 @@ test('a dead puller is restarted and counts as a failure', async (t) => {
   await eventually(() => assert.equal(live.cause?.status, 'error'))
 })
 
-test('at most 30 s of audio are buffered, and the watchdog pauses meanwhile [F10]', async (t) => {
+test('at most 30 s of audio are buffered, and the watchdog pauses meanwhile', async (t) => {
   const { live, pullers, pipelines, timers } = await autoStarted(t, { consumes: false })
   const puller = pullers.latest()
   puller.events.audio(new Int16Array(30 * 16_000 - 1), null)
@@ -200,7 +200,7 @@ test('at most 30 s of audio are buffered, and the watchdog pauses meanwhile [F10
   t.true(puller.stopped)
 })
 
-test('an end by another process stops the source process, also between two attempts [R92]', async (t) => {
+test('an end by another process stops the source process, also between two attempts', async (t) => {
   const { live, lifecycle, pullers, timers, sessions } = await autoStarted(t)
   pullers.latest().events.ended(PULL_FAILED)
   lifecycle.endElsewhere(live.id, { status: 'finished', reason: 'finish_route' })
@@ -210,7 +210,7 @@ test('an end by another process stops the source process, also between two attem
   t.is(pullers.latest().targets.length, 1)
 })
 
-test('a later process continues the clock, the segments and the media sequence [D53]', async (t) => {
+test('a later process continues the clock, the segments and the media sequence', async (t) => {
   const { lifecycle, pullers, pipelines, pull, listen } = startSessions(t)
   const live = lifecycle.add(URL_LIVE)
   live.point = { sampleOffset: 160_000, nextSegment: 7, mediaSequence: 12 }
@@ -224,7 +224,7 @@ test('a later process continues the clock, the segments and the media sequence [
   t.like(live.segments.at(-1), { segment: 7, start: 16, mediaSequence: 12 })
 })
 
-test('each final records the position of its HLS source, for a restart after a kill [D53]', async (t) => {
+test('each final records the position of its HLS source, for a restart after a kill', async (t) => {
   const { live, pullers, pipelines } = await autoStarted(t)
   const { events } = pullers.latest()
   const second = new Int16Array(16_000)

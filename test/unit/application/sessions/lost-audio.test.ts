@@ -16,7 +16,7 @@ const play = (events: PullerEvents, timers: ManualTimers, seconds: number, from:
 
 const UNKNOWN_CONTINUITY = { lost: null, newClock: false } as const
 
-test('missing audio shifts the times of later finals; the pipeline gets only a short silence [D61]', async (t) => {
+test('missing audio shifts the times of later finals; the pipeline gets only a short silence', async (t) => {
   const { live, pullers, pipelines, timers, sessions } = await autoStarted(t)
   const { events } = pullers.latest()
   events.stretch(UNKNOWN_CONTINUITY)
@@ -37,7 +37,7 @@ test('missing audio shifts the times of later finals; the pipeline gets only a s
   await eventually(() => assert.equal(live.writes.at(-1), `source 1001 at ${252 * 16_000} after 30`))
 })
 
-test('without timestamps a reconnect adds the elapsed time as a gap, unless the source catches up [D61]', async (t) => {
+test('without timestamps a reconnect adds the elapsed time as a gap, unless the source catches up', async (t) => {
   const { pullers, sessions, timers } = await autoStarted(t)
   const { events } = pullers.latest()
   events.stretch(UNKNOWN_CONTINUITY)

@@ -43,13 +43,13 @@ test('the first audio is second 0 for any timestamp; consecutive times leave no 
   )
 })
 
-test('timestamps that jump ahead leave an equal gap, within and between stretches [D61]', (t) => {
+test('timestamps that jump ahead leave an equal gap, within and between stretches', (t) => {
   t.deepEqual(gapsOf([{ time: 10 }, { time: 15 }, { time: 16 }]), [0, 4, 0])
   t.deepEqual(gapsOf([{ time: 10 }, { time: 17, follows: { lost: 6, newClock: false } }, { time: 18 }]), [0, 6, 0])
   t.deepEqual(gapsOf([{ time: 10 }, { time: null }, { time: 15 }]), [0, 0, 3], 'audio without a timestamp continues')
 })
 
-test('a discontinuity or an implausible clock gives no gap of its own [D61]', (t) => {
+test('a discontinuity or an implausible clock gives no gap of its own', (t) => {
   t.deepEqual(gapsOf([{ time: 10 }, { time: 500, follows: { lost: 0, newClock: true } }, { time: 501 }]), [0, 0, 0])
   const slightlyAhead = gapsOf([{ time: 10 }, { time: 16, follows: { lost: 0, newClock: true } }])
   t.deepEqual(slightlyAhead, [0, 0], 'the new clock happens to be slightly ahead')
@@ -111,7 +111,7 @@ const JUMPY = fc.record({
   follows: fc.option(fc.record({ lost: fc.option(between(0, 1e12)), newClock: fc.boolean() })),
 })
 
-test('for any source each gap and the sum of gaps are bounded, with audio between two gaps [S8]', (t) => {
+test('for any source each gap and the sum of gaps are bounded, with audio between two gaps', (t) => {
   fc.assert(fc.property(fc.array(JUMPY, { maxLength: 200 }), (pieces) => {
     let [clock, arrived, sinceGap, lost]: [MediaClock, number, number, number] = [INITIAL_CLOCK, 0, Infinity, 0]
     for (const { length, time, wait, follows } of pieces) {
@@ -140,7 +140,7 @@ const PIECES = fc.array(fc.record({
   length: between(1, 10), missing: fc.oneof(fc.constant(0), between(0, 60)), isCut: fc.boolean(),
 }), { minLength: 1, maxLength: 100 })
 
-test('with any losses audio keeps its place in the recording, also when timestamps wrap around [D61]', (t) => {
+test('with any losses audio keeps its place in the recording, also when timestamps wrap around', (t) => {
   fc.assert(fc.property(PIECES, between(WRAP_SECONDS - 100, WRAP_SECONDS), (pieces, origin) => {
     let [clock, recorded, placed, drift]: [MediaClock, number, number, number] = [INITIAL_CLOCK, 0, 0, 0]
     for (const [index, { length, missing, isCut }] of pieces.entries()) {

@@ -98,7 +98,7 @@ const times = (count: number, run: () => void): void => {
   for (let n = 0; n < count; n += 1) run()
 }
 
-test('finals that memory drops between the last page and the first sent final are read [D58]', async (t) => {
+test('finals that memory drops between the last page and the first sent final are read', async (t) => {
   let remaining = 2
   const live = startLive(4, (moment) => {
     if (moment !== 'end' || remaining === 0) return
@@ -110,7 +110,7 @@ test('finals that memory drops between the last page and the first sent final ar
   t.deepEqual(live.received, live.all())
 })
 
-test('a final stored before its page was read, then sent and dropped, is not lost [D58]', async (t) => {
+test('a final stored before its page was read, then sent and dropped, is not lost', async (t) => {
   let sent = 0
   const live = startLive(1, (moment) => {
     if (moment !== 'sending') return
@@ -123,7 +123,7 @@ test('a final stored before its page was read, then sent and dropped, is not los
   t.deepEqual(live.received, live.all())
 })
 
-test('finals that memory drops before the listener joins are not lost [D58]', async (t) => {
+test('finals that memory drops before the listener joins are not lost', async (t) => {
   for (const during of [1, 4, 20]) {
     let hasSpoken = false
     const live = startLive(4, () => {
@@ -137,7 +137,7 @@ test('finals that memory drops before the listener joins are not lost [D58]', as
   }
 })
 
-test('a replay of a silent session returns the finals sent since the request [D58]', async (t) => {
+test('a replay of a silent session returns the finals sent since the request', async (t) => {
   const live = startLive(4, (moment) => {
     if (moment === 'end' && live.all().length < 3) live.speak()
   })
@@ -147,7 +147,7 @@ test('a replay of a silent session returns the finals sent since the request [D5
   t.true(live.received.length > 1)
 })
 
-test('nothing is read twice while memory drops no final that the listener needs [D58]', async (t) => {
+test('nothing is read twice while memory drops no final that the listener needs', async (t) => {
   const live = startLive(4, (moment) => {
     if (moment === 'sending' && live.all().length < 12) live.speak()
   })
@@ -157,7 +157,7 @@ test('nothing is read twice while memory drops no final that the listener needs 
   t.is(live.reads(), 4, 'three full pages and one with the finals since then')
 })
 
-test('a listener that catches up receives each final once and in order [D58]', async (t) => {
+test('a listener that catches up receives each final once and in order', async (t) => {
   const anyPoint = fc.oneof(
     fc.record({ kind: fc.constant('after' as const), segment: fc.nat({ max: 6 }) }),
     fc.record({ kind: fc.constant('last' as const), count: fc.integer({ min: 1, max: 4 }) }),

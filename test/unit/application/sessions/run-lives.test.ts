@@ -62,7 +62,7 @@ test('a broken subscription continues at its position', async (t) => {
   t.true(logger.lines.some(({ message }) => message === 'the subscription to sessions was lost'))
 })
 
-test('a restarted process takes its sessions over in the next term [D53]', async (t) => {
+test('a restarted process takes its sessions over in the next term', async (t) => {
   const shared = stores()
   const first = await startWorker(t, shared)
   const [fromUrl, raw, waiting] = [

@@ -38,7 +38,7 @@ const ADDRESS = '192.0.2.1'
 const wrong = E.left({ _tag: 'WrongLogin' })
 const tokenOf = (token: E.Either<unknown, string>): string => right(token)
 
-test('the token of a login identifies the user [R27]', async (t) => {
+test('the token of a login identifies the user', async (t) => {
   const { authentication, user } = await startWithAda(t)
   const token = tokenOf(await authentication.logIn('Ada', ada.password, ADDRESS))
   const { tokenId, expiresAt } = JSON.parse(token) as ShownJwt
@@ -49,7 +49,7 @@ test('the token of a login identifies the user [R27]', async (t) => {
   t.deepEqual(await authentication.authenticate(token), E.right(O.some(expected)))
 })
 
-test('unknown names, wrong passwords and disabled users get the same answer at the same cost [R28 S14]', async (t) => {
+test('unknown names, wrong passwords and disabled users get the same answer at the same cost', async (t) => {
   const { authentication, credentials, change } = await startWithAda(t)
   t.deepEqual(await authentication.logIn('Ada', 'wrong', ADDRESS), wrong)
   t.deepEqual(await authentication.logIn('ada', ada.password, ADDRESS), wrong)
@@ -75,13 +75,13 @@ test('a log-in with a very long name of combining marks costs no more than a sho
   t.true(lengths.length > 0 && Math.max(...lengths) <= 500, lengths.join())
 })
 
-test('malformed tokens and tokens of unknown users are refused [R34]', async (t) => {
+test('malformed tokens and tokens of unknown users are refused', async (t) => {
   const { authentication } = await startWithAda(t)
   t.deepEqual(await authentication.authenticate('no token'), E.right(O.none))
   t.deepEqual(await authentication.authenticate(JSON.stringify({ userId: 999, generation: 0 })), E.right(O.none))
 })
 
-test('a new password ends the tokens of the old one [R34]', async (t) => {
+test('a new password ends the tokens of the old one', async (t) => {
   const { authentication, change } = await startWithAda(t)
   const old = tokenOf(await authentication.logIn('Ada', ada.password, ADDRESS))
   await change({ type: 'ChangePassword', passwordHash: 'hash of another' })
@@ -115,7 +115,7 @@ const startTwo = async (t: Parameters<typeof startUserWorld>[0]) => {
   }
 }
 
-test('a log-out ends only its token, in other processes and after a restart, and is one event [R160]', async (t) => {
+test('a log-out ends only its token, in other processes and after a restart, and is one event', async (t) => {
   const world = await startTwo(t)
   const [ended, remaining] = [await world.login(), await world.login()]
   t.true(await world.isKnownThere(ended))
@@ -132,7 +132,7 @@ test('a log-out ends only its token, in other processes and after a restart, and
   )
 })
 
-test('the record of a log-out stays at least ten minutes longer than its token is valid [R160]', async (t) => {
+test('the record of a log-out stays at least ten minutes longer than its token is valid', async (t) => {
   const kept: Array<readonly [string, StreamMetadata]> = []
   const setMetadata: EventStore['setMetadata'] = async (stream, metadata) => {
     kept.push([stream, metadata])
@@ -149,7 +149,7 @@ test('the record of a log-out stays at least ten minutes longer than its token i
   t.is(metadata?.maxAgeSeconds, secondsLeft + 600)
 })
 
-test('a log-out everywhere ends every login of the user and keeps the password [R161]', async (t) => {
+test('a log-out everywhere ends every login of the user and keeps the password', async (t) => {
   const world = await startTwo(t)
   const [first, second] = [await world.login(), await world.login()]
   await world.logOut(first, true)
@@ -180,7 +180,7 @@ test('an unreadable log-out makes the answer unavailable; a damaged record count
   t.deepEqual(await answerOf(damaged), E.right(true))
 })
 
-test('a login with an outdated password hash stores a current hash, and every login succeeds [S12]', async (t) => {
+test('a login with an outdated password hash stores a current hash, and every login succeeds', async (t) => {
   const { authentication, change, store, user, directory, rehash, credentials } = await startWithAda(t)
   await change({ type: 'ChangePassword', passwordHash: 'old hash of another' })
   const login = () => authentication.logIn('Ada', 'another', ADDRESS)
@@ -200,7 +200,7 @@ test('a login with an outdated password hash stores a current hash, and every lo
   t.is((await types()).length, 3, 'a current hash is not replaced')
 })
 
-test('a login does not wait for its new hash, and a failed or late hash changes nothing [S12]', async (t) => {
+test('a login does not wait for its new hash, and a failed or late hash changes nothing', async (t) => {
   const { change, store, keyring, user, environment, directory, credentials, logger, throttle } =
     await startWithAda(t)
   await change({ type: 'ChangePassword', passwordHash: 'old hash of another' })
@@ -224,7 +224,7 @@ test('a login does not wait for its new hash, and a failed or late hash changes 
   t.deepEqual(types, ['UserRegistered', 'PasswordChanged', 'PasswordChanged'])
 })
 
-test('a user who is disabled and enabled again needs a new login [R34]', async (t) => {
+test('a user who is disabled and enabled again needs a new login', async (t) => {
   const { authentication, change } = await startWithAda(t)
   const token = tokenOf(await authentication.logIn('Ada', ada.password, ADDRESS))
   await change({ type: 'Change', changes: { isActive: false } })

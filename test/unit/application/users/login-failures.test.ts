@@ -28,7 +28,7 @@ test('invented names and many networks share a fixed number of streams of a fixe
   t.is(E.isRight(events) && events.right.length, SHARED_FAILURES)
 })
 
-test('failures of an unknown name count like those of a user, also after a restart [S24]', async (t) => {
+test('failures of an unknown name count like those of a user, also after a restart', async (t) => {
   const first = createWorld()
   t.deepEqual(await first.attempts(6, 'nobody'), ['wrong', 'wrong', 'wrong', 'wrong', 'wrong', 'wait 1'])
   const second = createWorld(first.store)

@@ -5,7 +5,7 @@ import { after } from '../../../support/events/sample-events.ts'
 import { createMemoryEventStore } from '../../../support/doubles/memory/event-store.ts'
 import { createWorld, HOME } from './login-throttle-world.ts'
 
-test('after five failures a name waits, twice as long after each further failure [S24]', async (t) => {
+test('after five failures a name waits, twice as long after each further failure', async (t) => {
   const { attempt, attempts, pass, verifications } = createWorld()
   t.deepEqual(await attempts(6), ['wrong', 'wrong', 'wrong', 'wrong', 'wrong', 'wait 1'])
   t.is(await attempt('right'), 'wait 1', 'the right password waits too')
@@ -38,20 +38,20 @@ test('guesses at a name without any login leave no trace after a day', async (t)
   t.deepEqual([...kept.values()].map(Number).toSorted((a, b) => a - b), [86_400, 30 * 86_400])
 })
 
-test('a success resets the count [S24]', async (t) => {
+test('a success resets the count', async (t) => {
   const { attempt, attempts } = createWorld()
   await attempts(4)
   t.is(await attempt('right'), 'in')
   t.deepEqual(await attempts(5), ['wrong', 'wrong', 'wrong', 'wrong', 'wrong'])
 })
 
-test('failures are counted separately for each name [S24]', async (t) => {
+test('failures are counted separately for each name', async (t) => {
   const { attempt, attempts } = createWorld()
   await attempts(6)
   t.is(await attempt('right', 'grace'), 'in')
 })
 
-test('an address with twenty failures within a minute waits, for any names [S24]', async (t) => {
+test('an address with twenty failures within a minute waits, for any names', async (t) => {
   const { attempt, pass } = createWorld()
   for (let n = 0; n < 20; n += 1) {
     t.is(await attempt('guess', `user ${n}`), 'wrong')
@@ -63,12 +63,12 @@ test('an address with twenty failures within a minute waits, for any names [S24]
   t.is(await attempt('right', 'grace'), 'in')
 })
 
-test('successes do not count [S24]', async (t) => {
+test('successes do not count', async (t) => {
   const { attempt } = createWorld()
   for (let n = 0; n < 60; n += 1) t.is(await attempt('right'), 'in')
 })
 
-test('simultaneous guesses are counted one by one [S24]', async (t) => {
+test('simultaneous guesses are counted one by one', async (t) => {
   const { attempt, verifications } = createWorld()
   const answers = await Promise.all(Array.from({ length: 50 }, () => attempt('guess')))
   t.is(answers.filter((answer) => answer === 'wrong').length, 5)
@@ -157,7 +157,7 @@ test('failures that an older version stored without a network count for the name
   t.is(await attempt('right'), 'in')
 })
 
-test('beyond a hundred attempts in progress new attempts are refused immediately [S13]', async (t) => {
+test('beyond a hundred attempts in progress new attempts are refused immediately', async (t) => {
   const { attempt } = createWorld()
   const answers = await Promise.all(Array.from({ length: 150 }, () => attempt('right')))
   t.deepEqual(
@@ -167,7 +167,7 @@ test('beyond a hundred attempts in progress new attempts are refused immediately
   t.is(await attempt('right'), 'in')
 })
 
-test('a restart forgets no failure of a name, and each name keeps one event [S24]', async (t) => {
+test('a restart forgets no failure of a name, and each name keeps one event', async (t) => {
   const first = createWorld()
   await first.attempts(6)
   const { store } = first
@@ -176,7 +176,7 @@ test('a restart forgets no failure of a name, and each name keeps one event [S24
   t.is(E.isRight(events) && events.right.length, 1)
 })
 
-test('in a store outage failures are counted in memory [S24]', async (t) => {
+test('in a store outage failures are counted in memory', async (t) => {
   const inner = createMemoryEventStore()
   let isUnavailable = false
   const unavailable = E.left({ _tag: 'StoreUnavailable' as const, reason: 'simulated' })

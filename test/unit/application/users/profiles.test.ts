@@ -23,14 +23,14 @@ const startWithUser = async (...args: Parameters<typeof startTokenWorld>) => {
   return { ...world, caller: callerOf(await world.register('Ada')) }
 }
 
-test('a new user has one profile, Default, when the registration is answered [R106]', async (t) => {
+test('a new user has one profile, Default, when the registration is answered', async (t) => {
   const { profiles, caller } = await startWithUser(t)
   const page = right(await profiles.listProfiles(caller.userId, everything))
   t.is(page.total, 1)
   t.like(page.items[0], { name: 'Default', settings: DEFAULT_ENGINE_SETTINGS, updatedAt: null })
 })
 
-test('a registration waits until the read model has the profile [R106]', async (t) => {
+test('a registration waits until the read model has the profile', async (t) => {
   const { write, store, credentials, administrators, directory } = await startTokenWorld(t)
   const awaited: Array<unknown> = []
   const projector: Pick<Projector, 'whenProjected'> =
@@ -41,7 +41,7 @@ test('a registration waits until the read model has the profile [R106]', async (
   t.deepEqual(awaited, [[['users', 'user-totals', 'profiles'], added?.position]])
 })
 
-test('the answer to a change of a profile equals the next read [R15 R108 R109]', async (t) => {
+test('the answer to a change of a profile equals the next read', async (t) => {
   const { profiles, caller } = await startWithUser(t)
   const created = right(await profiles.createProfile(caller, lecture))
   t.like(created, { ...lecture, updatedAt: null })
@@ -63,7 +63,7 @@ test('the answer to a change of a profile equals the next read [R15 R108 R109]',
   t.is(right(await profiles.listProfiles(caller.userId, everything)).total, 1)
 })
 
-test('a change to min_buffer above max_buffer is refused, and the refusal names the sent setting [R110]', async (t) => {
+test('a change to min_buffer above max_buffer is refused, and the refusal names the sent setting', async (t) => {
   const { profiles, caller } = await startWithUser(t)
   const { id } = right(await profiles.createProfile(caller, lecture))
   const refused = (member: string) => E.left({ _tag: 'BuffersNotOrdered', member })
@@ -75,7 +75,7 @@ test('a change to min_buffer above max_buffer is refused, and the refusal names 
   )
 })
 
-test('profiles of another user are unknown, also to a user with a single profile [R36 R111 R115]', async (t) => {
+test('profiles of another user are unknown, also to a user with a single profile', async (t) => {
   const { profiles, caller, register } = await startWithUser(t)
   const { id } = right(await profiles.createProfile(caller, lecture))
   const bob = callerOf(await register('Bob'))
@@ -85,7 +85,7 @@ test('profiles of another user are unknown, also to a user with a single profile
   t.is(right(await profiles.listProfiles(caller.userId, everything)).total, 2)
 })
 
-test('the last profile stays, even when 50 are removed at once [R113]', async (t) => {
+test('the last profile stays, even when 50 are removed at once', async (t) => {
   const { profiles, caller, logger } = await startWithUser(t)
   for (let n = 0; n < 49; n++) right(await profiles.createProfile(caller, lecture))
   const ids = right(await profiles.listProfiles(caller.userId, everything)).items.map(({ id }) => id)

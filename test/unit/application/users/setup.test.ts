@@ -32,7 +32,7 @@ const start = async (
   return { setup, issued, otherProcess, token: (await issued()) ?? '', clock, isSetUp, registerUser, authentication }
 }
 
-test('the token makes the first user an administrator with all permissions [B2]', async (t) => {
+test('the token makes the first user an administrator with all permissions', async (t) => {
   const { setup, token } = await start(t)
   const registered = await setup.setUp(token, 'root', 'password')
   if (E.isLeft(registered)) return t.fail(registered.left._tag)

@@ -10,7 +10,7 @@ import { right } from '../../../support/tools/right.ts'
 import { startTokenWorld } from '../../../support/worlds/token-world.ts'
 import { accepts, ci, everything, startWithToken } from './token-owner.ts'
 
-test('uses are recorded at most once a minute, and the token shows the last one [R33]', async (t) => {
+test('uses are recorded at most once a minute, and the token shows the last one', async (t) => {
   const { authenticateKey, tokens, caller, token, secret, uses, setClock, environment, usesInLog } =
     await startWithToken(t)
   let now = 0
@@ -35,7 +35,7 @@ test('uses are recorded at most once a minute, and the token shows the last one 
   t.is(right(await tokens.changeToken(caller, token.id, { name: 'renamed' })).lastUsedAt, after(60_000))
 })
 
-test('a refused token records no use [R33]', async (t) => {
+test('a refused token records no use', async (t) => {
   const { authenticateKey, tokens, caller, token, secret, uses, usesInLog } = await startWithToken(t)
   await authenticateKey(`${secret.slice(0, 16)}${'x'.repeat(43)}`)
   right(await tokens.changeToken(caller, token.id, { isActive: false }))
@@ -63,7 +63,7 @@ test('a token is accepted even if its use cannot be recorded, and the next use i
   t.is((await usesInLog()).length, 1)
 })
 
-test('after a restart tokens, their states and uses are unchanged [R14 R30]', async (t) => {
+test('after a restart tokens, their states and uses are unchanged', async (t) => {
   const [store, keyring] = [createMemoryEventStore(), createMemoryKeyring()]
   const first = await startWithToken(t, { store, keyring })
   first.setClock(after(0))

@@ -19,7 +19,7 @@ const startWithAda = async (t: Parameters<typeof startUserWorld>[0]) => {
   return { ...world, store, user, logIn }
 }
 
-test('a change by an administrator is visible to the user, in the list and in the answer [D47]', async (t) => {
+test('a change by an administrator is visible to the user, in the list and in the answer', async (t) => {
   const { changes, users, user } = await startWithAda(t)
   const request = { maxSessions: 2, permissions: ['admin' as const], isActive: false }
   const changed = right(await changes.changeUser(callerOf(9), user.id, request))
@@ -51,7 +51,7 @@ test('an unknown user cannot be changed', async (t) => {
   t.deepEqual(await changes.whoAmI(callerOf(4711)), notFound)
 })
 
-test('a password set by an administrator ends the tokens of the old one [R35]', async (t) => {
+test('a password set by an administrator ends the tokens of the old one', async (t) => {
   const { changes, authentication, user, logIn } = await startWithAda(t)
   const token = right(await logIn(ada.password))
   right(await changes.changeUser(callerOf(9), user.id, { password: 'given by an admin' }))
@@ -60,7 +60,7 @@ test('a password set by an administrator ends the tokens of the old one [R35]', 
   t.true(E.isRight(await logIn('given by an admin')))
 })
 
-test('users who know their password can change it, and their tokens end [R35]', async (t) => {
+test('users who know their password can change it, and their tokens end', async (t) => {
   const { changes, authentication, user, logIn } = await startWithAda(t)
   const token = right(await logIn(ada.password))
   const change = (current: string) => changes.changeOwnPassword(callerOf(user.id), current, 'a second one', ADDRESS)

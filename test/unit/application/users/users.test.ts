@@ -17,7 +17,7 @@ const unavailable = { _tag: 'StoreUnavailable' as const, reason: 'simulated' }
 const eventTypes = (store: ReturnType<typeof createMemoryEventStore>): ReadonlyArray<string> =>
   store.allEvents().map(({ type }) => type)
 
-test('a registered user can log in and is listed as in the answer [R15]', async (t) => {
+test('a registered user can log in and is listed as in the answer', async (t) => {
   const { users, authentication } = await startUserWorld(t)
   const user = right(await users.registerUser({ ...ada, permissions: ['user_retention'] }, 'user:1'))
   t.like(user, {
@@ -33,7 +33,7 @@ test('a registered user can log in and is listed as in the answer [R15]', async 
   t.deepEqual(right(await users.listUsers({ skip: 0, limit: 10 })), { items: [user], total: 1 })
 })
 
-test('a user begins with one profile named Default [D30]', async (t) => {
+test('a user begins with one profile named Default', async (t) => {
   const store = createMemoryEventStore()
   const keyring = createMemoryKeyring()
   const { users } = await startUserWorld(t, { store, keyring })
@@ -43,7 +43,7 @@ test('a user begins with one profile named Default [D30]', async (t) => {
   t.deepEqual(right(await keyring.open(profiles.flatMap(sealedIn))), [E.right(FIRST_PROFILE_NAME)])
 })
 
-test('the log does not contain the name or the password [D59]', async (t) => {
+test('the log does not contain the name or the password', async (t) => {
   const store = createMemoryEventStore()
   const { users } = await startUserWorld(t, { store })
   right(await users.registerUser({ ...ada, username: 'Grace Hopper' }, 'setup'))
@@ -52,7 +52,7 @@ test('the log does not contain the name or the password [D59]', async (t) => {
   t.false(log.includes(ada.password))
 })
 
-test('users are numbered from 1, each once [R14]', async (t) => {
+test('users are numbered from 1, each once', async (t) => {
   const { users } = await startUserWorld(t)
   const names = Array.from({ length: 12 }, (_, n) => `user ${n}`)
   const registered = await Promise.all(names.map((username) => users.registerUser({ ...ada, username }, 'setup')))
@@ -166,7 +166,7 @@ test('only the newest event of a sequence is kept', async (t) => {
   t.deepEqual(right(await store.read('seq-user')).map(({ revision }) => revision), [2])
 })
 
-test('users are listed by id, with the true total on every page [R23]', async (t) => {
+test('users are listed by id, with the true total on every page', async (t) => {
   const { users } = await startUserWorld(t)
   for (let n = 1; n <= 12; n++) right(await users.registerUser({ ...ada, username: `user ${n}` }, 'setup'))
   const page = async (skip: number, limit: number) => {
