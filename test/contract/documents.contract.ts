@@ -89,17 +89,14 @@ export const documentsContract = (
     t.is((await right(documents.checkpoint(MODEL))).position, positionAt(4))
   })
 
-  on(
-    'a checkpoint names the last considered event, and only a later checkpoint replaces it',
-    async (t, documents) => {
-      const reached = (n: number) =>
-        ({ position: positionAt(n), last: { stream: 'live-1', revision: n, id: `id ${n}` } })
-      for (const model of [MODEL, duty('chore')]) {
-        for (const position of [3, 5, 4, 5]) await right(documents.commit(model, [], reached(position)))
-        t.deepEqual(await right(documents.checkpoint(model)), reached(5))
-      }
-    },
-  )
+  on('a checkpoint names the last considered event, and only a later checkpoint replaces it', async (t, documents) => {
+    const reached = (n: number) =>
+      ({ position: positionAt(n), last: { stream: 'live-1', revision: n, id: `id ${n}` } })
+    for (const model of [MODEL, duty('chore')]) {
+      for (const position of [3, 5, 4, 5]) await right(documents.commit(model, [], reached(position)))
+      t.deepEqual(await right(documents.checkpoint(model)), reached(5))
+    }
+  })
 
   tokensContract(on)
 
@@ -144,33 +141,30 @@ export const documentsContract = (
 
   pagesContract(on)
 
-  on(
-    'a scan returns each document once in byte order of the ids, without removed documents',
-    async (t, documents) => {
-      const names = ['b', 'a', '10', '9', 'é', '🎙', '\uffee', 'gone']
-      await commit(
-        documents,
-        names.map((id, n) => put(id, n + 1, { id, n })),
-      )
-      await commit(documents, [remove('gone', 20)])
-      const scanned: Array<unknown> = []
-      let after: string | null = null
-      for (;;) {
-        const batch: Awaited<ReturnType<typeof scan>> = await scan(documents, after)
-        if (batch.length === 0) break
-        scanned.push(...batch.map(({ id, position, document }) => ({ id, position, document })))
-        after = batch.at(-1)?.id ?? null
-      }
-      const sorted = names
-        .filter((id) => id !== 'gone')
-        .toSorted((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)))
-      t.deepEqual(
-        scanned,
-        sorted.map((id) =>
-          ({ id, position: positionAt(names.indexOf(id) + 1), document: { id, n: names.indexOf(id) } })),
-      )
-    },
-  )
+  on('a scan returns each document once in byte order of the ids, without removed documents', async (t, documents) => {
+    const names = ['b', 'a', '10', '9', 'é', '🎙', '\uffee', 'gone']
+    await commit(
+      documents,
+      names.map((id, n) => put(id, n + 1, { id, n })),
+    )
+    await commit(documents, [remove('gone', 20)])
+    const scanned: Array<unknown> = []
+    let after: string | null = null
+    for (;;) {
+      const batch: Awaited<ReturnType<typeof scan>> = await scan(documents, after)
+      if (batch.length === 0) break
+      scanned.push(...batch.map(({ id, position, document }) => ({ id, position, document })))
+      after = batch.at(-1)?.id ?? null
+    }
+    const sorted = names
+      .filter((id) => id !== 'gone')
+      .toSorted((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)))
+    t.deepEqual(
+      scanned,
+      sorted.map((id) =>
+        ({ id, position: positionAt(names.indexOf(id) + 1), document: { id, n: names.indexOf(id) } })),
+    )
+  })
 
   on('a discarded read model leaves no trace, and other read models stay', async (t, documents) => {
     await commit(documents, [put('1', 1, { id: 1 })], 5)

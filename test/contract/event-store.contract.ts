@@ -73,16 +73,13 @@ export const eventStoreContract = (
     t.is(new Set([before, ...positions]).size, 5)
   })
 
-  on(
-    'each event of an append has its own position, and the append returns the last position',
-    async (t, store) => {
-      const { position } = await right(store.append('a', 'no-stream', newEvents(5)))
-      const positions = (await right(store.read('a'))).map((event) => event.position)
-      t.deepEqual(positions.toSorted(), positions)
-      t.is(new Set(positions).size, 5)
-      t.is(positions.at(-1), position)
-    },
-  )
+  on('each event of an append has its own position, and the append returns the last position', async (t, store) => {
+    const { position } = await right(store.append('a', 'no-stream', newEvents(5)))
+    const positions = (await right(store.read('a'))).map((event) => event.position)
+    t.deepEqual(positions.toSorted(), positions)
+    t.is(new Set(positions).size, 5)
+    t.is(positions.at(-1), position)
+  })
 
   on('a wrong expected revision is returned as a left and writes nothing', async (t, store) => {
     t.deepEqual(await store.append('a', 0, [newEvent()]), wrongRevision('a', 'no-stream'))

@@ -70,42 +70,36 @@ const openAs = async (
   return { store, taken: taken.promise }
 }
 
-test.serial(
-  'services with different prefixes have separate logs with separate owners on one server',
-  async (t) => {
-    const url = await startLog(t)
-    await openAs(t, url, { directory: 'a' }, { prefix: 'a' })
-    await openAs(t, url, { directory: 'b' }, { prefix: 'b' })
-    await openAs(t, url, { directory: 'c' })
-    await t.throwsAsync(openAs(t, url, { directory: 'd' }, { prefix: 'a' }), { message: /belongs to/ })
-  },
-)
+test.serial('services with different prefixes have separate logs with separate owners on one server', async (t) => {
+  const url = await startLog(t)
+  await openAs(t, url, { directory: 'a' }, { prefix: 'a' })
+  await openAs(t, url, { directory: 'b' }, { prefix: 'b' })
+  await openAs(t, url, { directory: 'c' })
+  await t.throwsAsync(openAs(t, url, { directory: 'd' }, { prefix: 'a' }), { message: /belongs to/ })
+})
 
-test.serial(
-  'a log belongs to its first data directory or MongoDB database; another owner is refused',
-  async (t) => {
-    const url = await startLog(t)
-    const { store } = await openAs(t, url, {})
-    const head = await right(store.head())
-    const message =
-      'the log of the event store belongs to another data directory, used by "alpha" (process 7 on h, since now). ' +
-      'Processes can share a log only if they share a MongoDB. ' +
-      'If that directory is lost for good, `stenolog log take-over` gives the log to this service'
-    for (const other of [{ directory: 'there' }, { name: 'beta', directory: 'there', cluster: 'c' }])
-      await t.throwsAsync(openAs(t, url, other), { message })
-    const reader = await openEventStoreDb({ url: patientUrl(url), limits: PATIENT_LIMITS })
-    await reader.close()
-    t.is(await right(store.head()), head)
+test.serial('a log belongs to its first data directory or MongoDB database; another owner is refused', async (t) => {
+  const url = await startLog(t)
+  const { store } = await openAs(t, url, {})
+  const head = await right(store.head())
+  const message =
+    'the log of the event store belongs to another data directory, used by "alpha" (process 7 on h, since now). ' +
+    'Processes can share a log only if they share a MongoDB. ' +
+    'If that directory is lost for good, `stenolog log take-over` gives the log to this service'
+  for (const other of [{ directory: 'there' }, { name: 'beta', directory: 'there', cluster: 'c' }])
+    await t.throwsAsync(openAs(t, url, other), { message })
+  const reader = await openEventStoreDb({ url: patientUrl(url), limits: PATIENT_LIMITS })
+  await reader.close()
+  t.is(await right(store.head()), head)
 
-    await openAs(t, url, { name: 'renamed', cluster: 'c' })
-    await openAs(t, url, { directory: 'there', cluster: 'c' })
-    // The first directory is refused too, because processes that share the log may still run.
-    for (const other of [{ directory: 'elsewhere', cluster: 'd' }, { cluster: 'd' }, {}])
-      await t.throwsAsync(openAs(t, url, other), {
-        message: /belongs to the processes of another MongoDB, such as "renamed" .*\. Processes can share/,
-      })
-  },
-)
+  await openAs(t, url, { name: 'renamed', cluster: 'c' })
+  await openAs(t, url, { directory: 'there', cluster: 'c' })
+  // The first directory is refused too, because processes that share the log may still run.
+  for (const other of [{ directory: 'elsewhere', cluster: 'd' }, { cluster: 'd' }, {}])
+    await t.throwsAsync(openAs(t, url, other), {
+      message: /belongs to the processes of another MongoDB, such as "renamed" .*\. Processes can share/,
+    })
+})
 
 test.serial('processes of one MongoDB database share a log, and each learns of a new owner', async (t) => {
   const url = await startLog(t)

@@ -136,23 +136,20 @@ export const keyringContract = (
     t.deepEqual(await right(keyring.open(sealedMembers([{ ...envelope, m: moved.member }], moved))), foreign)
   })
 
-  on(
-    'an envelope with an unknown key is reported as missing, and the others still open',
-    async (t, keyring) => {
-      const otherKeyring = await open()
-      const lost = await sealOne(otherKeyring.keyring, 'user-9', 'Zoe')
-      await otherKeyring.close()
-      const bob = await sealOne(keyring, 'user-1', 'Bob')
-      t.deepEqual(keyring.missing(), [])
-      const missing = E.left({ _tag: 'KeyMissing', key: 'user-9' })
-      t.deepEqual(await right(keyring.open(sealedMembers([lost, bob]))), [missing, E.right('Bob')])
-      t.deepEqual(keyring.missing(), ['user-9'])
-      // A new key with this name would permanently hide texts that the old key could still open.
-      t.deepEqual(await keyring.seal('user-9', plainMembers(['again'])), missing)
-      t.deepEqual(await right(keyring.open(sealedMembers([lost]))), [missing])
-      await right(keyring.erase(['user-9']))
-      t.deepEqual(keyring.missing(), [])
-      t.deepEqual(await right(keyring.open(sealedMembers([lost]))), [erased('user-9')])
-    },
-  )
+  on('an envelope with an unknown key is reported as missing, and the others still open', async (t, keyring) => {
+    const otherKeyring = await open()
+    const lost = await sealOne(otherKeyring.keyring, 'user-9', 'Zoe')
+    await otherKeyring.close()
+    const bob = await sealOne(keyring, 'user-1', 'Bob')
+    t.deepEqual(keyring.missing(), [])
+    const missing = E.left({ _tag: 'KeyMissing', key: 'user-9' })
+    t.deepEqual(await right(keyring.open(sealedMembers([lost, bob]))), [missing, E.right('Bob')])
+    t.deepEqual(keyring.missing(), ['user-9'])
+    // A new key with this name would permanently hide texts that the old key could still open.
+    t.deepEqual(await keyring.seal('user-9', plainMembers(['again'])), missing)
+    t.deepEqual(await right(keyring.open(sealedMembers([lost]))), [missing])
+    await right(keyring.erase(['user-9']))
+    t.deepEqual(keyring.missing(), [])
+    t.deepEqual(await right(keyring.open(sealedMembers([lost]))), [erased('user-9')])
+  })
 }

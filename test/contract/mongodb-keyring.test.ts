@@ -34,59 +34,53 @@ onEveryMongo((name, open) => {
     return { keyring: await openMongoKeyring(connection, randomBytes(32)), close }
   }, test.serial)
 
-  test.serial(
-    `${name}: an erased key leaves the memory of every process, whatever their clocks say`,
-    async (t) => {
-      const { connection, close } = await open()
-      t.teardown(close)
-      const masterKey = randomBytes(32)
-      const [here, there] = [
-        await openMongoKeyring(connection, masterKey),
-        await openMongoKeyring(connection, masterKey),
-      ]
-      const alice = await right(here.seal('user-1', plainMembers(['Alice'])))
-      const bob = await right(here.seal('user-2', plainMembers(['Bob'])))
-      t.deepEqual(await right(there.open(sealedMembers([...alice, ...bob]))), [E.right('Alice'), E.right('Bob')])
-      const recentlyErased = erasedLately(connection)
-      t.deepEqual(await recentlyErased(), E.right([]))
-      await withSlowClock(() => right(here.erase(['user-1'])))
-      const { stop } = followErasures({
-        memories: [there],
-        erased: recentlyErased,
-        needed: () => [],
-        timers: systemTimers,
-        monotonic: () => performance.now(),
-        logger: createRecordingLogger(),
-      })
-      await eventually(async () => {
-        const [opened] = await right(there.open(sealedMembers(alice)))
-        if (opened === undefined || E.isRight(opened)) throw new Error('the key is still in memory')
-      })
-      t.deepEqual(await right(there.open(sealedMembers([...alice, ...bob]))), [
-        E.left({ _tag: 'KeyErased', key: 'user-1' }),
-        E.right('Bob'),
-      ])
-      await stop()
-    },
-  )
+  test.serial(`${name}: an erased key leaves the memory of every process, whatever their clocks say`, async (t) => {
+    const { connection, close } = await open()
+    t.teardown(close)
+    const masterKey = randomBytes(32)
+    const [here, there] = [
+      await openMongoKeyring(connection, masterKey),
+      await openMongoKeyring(connection, masterKey),
+    ]
+    const alice = await right(here.seal('user-1', plainMembers(['Alice'])))
+    const bob = await right(here.seal('user-2', plainMembers(['Bob'])))
+    t.deepEqual(await right(there.open(sealedMembers([...alice, ...bob]))), [E.right('Alice'), E.right('Bob')])
+    const recentlyErased = erasedLately(connection)
+    t.deepEqual(await recentlyErased(), E.right([]))
+    await withSlowClock(() => right(here.erase(['user-1'])))
+    const { stop } = followErasures({
+      memories: [there],
+      erased: recentlyErased,
+      needed: () => [],
+      timers: systemTimers,
+      monotonic: () => performance.now(),
+      logger: createRecordingLogger(),
+    })
+    await eventually(async () => {
+      const [opened] = await right(there.open(sealedMembers(alice)))
+      if (opened === undefined || E.isRight(opened)) throw new Error('the key is still in memory')
+    })
+    t.deepEqual(await right(there.open(sealedMembers([...alice, ...bob]))), [
+      E.left({ _tag: 'KeyErased', key: 'user-1' }),
+      E.right('Bob'),
+    ])
+    await stop()
+  })
 
-  test.serial(
-    `${name}: a repeated erasure gets the time of the server, and is reported for a minute`,
-    async (t) => {
-      const { connection, close } = await open()
-      t.teardown(close)
-      const keyring = await openMongoKeyring(connection, randomBytes(32))
-      await right(keyring.erase(['user-1', 'user-2']))
-      const keys = connection.keyring.collection<{ readonly _id: string; readonly erasedAt: Date }>('keys')
-      // Simulates a date written by an older version or by a primary with a slow clock.
-      for (const _id of ['user-1', 'user-2'])
-        await keys.updateOne({ _id }, { $set: { erasedAt: new Date(Date.now() - 120_000) } })
-      const recentlyErased = erasedLately(connection)
-      t.deepEqual(await recentlyErased(), E.right([]))
-      await right(keyring.erase(['user-1']))
-      t.deepEqual(await recentlyErased(), E.right(['user-1']))
-      t.deepEqual(await recentlyErased(), E.right(['user-1']))
-      t.deepEqual(await erasedLately(connection)(), E.right(['user-1']))
-    },
-  )
+  test.serial(`${name}: a repeated erasure gets the time of the server, and is reported for a minute`, async (t) => {
+    const { connection, close } = await open()
+    t.teardown(close)
+    const keyring = await openMongoKeyring(connection, randomBytes(32))
+    await right(keyring.erase(['user-1', 'user-2']))
+    const keys = connection.keyring.collection<{ readonly _id: string; readonly erasedAt: Date }>('keys')
+    // Simulates a date written by an older version or by a primary with a slow clock.
+    for (const _id of ['user-1', 'user-2'])
+      await keys.updateOne({ _id }, { $set: { erasedAt: new Date(Date.now() - 120_000) } })
+    const recentlyErased = erasedLately(connection)
+    t.deepEqual(await recentlyErased(), E.right([]))
+    await right(keyring.erase(['user-1']))
+    t.deepEqual(await recentlyErased(), E.right(['user-1']))
+    t.deepEqual(await recentlyErased(), E.right(['user-1']))
+    t.deepEqual(await erasedLately(connection)(), E.right(['user-1']))
+  })
 })

@@ -51,17 +51,14 @@ export const subscriptionContract = (on: On): void => {
     t.deepEqual(delivered(await take(store.subscribe(position, ['a'], signal), caughtUp)), [3, 4])
   })
 
-  on(
-    'a subscription resumes from the position of any message without a gap or a repeat',
-    async (t, store, signal) => {
-      for (const n of count(12)) await right(store.append(n % 3 === 0 ? 'other' : 'a', 'any', [newEvent(n)]))
-      const whole = await take(store.subscribe(BEGINNING, ['a'], signal), caughtUp)
-      for (const [index, message] of whole.entries()) {
-        const rest = await take(store.subscribe(positionOf(message), ['a'], signal), caughtUp)
-        t.deepEqual([...delivered(whole.slice(0, index + 1)), ...delivered(rest)], delivered(whole))
-      }
-    },
-  )
+  on('a subscription resumes from the position of any message without a gap or a repeat', async (t, store, signal) => {
+    for (const n of count(12)) await right(store.append(n % 3 === 0 ? 'other' : 'a', 'any', [newEvent(n)]))
+    const whole = await take(store.subscribe(BEGINNING, ['a'], signal), caughtUp)
+    for (const [index, message] of whole.entries()) {
+      const rest = await take(store.subscribe(positionOf(message), ['a'], signal), caughtUp)
+      t.deepEqual([...delivered(whole.slice(0, index + 1)), ...delivered(rest)], delivered(whole))
+    }
+  })
 
   on('a subscription delivers only streams with a given prefix', async (t, store, signal) => {
     for (const [n, stream] of ['live-1', 'alive-1', 'user-1', 'live-2', 'LIVE-3', 'liv', 'größe-1'].entries()) {
@@ -102,20 +99,17 @@ export const subscriptionContract = (on: On): void => {
     t.like(error?.cause, { _tag: 'OlderLog' })
   })
 
-  on(
-    'a slow subscription receives events appended meanwhile without a gap or a repeat',
-    async (t, store, signal) => {
-      await right(store.append('a', 'no-stream', newEvents(40)))
-      const seen: unknown[] = []
-      for await (const message of store.subscribe(BEGINNING, ['a'], signal)) {
-        if (message.kind !== 'event') continue
-        seen.push(dataOf(message.event)['n'])
-        if (seen.length <= 60) await right(store.append('a', 'any', [newEvent(39 + seen.length)]))
-        if (seen.length === 100) break
-      }
-      t.deepEqual(seen, count(100))
-    },
-  )
+  on('a slow subscription receives events appended meanwhile without a gap or a repeat', async (t, store, signal) => {
+    await right(store.append('a', 'no-stream', newEvents(40)))
+    const seen: unknown[] = []
+    for await (const message of store.subscribe(BEGINNING, ['a'], signal)) {
+      if (message.kind !== 'event') continue
+      seen.push(dataOf(message.event)['n'])
+      if (seen.length <= 60) await right(store.append('a', 'any', [newEvent(39 + seen.length)]))
+      if (seen.length === 100) break
+    }
+    t.deepEqual(seen, count(100))
+  })
 
   on('a slow consumer is caught up only after all earlier events', async (t, store, signal) => {
     await right(store.append('a', 'no-stream', newEvents(12)))

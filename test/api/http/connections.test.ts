@@ -64,18 +64,15 @@ const openSeveral = async (
   return connections
 }
 
-test(
-  'if too many connections are silent, the oldest are closed, so other clients still connect',
-  async (t) => {
-    const { url, send } = await startHttp(t, {}, { waiting: WAITING })
-    const silent = await openSeveral(t, url, 5, '')
-    await assertOpen(t, silent, [false, false, true, true, true])
-    t.regex(silent[0]?.answers() ?? '', /^HTTP\/1\.1 429 [^]*"detail":"Too many requests"/)
-    const [served] = await openSeveral(t, url, 1, COMPLETE)
-    t.deepEqual(served?.statuses(), [200])
-    t.is((await send('GET', '/health/ready')).status, 200, 'a request from the same address is answered')
-  },
-)
+test('if too many connections are silent, the oldest are closed, so other clients still connect', async (t) => {
+  const { url, send } = await startHttp(t, {}, { waiting: WAITING })
+  const silent = await openSeveral(t, url, 5, '')
+  await assertOpen(t, silent, [false, false, true, true, true])
+  t.regex(silent[0]?.answers() ?? '', /^HTTP\/1\.1 429 [^]*"detail":"Too many requests"/)
+  const [served] = await openSeveral(t, url, 1, COMPLETE)
+  t.deepEqual(served?.statuses(), [200])
+  t.is((await send('GET', '/health/ready')).status, 200, 'a request from the same address is answered')
+})
 
 for (const [part, request] of [['head', UNFINISHED_HEAD], ['body', UNFINISHED_BODY]] as const)
   test(`a request with an unfinished ${part} counts as waiting, also after complete requests`, async (t) => {

@@ -43,24 +43,21 @@ const comparableHeaders = (response: Response) =>
     ),
   )
 
-test(
-  'every route answers equally under every prefix and with a trailing slash, without a redirect',
-  async (t) => {
-    const http = await startHttp(t, {}, { settings: { ...HTTP_SETTINGS, basePath: '/base' } })
-    t.deepEqual(prefixes('/base'), ['', '/api/v1', '/base'])
-    for (const route of ROUTES) {
-      const forms = prefixes('/base').flatMap((prefix) => [`${prefix}${pathOf(route)}`, `${prefix}${pathOf(route)}/`])
-      const answers = await Promise.all(
-        forms.map(async (path) => {
-          const response = await request(http, route, path)
-          return { status: response.status, headers: comparableHeaders(response), body: await response.text() }
-        }),
-      )
-      t.is(answers[0]?.status, 200, `${route.method} ${route.path}`)
-      for (const answer of answers) t.deepEqual(answer, answers[0], `${route.method} ${route.path}`)
-    }
-  },
-)
+test('every route answers equally under every prefix and with a trailing slash, without a redirect', async (t) => {
+  const http = await startHttp(t, {}, { settings: { ...HTTP_SETTINGS, basePath: '/base' } })
+  t.deepEqual(prefixes('/base'), ['', '/api/v1', '/base'])
+  for (const route of ROUTES) {
+    const forms = prefixes('/base').flatMap((prefix) => [`${prefix}${pathOf(route)}`, `${prefix}${pathOf(route)}/`])
+    const answers = await Promise.all(
+      forms.map(async (path) => {
+        const response = await request(http, route, path)
+        return { status: response.status, headers: comparableHeaders(response), body: await response.text() }
+      }),
+    )
+    t.is(answers[0]?.status, 200, `${route.method} ${route.path}`)
+    for (const answer of answers) t.deepEqual(answer, answers[0], `${route.method} ${route.path}`)
+  }
+})
 
 test('every JSON answer has exactly the members that the route table declares', async (t) => {
   const http = await startHttp(t)
@@ -169,28 +166,25 @@ test('login-only routes answer 403 to API keys in either header before they chec
     }
 })
 
-test(
-  'an API key opens every other private route in either header; Authorization takes precedence',
-  async (t) => {
-    const http = await startHttp(t)
-    const withHeaders = async (route: Route, headers: Record<string, string>): Promise<number> =>
-      (
-        await http.send(route.method, pathOf(route), {
-          headers,
-          ...(route.body === undefined ? {} : { body: bodyOf(route) }),
-        })
-      ).status
-    for (const route of ROUTES.filter(({ access }) => access === 'private')) {
-      const name = `${route.method} ${route.path}`
-      t.is(await withHeaders(route, { 'x-api-key': 'lt_key' }), 200, name)
-      t.is(await withHeaders(route, { authorization: 'Bearer lt_key' }), 200, name)
-      t.is(await withHeaders(route, { authorization: 'Bearer lt_key', 'x-api-key': 'bad' }), 200, name)
-      t.is(await withHeaders(route, { authorization: 'Bearer bad', 'x-api-key': 'lt_key' }), 401, name)
-      t.is(await withHeaders(route, { authorization: '', 'x-api-key': 'lt_key' }), 401, name)
-      t.is(await withHeaders(route, { 'x-api-key': 'user' }), 401, `${name}: a JWT is not an API key`)
-    }
-  },
-)
+test('an API key opens every other private route in either header; Authorization takes precedence', async (t) => {
+  const http = await startHttp(t)
+  const withHeaders = async (route: Route, headers: Record<string, string>): Promise<number> =>
+    (
+      await http.send(route.method, pathOf(route), {
+        headers,
+        ...(route.body === undefined ? {} : { body: bodyOf(route) }),
+      })
+    ).status
+  for (const route of ROUTES.filter(({ access }) => access === 'private')) {
+    const name = `${route.method} ${route.path}`
+    t.is(await withHeaders(route, { 'x-api-key': 'lt_key' }), 200, name)
+    t.is(await withHeaders(route, { authorization: 'Bearer lt_key' }), 200, name)
+    t.is(await withHeaders(route, { authorization: 'Bearer lt_key', 'x-api-key': 'bad' }), 200, name)
+    t.is(await withHeaders(route, { authorization: 'Bearer bad', 'x-api-key': 'lt_key' }), 401, name)
+    t.is(await withHeaders(route, { authorization: '', 'x-api-key': 'lt_key' }), 401, name)
+    t.is(await withHeaders(route, { 'x-api-key': 'user' }), 401, `${name}: a JWT is not an API key`)
+  }
+})
 
 test('every declared refusal of a route has an error status', (t) => {
   for (const route of ROUTES) for (const tag of route.refusals) t.true(exampleResponse(tag).status >= 400)

@@ -16,47 +16,44 @@ const issuesOf = async (
 
 const MINIMAL = { model: 'tiny', language: 'en' }
 
-test(
-  'defaults replace omitted and null members; a raw session has no URL and no repeated target',
-  async (t) => {
-    const http = await startHttp(t)
-    const body = {
-      ...MINIMAL,
-      audio_url: 'ignored',
-      auto_start: true,
-      config: { mode: 'final', vad: null, unknown: 1 },
-      translations: ['fr', 'es', 'fr'],
-      size_text: null,
-      background_color: null,
-      unknown: true,
-    }
-    t.is((await http.send('POST', '/lives', { as: 'user', body })).status, 200)
-    t.deepEqual(http.calls.created, [
-      {
-        model: 'tiny',
-        language: 'en',
-        audioFormat: 'raw',
-        audioUrl: null,
-        translations: ['fr', 'es'],
-        autoStart: false,
-        retention: false,
-        config: {
-          vad: true,
-          mode: 'final',
-          min_buffer: 1,
-          max_buffer: 10,
-          buffer_timeout: 1,
-          max_delay: 5,
-          max_chars: 80,
-          max_lines: 2,
-          punctuation: true,
-        },
-        display: null,
-        listenerToken: null,
+test('defaults replace omitted and null members; a raw session has no URL and no repeated target', async (t) => {
+  const http = await startHttp(t)
+  const body = {
+    ...MINIMAL,
+    audio_url: 'ignored',
+    auto_start: true,
+    config: { mode: 'final', vad: null, unknown: 1 },
+    translations: ['fr', 'es', 'fr'],
+    size_text: null,
+    background_color: null,
+    unknown: true,
+  }
+  t.is((await http.send('POST', '/lives', { as: 'user', body })).status, 200)
+  t.deepEqual(http.calls.created, [
+    {
+      model: 'tiny',
+      language: 'en',
+      audioFormat: 'raw',
+      audioUrl: null,
+      translations: ['fr', 'es'],
+      autoStart: false,
+      retention: false,
+      config: {
+        vad: true,
+        mode: 'final',
+        min_buffer: 1,
+        max_buffer: 10,
+        buffer_timeout: 1,
+        max_delay: 5,
+        max_chars: 80,
+        max_lines: 2,
+        punctuation: true,
       },
-    ])
-  },
-)
+      display: null,
+      listenerToken: null,
+    },
+  ])
+})
 
 test('optional settings reach the application only when they were sent', async (t) => {
   const http = await startHttp(t)

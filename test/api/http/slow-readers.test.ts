@@ -58,26 +58,23 @@ const heldByKernel = (url: string): readonly [bytes: number, connections: number
 
 const onLinux = process.platform === 'linux' ? test : test.skip
 
-onLinux(
-  'unread answer bytes of a disconnected client are released from the kernel at once',
-  async (t) => {
-    const { url } = await startHttp(t, { listLives: longList(2) }, { unreadTimeoutMs: 1000 })
-    const stuck = await openRaw(t, url)
-    stuck.socket.pause()
-    stuck.write(LIST_REQUEST)
-    await eventually(() => {
-      if (heldByKernel(url)[0] === 0) throw new Error('the kernel holds no bytes yet')
-    })
-    await eventually(
-      () => {
-        const [bytes, connections] = heldByKernel(url)
-        if (bytes > 0) throw new Error(`${bytes} bytes for ${connections} connections`)
-      },
-      { timeoutMs: 60_000 },
-    )
-    t.pass()
-  },
-)
+onLinux('unread answer bytes of a disconnected client are released from the kernel at once', async (t) => {
+  const { url } = await startHttp(t, { listLives: longList(2) }, { unreadTimeoutMs: 1000 })
+  const stuck = await openRaw(t, url)
+  stuck.socket.pause()
+  stuck.write(LIST_REQUEST)
+  await eventually(() => {
+    if (heldByKernel(url)[0] === 0) throw new Error('the kernel holds no bytes yet')
+  })
+  await eventually(
+    () => {
+      const [bytes, connections] = heldByKernel(url)
+      if (bytes > 0) throw new Error(`${bytes} bytes for ${connections} connections`)
+    },
+    { timeoutMs: 60_000 },
+  )
+  t.pass()
+})
 
 test('a client with too many unread answers is disconnected', async (t) => {
   const { url, send } = await startHttp(t, { listLives: longList(24) }, { waiting: WAITING })

@@ -40,26 +40,23 @@ withFfmpeg('rtmp: the whole stream is received, and its end counts as an interru
   t.deepEqual(server.requests, ['connect app/instance', 'play room/ok?key=1'])
 })
 
-withFfmpeg(
-  'rtsp: whole and fragmented AAC is received with Digest; its end counts as an interruption',
-  async (t) => {
-    const flv = await readFile(join(await packageSample(t, 'flv', SECONDS), 'audio.flv'))
-    const server = await serveRtsp(t, aacAudio(flvAudio(flv)))
-    const { end, seconds } = await attempt(server.url('digest/a b').replace('://', `://${PASS}`))
-    t.deepEqual(end, INTERRUPTED)
-    t.true(Math.abs(seconds - SECONDS) < 0.2, `${seconds} s`)
-    t.deepEqual(
-      server.requests.slice(0, 5).map((line) => line.replace(/ rtsp:\/\/[^/]*/, ' ')),
-      [
-        'OPTIONS /digest/a%20b',
-        'OPTIONS /digest/a%20b',
-        'DESCRIBE /digest/a%20b',
-        'SETUP /digest/a%20b/t0',
-        'PLAY /digest/a%20b',
-      ],
-    )
-  },
-)
+withFfmpeg('rtsp: whole and fragmented AAC is received with Digest; its end counts as an interruption', async (t) => {
+  const flv = await readFile(join(await packageSample(t, 'flv', SECONDS), 'audio.flv'))
+  const server = await serveRtsp(t, aacAudio(flvAudio(flv)))
+  const { end, seconds } = await attempt(server.url('digest/a b').replace('://', `://${PASS}`))
+  t.deepEqual(end, INTERRUPTED)
+  t.true(Math.abs(seconds - SECONDS) < 0.2, `${seconds} s`)
+  t.deepEqual(
+    server.requests.slice(0, 5).map((line) => line.replace(/ rtsp:\/\/[^/]*/, ' ')),
+    [
+      'OPTIONS /digest/a%20b',
+      'OPTIONS /digest/a%20b',
+      'DESCRIBE /digest/a%20b',
+      'SETUP /digest/a%20b/t0',
+      'PLAY /digest/a%20b',
+    ],
+  )
+})
 
 test('rtsp: samples are received with Basic; wrong or missing credentials are refused once', async (t) => {
   const sound = pcmuAudio(1)

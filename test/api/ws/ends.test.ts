@@ -66,51 +66,45 @@ for (const [cause, sender, listener] of FINAL_FRAMES) {
     }
   })
 
-  test(
-    `a session that ends elsewhere by ${nameOf(cause)} closes its open sockets with the final frame`,
-    async (t) => {
-      const { lifecycle, configured, listener: listen } = await startSockets(t)
-      const live = lifecycle.add()
-      const [sending, listening] = [await configured(live), await listen(live)]
-      lifecycle.endElsewhere(live.id, cause)
-      for (const [expected, socket] of [
-        [sender, sending],
-        [listener, listening],
-      ] as const) {
-        const { code, reason } = await socket.closed
-        if (expected === null) t.is(code, 1006)
-        else assertEnding(t, expected, { frame: socket.texts.at(-1), close: code, reason })
-      }
-    },
-  )
+  test(`a session that ends elsewhere by ${nameOf(cause)} closes its open sockets with the final frame`, async (t) => {
+    const { lifecycle, configured, listener: listen } = await startSockets(t)
+    const live = lifecycle.add()
+    const [sending, listening] = [await configured(live), await listen(live)]
+    lifecycle.endElsewhere(live.id, cause)
+    for (const [expected, socket] of [
+      [sender, sending],
+      [listener, listening],
+    ] as const) {
+      const { code, reason } = await socket.closed
+      if (expected === null) t.is(code, 1006)
+      else assertEnding(t, expected, { frame: socket.texts.at(-1), close: code, reason })
+    }
+  })
 }
 
-test(
-  'a failed engine and a model that does not load close all sockets with 1011 and the error code',
-  async (t) => {
-    const { lifecycle, configured, sender, listener, pipelines } = await startSockets(t, { loads: false })
-    const [broken, unloadable] = [lifecycle.add(), lifecycle.add()]
-    const unloaded = await sender(unloadable)
-    unloaded.send({ type: 'config' })
-    await unloaded.frame(({ status }) => status === 'ASR process started')
-    pipelines.of(unloadable.id).load({ _tag: 'ModelLoadFailed', model: 'demo-en', reason: 'no such file' })
-    t.deepEqual(await unloaded.closed, { code: 1011, reason: 'model_load_failed' })
-    t.like(unloaded.frames.at(-1), { type: 'error', code: 'model_load_failed' })
+test('a failed engine and a model that does not load close all sockets with 1011 and the error code', async (t) => {
+  const { lifecycle, configured, sender, listener, pipelines } = await startSockets(t, { loads: false })
+  const [broken, unloadable] = [lifecycle.add(), lifecycle.add()]
+  const unloaded = await sender(unloadable)
+  unloaded.send({ type: 'config' })
+  await unloaded.frame(({ status }) => status === 'ASR process started')
+  pipelines.of(unloadable.id).load({ _tag: 'ModelLoadFailed', model: 'demo-en', reason: 'no such file' })
+  t.deepEqual(await unloaded.closed, { code: 1011, reason: 'model_load_failed' })
+  t.like(unloaded.frames.at(-1), { type: 'error', code: 'model_load_failed' })
 
-    const listening = await listener(broken)
-    const opening = configured(broken)
-    await listening.frame(({ type }) => type === 'connection')
-    while (pipelines.all.length < 2) await new Promise(setImmediate)
-    pipelines.of(broken.id).load()
-    const sending = await opening
-    pipelines.of(broken.id).fail({ _tag: 'JobFailed', reason: 'it died' })
-    for (const socket of [sending, listening]) {
-      t.deepEqual(await socket.closed, { code: 1011, reason: 'engine_failed' })
-      t.like(socket.frames.at(-1), { type: 'error', code: 'engine_failed' })
-    }
-    t.is(broken.status, 'error')
-  },
-)
+  const listening = await listener(broken)
+  const opening = configured(broken)
+  await listening.frame(({ type }) => type === 'connection')
+  while (pipelines.all.length < 2) await new Promise(setImmediate)
+  pipelines.of(broken.id).load()
+  const sending = await opening
+  pipelines.of(broken.id).fail({ _tag: 'JobFailed', reason: 'it died' })
+  for (const socket of [sending, listening]) {
+    t.deepEqual(await socket.closed, { code: 1011, reason: 'engine_failed' })
+    t.like(socket.frames.at(-1), { type: 'error', code: 'engine_failed' })
+  }
+  t.is(broken.status, 'error')
+})
 
 test('a stopping server closes all sockets with server_restart and 1012 and leaves their sessions open', async (t) => {
   const { lifecycle, configured, listener, sockets } = await startSockets(t)

@@ -166,23 +166,20 @@ test('too many failed handshakes of an address are 429 for a minute; valid token
   t.is((await shakeHands(good)).status, 101)
 })
 
-test(
-  'a handshake over the socket limit is 429; open sockets stay, and a closed socket frees its place',
-  async (t) => {
-    const { origin, lifecycle, listener } = await startSockets(t, {}, { maxSockets: 2 })
-    const live = lifecycle.add()
-    const [first, second] = [await listener(live), await listener(live)]
-    t.is((await shakeHands(`${origin}/ws/live?token=${live.listenerToken}`)).status, 429)
-    first.close()
-    await first.closed
-    const third = await listener(live)
-    for (const socket of [second, third]) {
-      socket.send({ type: 'ping' })
-      await socket.frame(({ type }) => type === 'pong')
-    }
-    t.pass()
-  },
-)
+test('a handshake over the socket limit is 429; open sockets stay, and a closed socket frees its place', async (t) => {
+  const { origin, lifecycle, listener } = await startSockets(t, {}, { maxSockets: 2 })
+  const live = lifecycle.add()
+  const [first, second] = [await listener(live), await listener(live)]
+  t.is((await shakeHands(`${origin}/ws/live?token=${live.listenerToken}`)).status, 429)
+  first.close()
+  await first.closed
+  const third = await listener(live)
+  for (const socket of [second, third]) {
+    socket.send({ type: 'ping' })
+    await socket.frame(({ type }) => type === 'pong')
+  }
+  t.pass()
+})
 
 test('a malformed handshake of a sender leaves the session free for the next sender', async (t) => {
   const { origin, lifecycle, sender } = await startSockets(t)

@@ -22,30 +22,27 @@ const advanceClock = async (
   }
 }
 
-test(
-  'an active session without a frame for IDLE_TIMEOUT ends: 4408 for the sender, 1000 for listeners',
-  async (t) => {
-    const { lifecycle, configured, listener, timers, pipelines } = await startSockets(t, {}, { idleTimeout: LIMIT })
-    const live = lifecycle.add()
-    const [sender, listening] = [await configured(live), await listener(live)]
-    const sendAudio = async (): Promise<void> => {
-      const before = pipelines.of(live.id).pushed.length
-      sender.sendAudio(audioOf(0.1))
-      await eventually(() => assert.equal(pipelines.of(live.id).pushed.length, before + 1))
-    }
-    await advanceClock(2 * LIMIT, { timers, sockets: [listening] })
-    await sendAudio()
-    await advanceClock(LIMIT - 1, { timers, sockets: [listening] })
-    await sendAudio()
-    await advanceClock(LIMIT - 1, { timers, sockets: [listening] })
-    t.deepEqual(errorCodesOf(sender.frames), [])
-    timers.advance(1)
-    t.deepEqual(await sender.closed, { code: 4408, reason: 'session_idle' })
-    t.deepEqual(errorCodesOf(sender.frames), ['session_idle'])
-    t.deepEqual(await listening.closed, { code: 1000, reason: '' })
-    t.deepEqual(live.cause, { status: 'finished', reason: 'idle' })
-  },
-)
+test('an active session without a frame for IDLE_TIMEOUT ends: 4408 for the sender, 1000 for listeners', async (t) => {
+  const { lifecycle, configured, listener, timers, pipelines } = await startSockets(t, {}, { idleTimeout: LIMIT })
+  const live = lifecycle.add()
+  const [sender, listening] = [await configured(live), await listener(live)]
+  const sendAudio = async (): Promise<void> => {
+    const before = pipelines.of(live.id).pushed.length
+    sender.sendAudio(audioOf(0.1))
+    await eventually(() => assert.equal(pipelines.of(live.id).pushed.length, before + 1))
+  }
+  await advanceClock(2 * LIMIT, { timers, sockets: [listening] })
+  await sendAudio()
+  await advanceClock(LIMIT - 1, { timers, sockets: [listening] })
+  await sendAudio()
+  await advanceClock(LIMIT - 1, { timers, sockets: [listening] })
+  t.deepEqual(errorCodesOf(sender.frames), [])
+  timers.advance(1)
+  t.deepEqual(await sender.closed, { code: 4408, reason: 'session_idle' })
+  t.deepEqual(errorCodesOf(sender.frames), ['session_idle'])
+  t.deepEqual(await listening.closed, { code: 1000, reason: '' })
+  t.deepEqual(live.cause, { status: 'finished', reason: 'idle' })
+})
 
 test('a ping keeps a silent session open, and IDLE_TIMEOUT=0 turns the limit off', async (t) => {
   for (const idleTimeout of [LIMIT, 0]) {

@@ -59,29 +59,26 @@ test('a frame over 4 KiB closes a listener with 1009, and the session continues'
   t.is(live.status, 'pending')
 })
 
-test(
-  'the sender and 200 listeners of a pending session get equal frames in equal order',
-  async (t) => {
-    const { lifecycle, listener, sender, pipelines } = await startSockets(t)
-    const live = lifecycle.add()
-    const listening = await Promise.all(Array.from({ length: 200 }, async () => listener(live)))
-    const sending = await sender(live)
-    sending.send({ type: 'config' })
-    await sending.frame(({ status }) => status === 'started')
-    sending.sendAudio(audioOf(0.1))
-    await eventually(() => assert.equal(live.status, 'active'))
-    for (let segment = 1; segment <= 20; segment += 1) {
-      pipelines.of(live.id).partial(segment, 'par')
-      await pipelines.of(live.id).final(segment, `partial no more: ${segment}`)
-    }
-    sending.send({ type: 'FINISH' })
-    await Promise.all(listening.map(async ({ closed }) => closed))
-    await sending.closed
-    const expected = sending.texts.slice(2)
-    t.is(expected.length, 1 + 20 * 2 + 1 + 1)
-    for (const { texts } of listening) t.deepEqual(texts.slice(1), expected)
-  },
-)
+test('the sender and 200 listeners of a pending session get equal frames in equal order', async (t) => {
+  const { lifecycle, listener, sender, pipelines } = await startSockets(t)
+  const live = lifecycle.add()
+  const listening = await Promise.all(Array.from({ length: 200 }, async () => listener(live)))
+  const sending = await sender(live)
+  sending.send({ type: 'config' })
+  await sending.frame(({ status }) => status === 'started')
+  sending.sendAudio(audioOf(0.1))
+  await eventually(() => assert.equal(live.status, 'active'))
+  for (let segment = 1; segment <= 20; segment += 1) {
+    pipelines.of(live.id).partial(segment, 'par')
+    await pipelines.of(live.id).final(segment, `partial no more: ${segment}`)
+  }
+  sending.send({ type: 'FINISH' })
+  await Promise.all(listening.map(async ({ closed }) => closed))
+  await sending.closed
+  const expected = sending.texts.slice(2)
+  t.is(expected.length, 1 + 20 * 2 + 1 + 1)
+  for (const { texts } of listening) t.deepEqual(texts.slice(1), expected)
+})
 
 test('with COMPAT_STRICT a transcription has exactly the members of the interface', async (t) => {
   const { lifecycle, configured, listener, pipelines } = await startSockets(t, {}, { strict: true })

@@ -104,32 +104,29 @@ test('an invalid after or replay value is 422 before the upgrade, for both roles
   t.is(live.status, 'active')
 })
 
-test(
-  'a client that resumes within a minute after the end gets the missed finals, then session_finished',
-  async (t) => {
-    const { live, sending, unbroken, listen, timers } = await startWithFinals(t, 2)
-    sending.send({ type: 'FINISH' })
-    await unbroken.closed
-    const late = await listen('&after=1')
-    t.deepEqual(await late.closed, { code: 4410, reason: 'session_finished' })
-    t.deepEqual(finalKeysOf(late), ['1es', '2en', '2es', '3en', '3es'])
-    t.deepEqual(late.frames[0], {
-      type: 'connection',
-      status: 'connected',
-      role: 'listener',
-      session_id: live.id,
-      state: 'finished',
-    })
-    t.deepEqual(finalTextsOf(late), finalTextsOf(unbroken).slice(1))
-    live.segments.length = 0
-    timers.advance(60_000)
-    t.deepEqual(
-      finalKeysOf(await listen('&after=1').then(async (socket) => socket.closed.then(() => socket))),
-      [],
-      'memory forgets the finals too',
-    )
-  },
-)
+test('a client that resumes within a minute after the end gets the missed finals, then session_finished', async (t) => {
+  const { live, sending, unbroken, listen, timers } = await startWithFinals(t, 2)
+  sending.send({ type: 'FINISH' })
+  await unbroken.closed
+  const late = await listen('&after=1')
+  t.deepEqual(await late.closed, { code: 4410, reason: 'session_finished' })
+  t.deepEqual(finalKeysOf(late), ['1es', '2en', '2es', '3en', '3es'])
+  t.deepEqual(late.frames[0], {
+    type: 'connection',
+    status: 'connected',
+    role: 'listener',
+    session_id: live.id,
+    state: 'finished',
+  })
+  t.deepEqual(finalTextsOf(late), finalTextsOf(unbroken).slice(1))
+  live.segments.length = 0
+  timers.advance(60_000)
+  t.deepEqual(
+    finalKeysOf(await listen('&after=1').then(async (socket) => socket.closed.then(() => socket))),
+    [],
+    'memory forgets the finals too',
+  )
+})
 
 test('the finals of a deleted session are forgotten at once', async (t) => {
   const { live, lifecycle, unbroken, listen } = await startWithFinals(t, 1)

@@ -79,19 +79,16 @@ serialTestOnChosenStores('a scavenge between the backward read and the subscript
   }
 })
 
-serialTestOnChosenStores(
-  'an unknown position below the end shows that the log is an older copy',
-  async (t) => {
-    const store = await open(t)
-    const { position } = await right(store.append('live-1', 'no-stream', newEvents(1)))
-    await right(store.append('live-2', 'no-stream', newEvents(30)))
-    const inside = position.replaceAll(/\d+/g, (digits) =>
-      String(Number(digits) + 3).padStart(digits.length, '0'),
-    ) as Position
-    const error = await t.throwsAsync(readToEnd(store, inside))
-    t.like(error?.cause, { _tag: 'OlderLog' })
-  },
-)
+serialTestOnChosenStores('an unknown position below the end shows that the log is an older copy', async (t) => {
+  const store = await open(t)
+  const { position } = await right(store.append('live-1', 'no-stream', newEvents(1)))
+  await right(store.append('live-2', 'no-stream', newEvents(30)))
+  const inside = position.replaceAll(/\d+/g, (digits) =>
+    String(Number(digits) + 3).padStart(digits.length, '0'),
+  ) as Position
+  const error = await t.throwsAsync(readToEnd(store, inside))
+  t.like(error?.cause, { _tag: 'OlderLog' })
+})
 
 serialTestOnChosenStores(
   'a server that cannot read backwards at the moment is not mistaken for an older log',

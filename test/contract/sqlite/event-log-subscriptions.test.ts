@@ -78,35 +78,32 @@ withLog('a subscription ends with the store', async (t, store) => {
   t.like(await store.head(), { left: { _tag: 'StoreUnavailable' } })
 })
 
-withLog(
-  'a long log delivers every event once, in order, up to a damaged row',
-  async (t, store, file) => {
-    const COUNT = 12_000
-    for (const stream of ['a', 'b']) await right(store.append(stream, 'no-stream', newEvents(COUNT / 2)))
-    const whole = await take(store.subscribe(BEGINNING, [''], neverAborted), caughtUp)
-    t.deepEqual(
-      delivered(whole),
-      [...Array(COUNT).keys()].map((n) => n % (COUNT / 2)),
-    )
-    t.deepEqual(delivered(await take(store.subscribe(BEGINNING, ['b', 'c'], neverAborted), caughtUp)), [
-      ...Array(COUNT / 2).keys(),
-    ])
-    tamper(file, `UPDATE events SET type = 'Other' WHERE pos = 700`)
-    const seen: Array<number> = []
-    const error = await t.throwsAsync(async () => {
-      for await (const message of store.subscribe(BEGINNING, ['a'], neverAborted))
-        if (message.kind === 'event') seen.push(message.event.revision)
-    })
-    t.like(error?.cause, { _tag: 'LogCorrupted', row: { position: '00000000000000000700', stream: 'a' } })
-    t.deepEqual(seen, [...Array(699).keys()])
-    const ended = store.subscribe(BEGINNING, ['b'], neverAborted)[Symbol.asyncIterator]()
-    await ended.next()
-    await store.close()
-    await t.throwsAsync(
-      async () => {
-        while ((await ended.next()).done !== true);
-      },
-      { message: /the store is closed/ },
-    )
-  },
-)
+withLog('a long log delivers every event once, in order, up to a damaged row', async (t, store, file) => {
+  const COUNT = 12_000
+  for (const stream of ['a', 'b']) await right(store.append(stream, 'no-stream', newEvents(COUNT / 2)))
+  const whole = await take(store.subscribe(BEGINNING, [''], neverAborted), caughtUp)
+  t.deepEqual(
+    delivered(whole),
+    [...Array(COUNT).keys()].map((n) => n % (COUNT / 2)),
+  )
+  t.deepEqual(delivered(await take(store.subscribe(BEGINNING, ['b', 'c'], neverAborted), caughtUp)), [
+    ...Array(COUNT / 2).keys(),
+  ])
+  tamper(file, `UPDATE events SET type = 'Other' WHERE pos = 700`)
+  const seen: Array<number> = []
+  const error = await t.throwsAsync(async () => {
+    for await (const message of store.subscribe(BEGINNING, ['a'], neverAborted))
+      if (message.kind === 'event') seen.push(message.event.revision)
+  })
+  t.like(error?.cause, { _tag: 'LogCorrupted', row: { position: '00000000000000000700', stream: 'a' } })
+  t.deepEqual(seen, [...Array(699).keys()])
+  const ended = store.subscribe(BEGINNING, ['b'], neverAborted)[Symbol.asyncIterator]()
+  await ended.next()
+  await store.close()
+  await t.throwsAsync(
+    async () => {
+      while ((await ended.next()).done !== true);
+    },
+    { message: /the store is closed/ },
+  )
+})

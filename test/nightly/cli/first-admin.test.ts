@@ -110,20 +110,17 @@ test.serial('the settings create the first administrator and never change an exi
   t.is(await stop(second), 0)
 })
 
-test.serial(
-  'an empty, short or missing password for the first administrator stops the start',
-  async (t) => {
-    const file = join(await dataDirectory(t), 'password')
-    await writeFile(file, '\n')
-    for (const password of [{ ADMIN_PASSWORD_FILE: file }, { ADMIN_PASSWORD: '1234567' }]) {
-      const service = start(t, await dataDirectory(t), { ADMIN_USERNAME: 'root', ...password })
-      t.is(await service.exited, 1)
-      t.regex(service.stderr(), /cannot start: the password of the first administrator should have at least 8 char/)
-      t.is(service.stdout(), '')
-    }
-    const missing = { ADMIN_USERNAME: 'root', ADMIN_PASSWORD_FILE: `${file}-missing` }
-    const service = start(t, await dataDirectory(t), missing)
+test.serial('an empty, short or missing password for the first administrator stops the start', async (t) => {
+  const file = join(await dataDirectory(t), 'password')
+  await writeFile(file, '\n')
+  for (const password of [{ ADMIN_PASSWORD_FILE: file }, { ADMIN_PASSWORD: '1234567' }]) {
+    const service = start(t, await dataDirectory(t), { ADMIN_USERNAME: 'root', ...password })
     t.is(await service.exited, 1)
-    t.regex(service.stderr(), /cannot start: STENOLOG_ADMIN_PASSWORD_FILE: there is no file /)
-  },
-)
+    t.regex(service.stderr(), /cannot start: the password of the first administrator should have at least 8 char/)
+    t.is(service.stdout(), '')
+  }
+  const missing = { ADMIN_USERNAME: 'root', ADMIN_PASSWORD_FILE: `${file}-missing` }
+  const service = start(t, await dataDirectory(t), missing)
+  t.is(await service.exited, 1)
+  t.regex(service.stderr(), /cannot start: STENOLOG_ADMIN_PASSWORD_FILE: there is no file /)
+})

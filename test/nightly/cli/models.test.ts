@@ -86,33 +86,30 @@ test.serial(
   },
 )
 
-test.serial(
-  'a session uses a pulled model without a restart, and a model in use cannot be removed',
-  async (t) => {
-    const client = await service.user('speaker')
-    const live = await client.createLive({ model: 'base' })
-    const sender = await client.socket(live, 'sender')
-    sender.send({ type: 'config' })
-    await sender.frame((frame) => frame['status'] === 'started')
-    const refused = await run('remove', 'base')
-    t.is(refused.code, 1)
-    t.regex(refused.stderr, new RegExp(`^error: base is in use by session ${live.id}\\.$`, 'm'))
-    const [sentence] = await sampleSentences()
-    sender.sendAudio(sentence?.samples ?? silence(0))
-    sender.sendAudio(silence(2))
-    t.true(String((await sender.frame(({ final }) => final === true))['text']).length > 5)
-    sender.send({ type: 'FINISH' })
-    await sender.closed
+test.serial('a session uses a pulled model without a restart, and a model in use cannot be removed', async (t) => {
+  const client = await service.user('speaker')
+  const live = await client.createLive({ model: 'base' })
+  const sender = await client.socket(live, 'sender')
+  sender.send({ type: 'config' })
+  await sender.frame((frame) => frame['status'] === 'started')
+  const refused = await run('remove', 'base')
+  t.is(refused.code, 1)
+  t.regex(refused.stderr, new RegExp(`^error: base is in use by session ${live.id}\\.$`, 'm'))
+  const [sentence] = await sampleSentences()
+  sender.sendAudio(sentence?.samples ?? silence(0))
+  sender.sendAudio(silence(2))
+  t.true(String((await sender.frame(({ final }) => final === true))['text']).length > 5)
+  sender.send({ type: 'FINISH' })
+  await sender.closed
 
-    t.like((await json<ReadonlyArray<Json>>('disable', 'base'))[0], { name: 'base', active: false })
-    t.is((await client.post('/lives', { model: 'base', language: 'en' })).status, 404)
-    t.like((await json<ReadonlyArray<Json>>('enable', 'base'))[0], { name: 'base', active: true })
-    t.like(await json('remove', 'whisper-base'), { name: 'base' })
-    t.is(await listed('base'), undefined)
-    t.deepEqual(await readdir(models.path), [])
-    t.is((await client.post('/lives', { model: 'base', language: 'en' })).status, 404)
-  },
-)
+  t.like((await json<ReadonlyArray<Json>>('disable', 'base'))[0], { name: 'base', active: false })
+  t.is((await client.post('/lives', { model: 'base', language: 'en' })).status, 404)
+  t.like((await json<ReadonlyArray<Json>>('enable', 'base'))[0], { name: 'base', active: true })
+  t.like(await json('remove', 'whisper-base'), { name: 'base' })
+  t.is(await listed('base'), undefined)
+  t.deepEqual(await readdir(models.path), [])
+  t.is((await client.post('/lives', { model: 'base', language: 'en' })).status, 404)
+})
 
 test.serial(
   'verify lists each broken file, and stores the hashes and the measured memory of a copied model',

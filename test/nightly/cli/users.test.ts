@@ -36,66 +36,60 @@ const json = async <A>(args: ReadonlyArray<string>, input = ''): Promise<A> => {
   return JSON.parse(stdout) as A
 }
 
-test.serial(
-  'the command line creates, lists and changes users while the service runs',
-  async (t) => {
-    const created = await json<Json>(
-      ['users', 'create', 'zoë', '--max-sessions', '2', '--permission', 'user_retention'],
-      'a first password\n',
-    )
-    t.like(created, { username: 'zoë', max_sessions: 2, max_translations: 5, is_active: true })
-    const first = await logIn(service.url(), 'zoë', 'a first password')
-    const { data } = (await first.get<Single<Json>>('/users/me')).body
-    t.deepEqual(data, created, 'the command prints the same data as REST')
+test.serial('the command line creates, lists and changes users while the service runs', async (t) => {
+  const created = await json<Json>(
+    ['users', 'create', 'zoë', '--max-sessions', '2', '--permission', 'user_retention'],
+    'a first password\n',
+  )
+  t.like(created, { username: 'zoë', max_sessions: 2, max_translations: 5, is_active: true })
+  const first = await logIn(service.url(), 'zoë', 'a first password')
+  const { data } = (await first.get<Single<Json>>('/users/me')).body
+  t.deepEqual(data, created, 'the command prints the same data as REST')
 
-    t.like(await json(['users', 'change', 'zoe\u0308', '--max-translations', '0', '--no-permissions']), {
-      max_translations: 0,
-      permissions: [],
-    })
-    await json(['users', 'set-password', 'zoë'], 'a second password')
-    t.is((await first.get('/users/me')).status, 401, 'a new password ends earlier logins')
-    const second = await logIn(service.url(), 'zoë', 'a second password')
-    t.like(await json(['users', 'deactivate', 'zoë']), { is_active: false })
-    t.is((await second.get('/users/me')).status, 401)
-    t.like(await json(['users', 'activate', 'zoë']), { is_active: true })
-    t.is((await second.get('/users/me')).status, 401, 'the old login has ended')
-    t.is((await (await logIn(service.url(), 'zoë', 'a second password')).get('/users/me')).status, 200)
+  t.like(await json(['users', 'change', 'zoe\u0308', '--max-translations', '0', '--no-permissions']), {
+    max_translations: 0,
+    permissions: [],
+  })
+  await json(['users', 'set-password', 'zoë'], 'a second password')
+  t.is((await first.get('/users/me')).status, 401, 'a new password ends earlier logins')
+  const second = await logIn(service.url(), 'zoë', 'a second password')
+  t.like(await json(['users', 'deactivate', 'zoë']), { is_active: false })
+  t.is((await second.get('/users/me')).status, 401)
+  t.like(await json(['users', 'activate', 'zoë']), { is_active: true })
+  t.is((await second.get('/users/me')).status, 401, 'the old login has ended')
+  t.is((await (await logIn(service.url(), 'zoë', 'a second password')).get('/users/me')).status, 200)
 
-    const listed = await stenolog(['users', 'list'])
-    t.regex(listed.stdout, /^id +username +active +sessions +translations +permissions +created$/m)
-    t.regex(listed.stdout, /^\d+ +zoë +yes +2 +0 +\d{4}-/m)
-    t.is((await json<ReadonlyArray<Json>>(['users', 'list'])).length, 2)
-  },
-)
+  const listed = await stenolog(['users', 'list'])
+  t.regex(listed.stdout, /^id +username +active +sessions +translations +permissions +created$/m)
+  t.regex(listed.stdout, /^\d+ +zoë +yes +2 +0 +\d{4}-/m)
+  t.is((await json<ReadonlyArray<Json>>(['users', 'list'])).length, 2)
+})
 
-test.serial(
-  'the command line lists and finishes the sessions of all users while the service runs',
-  async (t) => {
-    const member = await service.user('speaker')
-    const [live, other] = [await member.createLive(), await (await service.user('another')).createLive()]
-    const rows = await json<ReadonlyArray<Json>>(['lives', 'list'])
-    t.deepEqual(
-      rows.map(({ id, username }) => [id, username]),
-      [
-        [other.id, 'another'],
-        [live.id, 'speaker'],
-      ],
-    )
-    t.false(JSON.stringify(rows).includes(live.listener_token))
-    t.deepEqual(
-      (await json<ReadonlyArray<Json>>(['lives', 'list', '--user', 'speaker', '--status', 'pending'])).map(
-        ({ id }) => id,
-      ),
-      [live.id],
-    )
-    t.like(await json(['lives', 'finish', String(live.id)]), { id: live.id, status: 'finished' })
-    t.is((await member.get<Single<Json>>(`/lives/${live.id}`)).body.data['status'], 'finished')
-    t.regex(
-      (await stenolog(['lives', 'list'])).stdout,
-      new RegExp(`^${live.id} +speaker +finished +raw +demo-en +en +0 `, 'm'),
-    )
-  },
-)
+test.serial('the command line lists and finishes the sessions of all users while the service runs', async (t) => {
+  const member = await service.user('speaker')
+  const [live, other] = [await member.createLive(), await (await service.user('another')).createLive()]
+  const rows = await json<ReadonlyArray<Json>>(['lives', 'list'])
+  t.deepEqual(
+    rows.map(({ id, username }) => [id, username]),
+    [
+      [other.id, 'another'],
+      [live.id, 'speaker'],
+    ],
+  )
+  t.false(JSON.stringify(rows).includes(live.listener_token))
+  t.deepEqual(
+    (await json<ReadonlyArray<Json>>(['lives', 'list', '--user', 'speaker', '--status', 'pending'])).map(
+      ({ id }) => id,
+    ),
+    [live.id],
+  )
+  t.like(await json(['lives', 'finish', String(live.id)]), { id: live.id, status: 'finished' })
+  t.is((await member.get<Single<Json>>(`/lives/${live.id}`)).body.data['status'], 'finished')
+  t.regex(
+    (await stenolog(['lives', 'list'])).stdout,
+    new RegExp(`^${live.id} +speaker +finished +raw +demo-en +en +0 `, 'm'),
+  )
+})
 
 test.serial('the command line manages API tokens of users while the service runs', async (t) => {
   const [owner, bystander] = [await service.user('owner'), await service.user('bystander')]
@@ -162,35 +156,32 @@ test.serial('users, lives and tokens: each refused command prints one line and e
   }
 })
 
-test.serial(
-  'the control socket gives its owner the routes of administration but no data of users',
-  async (t) => {
-    const socketPath = join(service.dataDirectory, 'control.sock')
-    t.is((await stat(socketPath)).mode & 0o777, 0o600)
-    const statusOf = (path: string, headers: Readonly<Record<string, string>> = {}): Promise<number | undefined> =>
-      new Promise((resolve, reject) => {
-        request({ socketPath, path, headers }, (response) => {
-          response.resume()
-          resolve(response.statusCode)
-        })
-          .once('error', reject)
-          .end()
+test.serial('the control socket gives its owner the routes of administration but no data of users', async (t) => {
+  const socketPath = join(service.dataDirectory, 'control.sock')
+  t.is((await stat(socketPath)).mode & 0o777, 0o600)
+  const statusOf = (path: string, headers: Readonly<Record<string, string>> = {}): Promise<number | undefined> =>
+    new Promise((resolve, reject) => {
+      request({ socketPath, path, headers }, (response) => {
+        response.resume()
+        resolve(response.statusCode)
       })
-    t.is(await statusOf('/users/'), 200)
-    t.is(await statusOf('/lives/'), 401)
-    t.is(await statusOf('/users/me'), 401)
-    t.is((await createClient(service.url()).get('/users/')).status, 401, 'the network needs a login')
-    t.is(await statusOf('/tokens/'), 401, 'the request names no user')
-    t.is(await statusOf('/tokens/', { 'x-on-behalf-of': '1' }), 200)
-    t.is(await statusOf('/tokens/', { 'x-on-behalf-of': '4711' }), 404, 'an unknown user has no tokens')
-    t.is(await statusOf('/lives/', { 'x-on-behalf-of': '1' }), 401, 'the socket serves only the tokens of a user')
-    t.is(
-      (await fetch(`${service.url()}/tokens/`, { headers: { 'x-on-behalf-of': '1' } })).status,
-      401,
-      'the network needs a login',
-    )
-  },
-)
+        .once('error', reject)
+        .end()
+    })
+  t.is(await statusOf('/users/'), 200)
+  t.is(await statusOf('/lives/'), 401)
+  t.is(await statusOf('/users/me'), 401)
+  t.is((await createClient(service.url()).get('/users/')).status, 401, 'the network needs a login')
+  t.is(await statusOf('/tokens/'), 401, 'the request names no user')
+  t.is(await statusOf('/tokens/', { 'x-on-behalf-of': '1' }), 200)
+  t.is(await statusOf('/tokens/', { 'x-on-behalf-of': '4711' }), 404, 'an unknown user has no tokens')
+  t.is(await statusOf('/lives/', { 'x-on-behalf-of': '1' }), 401, 'the socket serves only the tokens of a user')
+  t.is(
+    (await fetch(`${service.url()}/tokens/`, { headers: { 'x-on-behalf-of': '1' } })).status,
+    401,
+    'the network needs a login',
+  )
+})
 
 test.serial('a command without a running service starts one and ends it', async (t) => {
   await service.kill('SIGKILL')

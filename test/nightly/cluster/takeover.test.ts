@@ -111,17 +111,14 @@ test.serial('a stopped worker hands its sessions to the other worker', async (t)
   t.log(`stopped: median ${seconds(median(gaps))}, longest ${seconds(Math.max(...gaps))} of ${gaps.length}`)
 })
 
-test.serial(
-  'three processes can start at once with the first administrator in their settings',
-  async (t) => {
-    t.timeout(10 * 60_000)
-    for (let round = 1; round <= ROUNDS; round += 1) {
-      const cluster = await startCluster(t)
-      const started = await Promise.all(['one', 'two', 'three'].map((name) => cluster.add(name)))
-      for (const process of started) {
-        const speaker = await speakerAt(process.url())
-        t.is((await speaker.get('/lives/')).status, 200)
-      }
+test.serial('three processes can start at once with the first administrator in their settings', async (t) => {
+  t.timeout(10 * 60_000)
+  for (let round = 1; round <= ROUNDS; round += 1) {
+    const cluster = await startCluster(t)
+    const started = await Promise.all(['one', 'two', 'three'].map((name) => cluster.add(name)))
+    for (const process of started) {
+      const speaker = await speakerAt(process.url())
+      t.is((await speaker.get('/lives/')).status, 200)
     }
-  },
-)
+  }
+})

@@ -108,33 +108,30 @@ test.serial('without free file descriptors new connections are refused and open 
 /** Duration of the blockage: longer than the 30 s after which a liveness probe restarts a container. */
 const STANDSTILL_MS = 31_000
 
-test.serial(
-  'a blocked event loop fails probes, logs its duration and cause, and loses no socket',
-  async (t) => {
-    t.timeout(900_000)
-    const code = `process.on('SIGUSR2', () => { const end = Date.now() + ${STANDSTILL_MS}; while (Date.now() < end); })`
-    const { service, url, client } = await start(t, { code })
-    const { sender, listener } = await open(client)
-    await assertTranscribes(t, sender, listener)
-    service.kill('SIGUSR2')
-    const begin = performance.now()
-    const probe = async (): Promise<boolean> =>
-      (await fetch(`${url}/health/live`, { signal: AbortSignal.timeout(5000) })).ok
-    await eventually(async () => assert.rejects(probe()))
-    while (performance.now() - begin < STANDSTILL_MS - 6000) await t.throwsAsync(probe())
-    await eventually(async () => assert.ok(await probe()), { timeoutMs: 120_000 })
-    const line = await eventually(() => {
-      const found = service
-        .stderr()
-        .split('\n')
-        .find((text) => text.includes('the event loop was blocked') && text.includes('own work'))
-      assert.ok(found !== undefined)
-      return JSON.parse(found) as { readonly ms: number; readonly cause: string }
-    })
-    t.true(line.ms > STANDSTILL_MS - 2000)
-    await assertTranscribes(t, sender, listener)
-  },
-)
+test.serial('a blocked event loop fails probes, logs its duration and cause, and loses no socket', async (t) => {
+  t.timeout(900_000)
+  const code = `process.on('SIGUSR2', () => { const end = Date.now() + ${STANDSTILL_MS}; while (Date.now() < end); })`
+  const { service, url, client } = await start(t, { code })
+  const { sender, listener } = await open(client)
+  await assertTranscribes(t, sender, listener)
+  service.kill('SIGUSR2')
+  const begin = performance.now()
+  const probe = async (): Promise<boolean> =>
+    (await fetch(`${url}/health/live`, { signal: AbortSignal.timeout(5000) })).ok
+  await eventually(async () => assert.rejects(probe()))
+  while (performance.now() - begin < STANDSTILL_MS - 6000) await t.throwsAsync(probe())
+  await eventually(async () => assert.ok(await probe()), { timeoutMs: 120_000 })
+  const line = await eventually(() => {
+    const found = service
+      .stderr()
+      .split('\n')
+      .find((text) => text.includes('the event loop was blocked') && text.includes('own work'))
+    assert.ok(found !== undefined)
+    return JSON.parse(found) as { readonly ms: number; readonly cause: string }
+  })
+  t.true(line.ms > STANDSTILL_MS - 2000)
+  await assertTranscribes(t, sender, listener)
+})
 
 test.serial('SIGTERM with 50 sessions sends all final text, closes with 1012 and exits with 0', async (t) => {
   t.timeout(900_000)

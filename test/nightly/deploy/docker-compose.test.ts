@@ -36,14 +36,11 @@ const servicesOf = (profile: string | null): ReadonlyArray<string> =>
 
 const withClient = hasClient ? test : test.skip
 
-withClient(
-  'docker compose starts one service by default, and more with the profiles full and cluster',
-  (t) => {
-    t.deepEqual(servicesOf(null), ['stenolog'])
-    t.deepEqual(servicesOf('full'), ['eventstore', 'master-key', 'mongo', 'stenolog-full'])
-    t.deepEqual(servicesOf('cluster'), CLUSTER)
-  },
-)
+withClient('docker compose starts one service by default, and more with the profiles full and cluster', (t) => {
+  t.deepEqual(servicesOf(null), ['stenolog'])
+  t.deepEqual(servicesOf('full'), ['eventstore', 'master-key', 'mongo', 'stenolog-full'])
+  t.deepEqual(servicesOf('cluster'), CLUSTER)
+})
 
 withClient('the containers of Stenolog have no capabilities and write only to their volume and /tmp', (t) => {
   const services = configOf('default,full,cluster')

@@ -14,24 +14,21 @@ import {
 
 const CREDENTIALS = { username: 'x', password: 'y' }
 
-test.serial(
-  't2: without a server appends fail at once (code 14; with credentials UnavailableError)',
-  async (t) => {
-    const { own, client } = await startOwnEventStoreDb(t)
-    await client.appendToStream('a', factEvent())
-    await own.kill()
-    const withoutCredentials = await t.throwsAsync(client.appendToStream('a', factEvent()))
-    t.like(withoutCredentials, { code: 14 })
-    const withCredentials = await t.throwsAsync(client.appendToStream('a', factEvent(), { credentials: CREDENTIALS }))
-    t.true(withCredentials instanceof UnavailableError, withCredentials?.constructor.name)
-    await own.start()
-    t.is(
-      (await eventually(() => client.appendToStream('a', factEvent(), { credentials: CREDENTIALS })))
-        .nextExpectedRevision,
-      1n,
-    )
-  },
-)
+test.serial('t2: without a server appends fail at once (code 14; with credentials UnavailableError)', async (t) => {
+  const { own, client } = await startOwnEventStoreDb(t)
+  await client.appendToStream('a', factEvent())
+  await own.kill()
+  const withoutCredentials = await t.throwsAsync(client.appendToStream('a', factEvent()))
+  t.like(withoutCredentials, { code: 14 })
+  const withCredentials = await t.throwsAsync(client.appendToStream('a', factEvent(), { credentials: CREDENTIALS }))
+  t.true(withCredentials instanceof UnavailableError, withCredentials?.constructor.name)
+  await own.start()
+  t.is(
+    (await eventually(() => client.appendToStream('a', factEvent(), { credentials: CREDENTIALS })))
+      .nextExpectedRevision,
+    1n,
+  )
+})
 
 /** Waits for appends that were sent together. Separates their results from their errors. */
 const outcomesOf = async (appends: ReadonlyArray<Promise<AppendResult>>) => {
@@ -48,19 +45,16 @@ const revisionsOf = async (client: EventStoreDBClient, stream: string): Promise<
   return found
 }
 
-test.serial(
-  't10: of twenty appends that create a stream, nineteen fail with WrongExpectedVersionError',
-  async (t) => {
-    const client = await clientOfEmptyLog(t)
-    const { done, failed } = await outcomesOf(
-      Array.from({ length: 20 }, () => client.appendToStream('race', factEvent(), { expectedRevision: NO_STREAM })),
-    )
-    t.is(done.length, 1)
-    t.is(failed.length, 19)
-    t.true(failed.every((error) => error instanceof WrongExpectedVersionError))
-    t.deepEqual(await revisionsOf(client, 'race'), [0n])
-  },
-)
+test.serial('t10: of twenty appends that create a stream, nineteen fail with WrongExpectedVersionError', async (t) => {
+  const client = await clientOfEmptyLog(t)
+  const { done, failed } = await outcomesOf(
+    Array.from({ length: 20 }, () => client.appendToStream('race', factEvent(), { expectedRevision: NO_STREAM })),
+  )
+  t.is(done.length, 1)
+  t.is(failed.length, 19)
+  t.true(failed.every((error) => error instanceof WrongExpectedVersionError))
+  t.deepEqual(await revisionsOf(client, 'race'), [0n])
+})
 
 // The client sends all appends without credentials over one shared stream. An append with credentials is its own call.
 for (const [path, credentials] of [
@@ -68,19 +62,16 @@ for (const [path, credentials] of [
   ['with credentials', { credentials: CREDENTIALS }],
 ] as const)
   for (const expectedRevision of [NO_STREAM, ANY] as const)
-    test.serial(
-      `t10, t11: twenty appends of one event store it once (${path}, ${expectedRevision})`,
-      async (t) => {
-        const client = await clientOfEmptyLog(t)
-        const id = randomUUID()
-        const append = (): Promise<AppendResult> =>
-          client.appendToStream('race', factEvent(id), { expectedRevision, ...credentials })
-        const { done } = await outcomesOf(Array.from({ length: 20 }, append))
-        t.true(done.length > 0)
-        t.deepEqual(await revisionsOf(client, 'race'), [0n])
-        for (const answer of [...done, await append()]) t.is(answer.nextExpectedRevision, 0n)
-      },
-    )
+    test.serial(`t10, t11: twenty appends of one event store it once (${path}, ${expectedRevision})`, async (t) => {
+      const client = await clientOfEmptyLog(t)
+      const id = randomUUID()
+      const append = (): Promise<AppendResult> =>
+        client.appendToStream('race', factEvent(id), { expectedRevision, ...credentials })
+      const { done } = await outcomesOf(Array.from({ length: 20 }, append))
+      t.true(done.length > 0)
+      t.deepEqual(await revisionsOf(client, 'race'), [0n])
+      for (const answer of [...done, await append()]) t.is(answer.nextExpectedRevision, 0n)
+    })
 
 /** Appends an event with each expected revision. Returns a function that retries them. */
 const prepareRetries = async (client: EventStoreDBClient): Promise<() => Promise<ReadonlyArray<bigint>>> => {
@@ -127,18 +118,15 @@ test.serial(
   },
 )
 
-test.serial(
-  't10, t11: after a restart the server recognises only retries with an expected revision',
-  async (t) => {
-    const { own, client } = await startOwnEventStoreDb(t)
-    const retryAll = await prepareRetries(client)
-    t.deepEqual(await retryAll(), [0n, 1n, 0n])
-    await own.kill()
-    await own.start()
-    await eventually(() => client.appendToStream('w', factEvent()))
-    t.deepEqual(await retryAll(), [1n, 2n, 0n])
-  },
-)
+test.serial('t10, t11: after a restart the server recognises only retries with an expected revision', async (t) => {
+  const { own, client } = await startOwnEventStoreDb(t)
+  const retryAll = await prepareRetries(client)
+  t.deepEqual(await retryAll(), [0n, 1n, 0n])
+  await own.kill()
+  await own.start()
+  await eventually(() => client.appendToStream('w', factEvent()))
+  t.deepEqual(await retryAll(), [1n, 2n, 0n])
+})
 
 test.serial(
   't11: an append returns the position of its last event, and a subscription from there skips it',

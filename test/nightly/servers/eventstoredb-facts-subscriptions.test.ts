@@ -16,28 +16,25 @@ const fillAsT2 = async (client: EventStoreDBClient): Promise<void> => {
   for (let n = 0; n < 200; n++) await client.appendToStream(`noise-${n % 5}`, factEvent(undefined, 'Noise'))
 }
 
-test.serial(
-  't2: every kind of subscription is confirmed, delivers its events and catches up once',
-  async (t) => {
-    const client = await clientOfEmptyLog(t)
-    await fillAsT2(client)
-    const subscriptions = [
-      ['prefix', 50, client.subscribeToAll({ filter: streamNameFilter({ prefixes: ['acct-'] }) })],
-      ['regex', 25, client.subscribeToAll({ filter: eventTypeFilter({ regex: '^Odd$' }) })],
-      ['no system events', 250, client.subscribeToAll({ filter: excludeSystemEvents() })],
-      ['stream', 10, client.subscribeToStream('acct-0')],
-    ] as const
-    for (const [name, wanted, received] of subscriptions.map(
-      ([name, wanted, subscription]) => [name, wanted, recordSubscription(subscription)] as const,
-    )) {
-      await until(() => received.messages.includes('caughtUp') && eventsOf(received).length >= wanted)
-      t.is(eventsOf(received).length, wanted, name)
-      t.is(received.messages[0], 'confirmation', name)
-      t.is(received.messages.filter((message) => message === 'caughtUp').length, 1, name)
-      t.deepEqual(received.errors, [])
-    }
-  },
-)
+test.serial('t2: every kind of subscription is confirmed, delivers its events and catches up once', async (t) => {
+  const client = await clientOfEmptyLog(t)
+  await fillAsT2(client)
+  const subscriptions = [
+    ['prefix', 50, client.subscribeToAll({ filter: streamNameFilter({ prefixes: ['acct-'] }) })],
+    ['regex', 25, client.subscribeToAll({ filter: eventTypeFilter({ regex: '^Odd$' }) })],
+    ['no system events', 250, client.subscribeToAll({ filter: excludeSystemEvents() })],
+    ['stream', 10, client.subscribeToStream('acct-0')],
+  ] as const
+  for (const [name, wanted, received] of subscriptions.map(
+    ([name, wanted, subscription]) => [name, wanted, recordSubscription(subscription)] as const,
+  )) {
+    await until(() => received.messages.includes('caughtUp') && eventsOf(received).length >= wanted)
+    t.is(eventsOf(received).length, wanted, name)
+    t.is(received.messages[0], 'confirmation', name)
+    t.is(received.messages.filter((message) => message === 'caughtUp').length, 1, name)
+    t.deepEqual(received.errors, [])
+  }
+})
 
 test.serial(
   't2: new events reach matching subscriptions, and a subscription from the end gets only them',
@@ -87,44 +84,41 @@ test.serial(
   },
 )
 
-test.serial(
-  't2: a subscription resumes from any checkpoint or event without a gap or a repeat',
-  async (t) => {
-    const client = await clientOfEmptyLog(t)
-    for (let n = 0; n < 40; n++) {
-      await client.appendToStream('ck', factEvent())
-      await client.appendToStream(
-        'noise',
-        Array.from({ length: 5 }, () => factEvent()),
-      )
-    }
-    const prefixes = ['ck']
-    const seen: Position[] = []
-    const checkpoints: Array<{ readonly position: Position; readonly after: number }> = []
-    const checkpointReached = (_: unknown, position: Position): void =>
-      void checkpoints.push({ position, after: seen.length })
-    const whole = client.subscribeToAll({
-      filter: streamNameFilter({ prefixes, checkpointInterval: 1, checkpointReached }),
-    })
-    whole.on('data', ({ event: found }) => found?.position !== undefined && seen.push(found.position))
-    const received = recordSubscription(whole)
-    await until(() => received.messages.includes('caughtUp') && seen.length === 40)
-    await whole.unsubscribe()
-    t.true(checkpoints.length > 3)
-    const starts = [...checkpoints, ...seen.flatMap((position, n) => (n % 7 === 0 ? [{ position, after: n + 1 }] : []))]
-    for (const { position, after } of starts) {
-      const rest = client.subscribeToAll({ fromPosition: position, filter: streamNameFilter({ prefixes }) })
-      const delivered = recordSubscription(rest)
-      await until(() => delivered.messages.includes('caughtUp') && eventsOf(delivered).length >= 40 - after)
-      t.deepEqual(
-        eventsOf(delivered),
-        Array.from({ length: 40 - after }, (_, n) => `ck ${after + n}`),
-        `from ${position.commit}/${position.prepare}`,
-      )
-      await rest.unsubscribe()
-    }
-  },
-)
+test.serial('t2: a subscription resumes from any checkpoint or event without a gap or a repeat', async (t) => {
+  const client = await clientOfEmptyLog(t)
+  for (let n = 0; n < 40; n++) {
+    await client.appendToStream('ck', factEvent())
+    await client.appendToStream(
+      'noise',
+      Array.from({ length: 5 }, () => factEvent()),
+    )
+  }
+  const prefixes = ['ck']
+  const seen: Position[] = []
+  const checkpoints: Array<{ readonly position: Position; readonly after: number }> = []
+  const checkpointReached = (_: unknown, position: Position): void =>
+    void checkpoints.push({ position, after: seen.length })
+  const whole = client.subscribeToAll({
+    filter: streamNameFilter({ prefixes, checkpointInterval: 1, checkpointReached }),
+  })
+  whole.on('data', ({ event: found }) => found?.position !== undefined && seen.push(found.position))
+  const received = recordSubscription(whole)
+  await until(() => received.messages.includes('caughtUp') && seen.length === 40)
+  await whole.unsubscribe()
+  t.true(checkpoints.length > 3)
+  const starts = [...checkpoints, ...seen.flatMap((position, n) => (n % 7 === 0 ? [{ position, after: n + 1 }] : []))]
+  for (const { position, after } of starts) {
+    const rest = client.subscribeToAll({ fromPosition: position, filter: streamNameFilter({ prefixes }) })
+    const delivered = recordSubscription(rest)
+    await until(() => delivered.messages.includes('caughtUp') && eventsOf(delivered).length >= 40 - after)
+    t.deepEqual(
+      eventsOf(delivered),
+      Array.from({ length: 40 - after }, (_, n) => `ck ${after + n}`),
+      `from ${position.commit}/${position.prepare}`,
+    )
+    await rest.unsubscribe()
+  }
+})
 
 test.serial('t2: the message caughtUp can arrive while a slow consumer still reads earlier events', async (t) => {
   const client = await clientOfEmptyLog(t)
@@ -162,16 +156,13 @@ test.serial(
   },
 )
 
-test.serial(
-  't10: a subscription to a missing stream is confirmed and catches up with its first event',
-  async (t) => {
-    const client = await clientOfEmptyLog(t)
-    const received = recordSubscription(client.subscribeToStream('late'))
-    await until(() => received.messages.length === 1)
-    await client.appendToStream('late', factEvent())
-    await until(() => received.messages.length === 3)
-    await client.appendToStream('late', factEvent())
-    await until(() => received.messages.length === 4)
-    t.deepEqual(received.messages, ['confirmation', 'late 0', 'caughtUp', 'late 1'])
-  },
-)
+test.serial('t10: a subscription to a missing stream is confirmed and catches up with its first event', async (t) => {
+  const client = await clientOfEmptyLog(t)
+  const received = recordSubscription(client.subscribeToStream('late'))
+  await until(() => received.messages.length === 1)
+  await client.appendToStream('late', factEvent())
+  await until(() => received.messages.length === 3)
+  await client.appendToStream('late', factEvent())
+  await until(() => received.messages.length === 4)
+  t.deepEqual(received.messages, ['confirmation', 'late 0', 'caughtUp', 'late 1'])
+})

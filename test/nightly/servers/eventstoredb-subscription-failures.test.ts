@@ -39,27 +39,24 @@ for (const [fault, strike] of [
   ],
   ['disconnected', (double: TestEventStoreDb) => double.drop()],
 ] as const)
-  serialTestOnChosenStores(
-    `a ${fault} subscription throws, and resumes without a gap or a repeat`,
-    async (t) => {
-      const { double, store } = await startEventStore(t)
-      const { signal } = new AbortController()
-      await right(store.append('a', 'no-stream', newEvents(50)))
-      const taken: SubscriptionMessage[] = []
-      const consuming = consume(store.subscribe(BEGINNING, ['a'], signal), taken)
-      await eventually(() => {
-        if (!caughtUp(taken)) throw new Error('not caught up yet')
-      })
-      await strike(double)
-      t.is(await consuming, 'StoreUnavailable')
-      await eventuallyRight(() => store.append('a', 49, newEvents(50, 50)))
-      const rest = await take(store.subscribe(positionOf(taken.at(-1)), ['a'], signal), until(50))
-      t.deepEqual(
-        [...delivered(taken), ...delivered(rest)],
-        Array.from({ length: 100 }, (_, n) => n),
-      )
-    },
-  )
+  serialTestOnChosenStores(`a ${fault} subscription throws, and resumes without a gap or a repeat`, async (t) => {
+    const { double, store } = await startEventStore(t)
+    const { signal } = new AbortController()
+    await right(store.append('a', 'no-stream', newEvents(50)))
+    const taken: SubscriptionMessage[] = []
+    const consuming = consume(store.subscribe(BEGINNING, ['a'], signal), taken)
+    await eventually(() => {
+      if (!caughtUp(taken)) throw new Error('not caught up yet')
+    })
+    await strike(double)
+    t.is(await consuming, 'StoreUnavailable')
+    await eventuallyRight(() => store.append('a', 49, newEvents(50, 50)))
+    const rest = await take(store.subscribe(positionOf(taken.at(-1)), ['a'], signal), until(50))
+    t.deepEqual(
+      [...delivered(taken), ...delivered(rest)],
+      Array.from({ length: 100 }, (_, n) => n),
+    )
+  })
 
 for (const kind of ['hang', 'wrong', 'drop'] as const)
   serialTestOnChosenStores(`a subscription that starts with a fault (${kind}) throws`, async (t) => {
@@ -68,20 +65,17 @@ for (const kind of ['hang', 'wrong', 'drop'] as const)
     t.is(await consume(store.subscribe(BEGINNING, ['a'], new AbortController().signal), []), 'StoreUnavailable')
   })
 
-serialTestOnChosenStores(
-  'a subscription of a frozen store throws, because the leader check notices',
-  async (t) => {
-    const { double, store } = await startEventStore(t)
-    await right(store.append('a', 'no-stream', newEvents(5)))
-    const taken: SubscriptionMessage[] = []
-    const consuming = consume(store.subscribe(BEGINNING, ['a'], new AbortController().signal), taken)
-    await eventually(() => {
-      if (!caughtUp(taken)) throw new Error('not caught up yet')
-    })
-    double.freeze()
-    t.is(await consuming, 'StoreUnavailable')
-  },
-)
+serialTestOnChosenStores('a subscription of a frozen store throws, because the leader check notices', async (t) => {
+  const { double, store } = await startEventStore(t)
+  await right(store.append('a', 'no-stream', newEvents(5)))
+  const taken: SubscriptionMessage[] = []
+  const consuming = consume(store.subscribe(BEGINNING, ['a'], new AbortController().signal), taken)
+  await eventually(() => {
+    if (!caughtUp(taken)) throw new Error('not caught up yet')
+  })
+  double.freeze()
+  t.is(await consuming, 'StoreUnavailable')
+})
 
 // A foreign event is an event that another program appended.
 serialTestOnChosenStores('a foreign event is reported as damage', async (t) => {
@@ -92,24 +86,21 @@ serialTestOnChosenStores('a foreign event is reported as damage', async (t) => {
   t.is(await consume(store.subscribe(BEGINNING, ['a'], new AbortController().signal), []), 'LogCorrupted')
 })
 
-serialTestOnChosenStores(
-  'a watched subscription skips a foreign event and reports its stream',
-  async (t) => {
-    const { double, store } = await startEventStore(t)
-    const client = EventStoreDBClient.connectionString(double.url)
-    await client.appendToStream('a', jsonEvent({ type: 'Foreign', data: ['a', 'list'] }))
-    await right(store.append('b', 'no-stream', [newEvent(7)]))
-    const watched = watchLog(store, createRecordingLogger())
-    const stop = new AbortController()
-    const streams: string[] = []
-    for await (const message of watched.store.subscribe(BEGINNING, ['a', 'b'], stop.signal)) {
-      if (message.kind === 'event') streams.push(message.event.stream)
-      if (streams.length === 1) stop.abort()
-    }
-    t.deepEqual(streams, ['b'])
-    t.like(
-      watched.unreadable().find(({ stream }) => stream === 'a'),
-      { problem: 'damaged' },
-    )
-  },
-)
+serialTestOnChosenStores('a watched subscription skips a foreign event and reports its stream', async (t) => {
+  const { double, store } = await startEventStore(t)
+  const client = EventStoreDBClient.connectionString(double.url)
+  await client.appendToStream('a', jsonEvent({ type: 'Foreign', data: ['a', 'list'] }))
+  await right(store.append('b', 'no-stream', [newEvent(7)]))
+  const watched = watchLog(store, createRecordingLogger())
+  const stop = new AbortController()
+  const streams: string[] = []
+  for await (const message of watched.store.subscribe(BEGINNING, ['a', 'b'], stop.signal)) {
+    if (message.kind === 'event') streams.push(message.event.stream)
+    if (streams.length === 1) stop.abort()
+  }
+  t.deepEqual(streams, ['b'])
+  t.like(
+    watched.unreadable().find(({ stream }) => stream === 'a'),
+    { problem: 'damaged' },
+  )
+})

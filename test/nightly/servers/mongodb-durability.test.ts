@@ -132,34 +132,31 @@ test.serial('an overtaken writer does not overwrite newer data', async (t) => {
   t.deepEqual(await numbersSeen(documents), [3, 3, 3, 3])
 })
 
-test.serial(
-  'a slow server cancels abandoned requests, and no connection is lost',
-  async (t) => {
-    const { double, connection, documents, put } = await openWorld(t)
-    const keyring = await openMongoKeyring(connection, randomBytes(32))
-    const slowReads = async (): Promise<void> => {
-      await double.inject({ command: 'find', effect: 'hold', times: 1_000_000 })
-      const reads = Array.from({ length: 40 }, () => documents.get('lives', '1'))
-      for (const outcome of await Promise.all(reads)) t.true(E.isLeft(outcome))
-      await until(async () => (await double.state()).held, 0)
-      await double.heal()
-    }
-    // The first requests open the maximum number of connections.
-    await slowReads()
-    const before = await double.state()
-    await slowReads()
+test.serial('a slow server cancels abandoned requests, and no connection is lost', async (t) => {
+  const { double, connection, documents, put } = await openWorld(t)
+  const keyring = await openMongoKeyring(connection, randomBytes(32))
+  const slowReads = async (): Promise<void> => {
+    await double.inject({ command: 'find', effect: 'hold', times: 1_000_000 })
+    const reads = Array.from({ length: 40 }, () => documents.get('lives', '1'))
+    for (const outcome of await Promise.all(reads)) t.true(E.isLeft(outcome))
+    await until(async () => (await double.state()).held, 0)
+    await double.heal()
+  }
+  // The first requests open the maximum number of connections.
+  await slowReads()
+  const before = await double.state()
+  await slowReads()
 
-    await double.cutOff()
-    const writes = Array.from({ length: 8 }, (_, n) => keyring.seal(`user-${n}`, plainMembers(['Alice'])))
-    t.true(E.isLeft(await put(2)))
-    for (const outcome of await Promise.all(writes)) t.true(E.isLeft(outcome))
-    await until(async () => (await double.state()).waiting, 0)
-    await double.catchUp()
+  await double.cutOff()
+  const writes = Array.from({ length: 8 }, (_, n) => keyring.seal(`user-${n}`, plainMembers(['Alice'])))
+  t.true(E.isLeft(await put(2)))
+  for (const outcome of await Promise.all(writes)) t.true(E.isLeft(outcome))
+  await until(async () => (await double.state()).waiting, 0)
+  await double.catchUp()
 
-    await until(() => accepted(put(2)), true)
-    t.is((await double.state()).connections, before.connections)
-  },
-)
+  await until(() => accepted(put(2)), true)
+  t.is((await double.state()).connections, before.connections)
+})
 
 test.serial('creating an index may take longer than other requests', async (t) => {
   const { double, documents } = await openWorld(t)

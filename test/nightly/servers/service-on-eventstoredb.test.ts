@@ -134,35 +134,32 @@ test.serial('a session sends text while the event store is frozen, and stores it
   t.deepEqual(transcript.map(({ text }) => text), texts)
 })
 
-serialTestOnChosenStores(
-  'broken subscriptions show as lag, and the read models catch up afterwards',
-  async (t) => {
-    const lag = async (): Promise<number> => {
-      const text = (await client.get<string>('/metrics')).body
-      return Math.max(
-        ...[...text.matchAll(/^stenolog_projection_lag_seconds\{.*\} ([\d.e+-]+)$/gm)].map(([, seconds]) =>
-          Number(seconds),
-        ),
-      )
-    }
-    const listed = async (id: number): Promise<void> => {
-      const { data } = (await client.get<Listing<LiveJson>>('/lives?limit=1000')).body
-      if (!data.some((live) => live.id === id)) throw new Error('not listed yet')
-    }
-    await untilReady(client)
-    t.is(await lag(), 0)
-    await double.inject({ on: 'subscribe', kind: 'wrong', times: 60 })
-    await double.drop()
-    await eventually(async () => {
-      if ((await lag()) === 0) throw new Error('the metric shows no lag')
-    })
-    const live = await create(client)
-    await eventually(() => listed(live.id), { timeoutMs: 100_000 })
-    await untilReady(client)
-    const after = await create(client)
-    await eventually(() => listed(after.id))
-  },
-)
+serialTestOnChosenStores('broken subscriptions show as lag, and the read models catch up afterwards', async (t) => {
+  const lag = async (): Promise<number> => {
+    const text = (await client.get<string>('/metrics')).body
+    return Math.max(
+      ...[...text.matchAll(/^stenolog_projection_lag_seconds\{.*\} ([\d.e+-]+)$/gm)].map(([, seconds]) =>
+        Number(seconds),
+      ),
+    )
+  }
+  const listed = async (id: number): Promise<void> => {
+    const { data } = (await client.get<Listing<LiveJson>>('/lives?limit=1000')).body
+    if (!data.some((live) => live.id === id)) throw new Error('not listed yet')
+  }
+  await untilReady(client)
+  t.is(await lag(), 0)
+  await double.inject({ on: 'subscribe', kind: 'wrong', times: 60 })
+  await double.drop()
+  await eventually(async () => {
+    if ((await lag()) === 0) throw new Error('the metric shows no lag')
+  })
+  const live = await create(client)
+  await eventually(() => listed(live.id), { timeoutMs: 100_000 })
+  await untilReady(client)
+  const after = await create(client)
+  await eventually(() => listed(after.id))
+})
 
 test.serial('after six kills of the event store every acknowledged write is stored once', async (t) => {
   t.timeout(1_800_000)
@@ -227,20 +224,17 @@ test.serial('after six kills of the event store every acknowledged write is stor
   t.log(`${created.size} creates and ${finished.size} ends acknowledged, ${refused} refused`)
 })
 
-test.serial(
-  'an unreachable event store stops the start, without an embedded store as a substitute',
-  async (t) => {
-    const { path, remove } = await temporaryDirectory()
-    t.teardown(remove)
-    const second = launch(t, {
-      STENOLOG_DATA_DIR: path,
-      STENOLOG_PORT: '0',
-      STENOLOG_EVENTSTORE_URL: 'esdb://127.0.0.1:1?tls=false',
-      STENOLOG_MASTER_KEY_FILE: keyFile,
-    })
-    t.is(await second.exited, 1)
-    t.regex(second.stderr(), /^error: Stenolog cannot start: .*cannot connect to the event store: .*\n$/m)
-    t.is(second.stdout(), '')
-    t.false(existsSync(join(path, 'events.sqlite')))
-  },
-)
+test.serial('an unreachable event store stops the start, without an embedded store as a substitute', async (t) => {
+  const { path, remove } = await temporaryDirectory()
+  t.teardown(remove)
+  const second = launch(t, {
+    STENOLOG_DATA_DIR: path,
+    STENOLOG_PORT: '0',
+    STENOLOG_EVENTSTORE_URL: 'esdb://127.0.0.1:1?tls=false',
+    STENOLOG_MASTER_KEY_FILE: keyFile,
+  })
+  t.is(await second.exited, 1)
+  t.regex(second.stderr(), /^error: Stenolog cannot start: .*cannot connect to the event store: .*\n$/m)
+  t.is(second.stdout(), '')
+  t.false(existsSync(join(path, 'events.sqlite')))
+})

@@ -202,38 +202,35 @@ test.serial('after six kills of MongoDB every acknowledged create and end is lis
   t.log(`${created.size} creates and ${finished.size} ends acknowledged, ${refused} refused`)
 })
 
-test.serial(
-  'an unusable MongoDB stops the start with one message and without secrets',
-  async (t) => {
-    const { path, remove } = await temporaryDirectory()
-    t.teardown(remove)
-    const file = await masterKeyFile(t)
-    const double = await startDouble(t)
-    const cases = [
-      [
-        'mongodb://user:s3cret@127.0.0.1:1/stenolog',
-        /^error: Stenolog cannot start: cannot connect to the MongoDB of STENOLOG_MONGO_URL: .*ECONNREFUSED.*\n$/,
-      ],
-      [
-        'mongodb://user:s3cret@127.0.0.1/?noSuchOption=1',
-        /^error: Stenolog cannot start: STENOLOG_MONGO_URL is not a valid connection string: .*\n$/,
-      ],
-      [
-        `${double.url('x')}?replicaSet=another`,
-        /^error: Stenolog cannot start: cannot connect to the MongoDB of STENOLOG_MONGO_URL: .*\n$/,
-      ],
-    ] as const
-    for (const [url, message] of cases) {
-      const service = launch(t, {
-        STENOLOG_DATA_DIR: path,
-        STENOLOG_PORT: '0',
-        STENOLOG_MONGO_URL: url,
-        STENOLOG_MASTER_KEY_FILE: file,
-      })
-      t.is(await service.exited, 1, url)
-      t.regex(service.stderr(), message)
-      t.false(service.stderr().includes('s3cret'))
-      t.is(service.stdout(), '')
-    }
-  },
-)
+test.serial('an unusable MongoDB stops the start with one message and without secrets', async (t) => {
+  const { path, remove } = await temporaryDirectory()
+  t.teardown(remove)
+  const file = await masterKeyFile(t)
+  const double = await startDouble(t)
+  const cases = [
+    [
+      'mongodb://user:s3cret@127.0.0.1:1/stenolog',
+      /^error: Stenolog cannot start: cannot connect to the MongoDB of STENOLOG_MONGO_URL: .*ECONNREFUSED.*\n$/,
+    ],
+    [
+      'mongodb://user:s3cret@127.0.0.1/?noSuchOption=1',
+      /^error: Stenolog cannot start: STENOLOG_MONGO_URL is not a valid connection string: .*\n$/,
+    ],
+    [
+      `${double.url('x')}?replicaSet=another`,
+      /^error: Stenolog cannot start: cannot connect to the MongoDB of STENOLOG_MONGO_URL: .*\n$/,
+    ],
+  ] as const
+  for (const [url, message] of cases) {
+    const service = launch(t, {
+      STENOLOG_DATA_DIR: path,
+      STENOLOG_PORT: '0',
+      STENOLOG_MONGO_URL: url,
+      STENOLOG_MASTER_KEY_FILE: file,
+    })
+    t.is(await service.exited, 1, url)
+    t.regex(service.stderr(), message)
+    t.false(service.stderr().includes('s3cret'))
+    t.is(service.stdout(), '')
+  }
+})

@@ -147,14 +147,11 @@ test.serial('sessions of two processes survive a kill every minute', async (t) =
   await soak(t, { processes: [one, two], workers: [two, one], fronts: [one, two], mongoUrl: mongo.url('stenolog') })
 })
 
-test.serial(
-  'sessions of five processes with three roles survive a killed worker every minute',
-  async (t) => {
-    t.timeout((MINUTES + 20) * MINUTE)
-    const { add, mongo } = await startCluster(t)
-    const workers = [await add('worker-1', 'worker'), await add('worker-2', 'worker')]
-    const lists = await add('lists', 'projector')
-    const fronts = [await add('api-1', 'api'), await add('api-2', 'api')] as const
-    await soak(t, { processes: [...workers, lists, ...fronts], workers, fronts, mongoUrl: mongo.url('stenolog') })
-  },
-)
+test.serial('sessions of five processes with three roles survive a killed worker every minute', async (t) => {
+  t.timeout((MINUTES + 20) * MINUTE)
+  const { add, mongo } = await startCluster(t)
+  const workers = [await add('worker-1', 'worker'), await add('worker-2', 'worker')]
+  const lists = await add('lists', 'projector')
+  const fronts = [await add('api-1', 'api'), await add('api-2', 'api')] as const
+  await soak(t, { processes: [...workers, lists, ...fronts], workers, fronts, mongoUrl: mongo.url('stenolog') })
+})

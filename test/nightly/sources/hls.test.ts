@@ -100,29 +100,26 @@ onLinux('finish-by-audio_url ends an endless source, its process and its decoder
   t.log(`all processes ended after ${Number((process.hrtime.bigint() - startedAt) / 1_000_000n)} ms`)
 })
 
-onLinux(
-  'kill -9 of the service leaves no process, and the next service continues the source',
-  async (t) => {
-    const { service, client, live } = await startEndless(t)
-    const listener = await client.socket(live, 'listener')
-    const pid = await pidOf(client, live.id)
-    const last = await listener.frame(({ type, final }) => type === 'transcription' && final === true)
-    const members = processGroupOf(pid)
-    t.is(members.length, 2)
-    // A stopped decoder cannot notice the death of its parent, so the kernel must end it.
-    for (const member of members) if (member !== pid) process.kill(member, 'SIGSTOP')
-    await service.kill('SIGKILL')
-    await eventually(() => assert.deepEqual(members.filter(isRunning), []))
-    await service.start()
-    const again = await logIn(service.url(), 'puller', passwordOf('puller'))
-    // The list shows the old process until the new one has started.
-    await eventually(async () => assert.notEqual(await pidOf(again, live.id), pid))
-    const laterListener = await again.socket(live, 'listener')
-    const next = await laterListener.frame(({ type, final }) => type === 'transcription' && final === true)
-    t.true(Number(next['start']) >= Number(last['end']))
-    t.true(Number(next['segment']) > Number(last['segment']))
-  },
-)
+onLinux('kill -9 of the service leaves no process, and the next service continues the source', async (t) => {
+  const { service, client, live } = await startEndless(t)
+  const listener = await client.socket(live, 'listener')
+  const pid = await pidOf(client, live.id)
+  const last = await listener.frame(({ type, final }) => type === 'transcription' && final === true)
+  const members = processGroupOf(pid)
+  t.is(members.length, 2)
+  // A stopped decoder cannot notice the death of its parent, so the kernel must end it.
+  for (const member of members) if (member !== pid) process.kill(member, 'SIGSTOP')
+  await service.kill('SIGKILL')
+  await eventually(() => assert.deepEqual(members.filter(isRunning), []))
+  await service.start()
+  const again = await logIn(service.url(), 'puller', passwordOf('puller'))
+  // The list shows the old process until the new one has started.
+  await eventually(async () => assert.notEqual(await pidOf(again, live.id), pid))
+  const laterListener = await again.socket(live, 'listener')
+  const next = await laterListener.frame(({ type, final }) => type === 'transcription' && final === true)
+  t.true(Number(next['start']) >= Number(last['end']))
+  t.true(Number(next['segment']) > Number(last['segment']))
+})
 
 onLinux('after kill -9 a recording continues after its last final', async (t) => {
   const service = await startTestService(t, ALLOW_LOCAL)
@@ -210,41 +207,38 @@ onLinux(
   },
 )
 
-onLinux(
-  'a forbidden address is refused at once, a forbidden host name after its lookup',
-  async (t) => {
-    const service = await startTestService(t)
-    const client = await service.user('puller')
-    const server = await serve(t, (_request, response) => response.end())
-    for (const host of ['127.0.0.1', '127.1', '2130706433', '[::ffff:127.0.0.1]', '10.0.0.1', 'x@127.0.0.1'])
-      for (const [format, scheme] of [
-        ['hls', 'http'],
-        ['rtmp', 'rtmp'],
-        ['rtsp', 'rtsp'],
-      ]) {
-        const body = {
-          model: 'demo-en',
-          language: 'en',
-          audio_format: format,
-          audio_url: `${scheme}://${host}:${server.port}/a`,
-          auto_start: true,
-        }
-        const answer = await client.post<{ detail: ReadonlyArray<{ loc: ReadonlyArray<string>; msg: string }> }>(
-          '/lives/',
-          body,
-        )
-        t.is(answer.status, 422, host)
-        t.deepEqual(answer.body.detail[0]?.loc, ['body', 'audio_url'])
-        t.regex(answer.body.detail[0]?.msg ?? '', /AUDIO_URL_ALLOW_CIDRS/)
+onLinux('a forbidden address is refused at once, a forbidden host name after its lookup', async (t) => {
+  const service = await startTestService(t)
+  const client = await service.user('puller')
+  const server = await serve(t, (_request, response) => response.end())
+  for (const host of ['127.0.0.1', '127.1', '2130706433', '[::ffff:127.0.0.1]', '10.0.0.1', 'x@127.0.0.1'])
+    for (const [format, scheme] of [
+      ['hls', 'http'],
+      ['rtmp', 'rtmp'],
+      ['rtsp', 'rtsp'],
+    ]) {
+      const body = {
+        model: 'demo-en',
+        language: 'en',
+        audio_format: format,
+        audio_url: `${scheme}://${host}:${server.port}/a`,
+        auto_start: true,
       }
-    const live = await client.createLive({
-      audio_format: 'hls',
-      audio_url: `http://localhost:${server.port}/a`,
-      auto_start: true,
-    })
-    const listener = await client.socket(live, 'listener')
-    await client.untilStatus(live, 'error')
-    t.true([1000, 1011, 4410].includes((await listener.closed).code))
-    t.deepEqual(server.requests, [])
-  },
-)
+      const answer = await client.post<{ detail: ReadonlyArray<{ loc: ReadonlyArray<string>; msg: string }> }>(
+        '/lives/',
+        body,
+      )
+      t.is(answer.status, 422, host)
+      t.deepEqual(answer.body.detail[0]?.loc, ['body', 'audio_url'])
+      t.regex(answer.body.detail[0]?.msg ?? '', /AUDIO_URL_ALLOW_CIDRS/)
+    }
+  const live = await client.createLive({
+    audio_format: 'hls',
+    audio_url: `http://localhost:${server.port}/a`,
+    auto_start: true,
+  })
+  const listener = await client.socket(live, 'listener')
+  await client.untilStatus(live, 'error')
+  t.true([1000, 1011, 4410].includes((await listener.closed).code))
+  t.deepEqual(server.requests, [])
+})

@@ -231,13 +231,10 @@ withNginx('tone test: RTMP loses only the audio of a server outage', async (t) =
   await assertSurvivesKill(t, `rtmp://127.0.0.1:${nginx.rtmp}/live/tones`, epoch, nginx, sender)
 })
 
-withGstreamer(
-  'tone test: RTSP loses only the audio of a server outage',
-  async (t) => {
-    t.timeout(600_000)
-    const epoch = Date.now()
-    const server = await createGstreamer(t, { epoch })
-    await server.start()
-    await assertSurvivesKill(t, `rtsp://127.0.0.1:${server.port}/tones`, epoch, server)
-  },
-)
+withGstreamer('tone test: RTSP loses only the audio of a server outage', async (t) => {
+  t.timeout(600_000)
+  const epoch = Date.now()
+  const server = await createGstreamer(t, { epoch })
+  await server.start()
+  await assertSurvivesKill(t, `rtsp://127.0.0.1:${server.port}/tones`, epoch, server)
+})

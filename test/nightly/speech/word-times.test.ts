@@ -134,40 +134,37 @@ withBase('word times of a real recording match those of faster-whisper', async (
   }
 })
 
-withBase(
-  'a job with a prefix gives the tokens that follow it in the whole text, alone and in a batch',
-  async (t) => {
-    const { transcribe, transcribeTogether } = await loadBase()
-    const [jfk, quilter] = await Promise.all(
-      ['jfk.wav', 'quilter.wav'].map((file) => readAudioFile(join(SPEECH_RECORDINGS, file))),
-    )
-    if (jfk === undefined || quilter === undefined) throw new Error('no recordings')
-    const whole = await transcribe({ samples: jfk, language: 'en', beginning: NO_BEGINNING })
-    const prefix = (whole.words ?? []).slice(0, 8).flatMap(({ tokens }) => tokens)
-    const job = { samples: jfk, language: 'en', beginning: { ...NO_BEGINNING, prefix } }
-    const rest = await transcribe(job)
-    t.deepEqual([...prefix, ...tokensIn(rest)], tokensIn(whole))
-    for (const [i, { start }] of (rest.words ?? []).entries())
-      t.true(Math.abs(start - (whole.words?.[i + 8]?.start ?? 0)) <= 0.1)
-    const jobs = [
-      job,
-      {
-        ...job,
-        samples: quilter,
-        beginning: {
-          ...NO_BEGINNING,
-          prefix: tokensIn(await transcribe({ samples: quilter, language: 'en', beginning: NO_BEGINNING })).slice(
-            0,
-            prefix.length,
-          ),
-        },
+withBase('a job with a prefix gives the tokens that follow it in the whole text, alone and in a batch', async (t) => {
+  const { transcribe, transcribeTogether } = await loadBase()
+  const [jfk, quilter] = await Promise.all(
+    ['jfk.wav', 'quilter.wav'].map((file) => readAudioFile(join(SPEECH_RECORDINGS, file))),
+  )
+  if (jfk === undefined || quilter === undefined) throw new Error('no recordings')
+  const whole = await transcribe({ samples: jfk, language: 'en', beginning: NO_BEGINNING })
+  const prefix = (whole.words ?? []).slice(0, 8).flatMap(({ tokens }) => tokens)
+  const job = { samples: jfk, language: 'en', beginning: { ...NO_BEGINNING, prefix } }
+  const rest = await transcribe(job)
+  t.deepEqual([...prefix, ...tokensIn(rest)], tokensIn(whole))
+  for (const [i, { start }] of (rest.words ?? []).entries())
+    t.true(Math.abs(start - (whole.words?.[i + 8]?.start ?? 0)) <= 0.1)
+  const jobs = [
+    job,
+    {
+      ...job,
+      samples: quilter,
+      beginning: {
+        ...NO_BEGINNING,
+        prefix: tokensIn(await transcribe({ samples: quilter, language: 'en', beginning: NO_BEGINNING })).slice(
+          0,
+          prefix.length,
+        ),
       },
-    ]
-    const together: Array<Hypothesis> = []
-    await transcribeTogether(jobs, (index, hypothesis) => void (together[index] = hypothesis))
-    t.deepEqual(together.map(tokensIn), [tokensIn(rest), tokensIn(await transcribe(jobs[1] ?? job))])
-  },
-)
+    },
+  ]
+  const together: Array<Hypothesis> = []
+  await transcribeTogether(jobs, (index, hypothesis) => void (together[index] = hypothesis))
+  t.deepEqual(together.map(tokensIn), [tokensIn(rest), tokensIn(await transcribe(jobs[1] ?? job))])
+})
 
 withBase('only the end of a too long context is used', async (t) => {
   const { transcribe } = await loadBase()
@@ -183,13 +180,10 @@ withBase('only the end of a too long context is used', async (t) => {
   t.deepEqual(long, cut)
 })
 
-withBase(
-  'a model without known alignment heads refuses a job with a beginning',
-  async (t) => {
-    const { transcribe, hasWordTimes } = await loadBase((model) => ({ ...model, alignmentHeads: [] }))
-    t.false(hasWordTimes)
-    await t.throwsAsync(transcribe({ samples: new Int16Array(16000), language: 'en', beginning: NO_BEGINNING }), {
-      message: /no word times/,
-    })
-  },
-)
+withBase('a model without known alignment heads refuses a job with a beginning', async (t) => {
+  const { transcribe, hasWordTimes } = await loadBase((model) => ({ ...model, alignmentHeads: [] }))
+  t.false(hasWordTimes)
+  await t.throwsAsync(transcribe({ samples: new Int16Array(16000), language: 'en', beginning: NO_BEGINNING }), {
+    message: /no word times/,
+  })
+})

@@ -26,138 +26,129 @@ const rowOf = async (client: Client, path: string, query: string): Promise<Row> 
   return row
 }
 
-test.serial(
-  'an admin can list all sessions without secrets and finish any; owner routes stay 404',
-  async (t) => {
-    const admin = await service.admin()
-    const [ada, bob] = [await service.user('ada'), await service.user('bob')]
-    const [first, second, third] = [await ada.createLive(), await bob.createLive(), await ada.createLive()]
-    const list = (query: string) => admin.get<Listing<Json>>(`/admin/lives${query}`)
-    const all = await list('')
-    t.is(all.status, 200)
-    t.deepEqual(
-      all.body.data.map((live) => [live['id'], live['username']]),
-      [
-        [third.id, 'ada'],
-        [second.id, 'bob'],
-        [first.id, 'ada'],
-      ],
-    )
-    t.deepEqual(Object.keys(all.body.data[0] ?? {}), [
-      'id',
-      'user_id',
-      'username',
-      'status',
-      'live_retention',
-      'audio_format',
-      'auto_start',
-      'auto_start_pid',
-      'vram',
-      'lag',
-      'config',
-      'model',
-      'language',
-      'translations',
-      'created_at',
-      'updated_at',
-    ])
-    for (const secret of [first.sender_token, first.listener_token, second.sender_token])
-      t.false(JSON.stringify(all.body).includes(secret))
+test.serial('an admin can list all sessions without secrets and finish any; owner routes stay 404', async (t) => {
+  const admin = await service.admin()
+  const [ada, bob] = [await service.user('ada'), await service.user('bob')]
+  const [first, second, third] = [await ada.createLive(), await bob.createLive(), await ada.createLive()]
+  const list = (query: string) => admin.get<Listing<Json>>(`/admin/lives${query}`)
+  const all = await list('')
+  t.is(all.status, 200)
+  t.deepEqual(
+    all.body.data.map((live) => [live['id'], live['username']]),
+    [
+      [third.id, 'ada'],
+      [second.id, 'bob'],
+      [first.id, 'ada'],
+    ],
+  )
+  t.deepEqual(Object.keys(all.body.data[0] ?? {}), [
+    'id',
+    'user_id',
+    'username',
+    'status',
+    'live_retention',
+    'audio_format',
+    'auto_start',
+    'auto_start_pid',
+    'vram',
+    'lag',
+    'config',
+    'model',
+    'language',
+    'translations',
+    'created_at',
+    'updated_at',
+  ])
+  for (const secret of [first.sender_token, first.listener_token, second.sender_token])
+    t.false(JSON.stringify(all.body).includes(secret))
 
-    const finished = await admin.put<Single<Json>>(`/admin/lives/${second.id}/finish`)
-    t.is(finished.status, 200)
-    t.like(finished.body.data, { id: second.id, status: 'finished', vram: 0, username: 'bob' })
-    t.deepEqual(
-      await admin.put(`/admin/lives/${second.id}/finish`).then(({ body }) => body),
-      finished.body,
-      'a second finish changes nothing',
-    )
-    t.is((await bob.get<Single<Json>>(`/lives/${second.id}`)).body.data['status'], 'finished')
+  const finished = await admin.put<Single<Json>>(`/admin/lives/${second.id}/finish`)
+  t.is(finished.status, 200)
+  t.like(finished.body.data, { id: second.id, status: 'finished', vram: 0, username: 'bob' })
+  t.deepEqual(
+    await admin.put(`/admin/lives/${second.id}/finish`).then(({ body }) => body),
+    finished.body,
+    'a second finish changes nothing',
+  )
+  t.is((await bob.get<Single<Json>>(`/lives/${second.id}`)).body.data['status'], 'finished')
 
-    const pages = await list('?status=pending&limit=1&skip=1')
-    t.deepEqual(pages.body.pagination, { total_items: 2, total_pages: 2, current_page: 2, per_page: 1 })
-    t.deepEqual(pages.body.data.map(({ id }) => id), [first.id])
-    t.deepEqual((await list('?status=finished')).body.data.map(({ id }) => id), [second.id])
-    const adaId = await idOf(ada)
-    const ofAda = await list(`?user_id=${adaId}`)
-    t.deepEqual([ofAda.body.data.map(({ id }) => id), ofAda.body.pagination.total_items], [[third.id, first.id], 2])
-    t.deepEqual((await list('?user_id=4711')).body.data, [])
-    for (const query of ['?status=odd', '?limit=0', '?user_id=0', '?user_id=ada'])
-      t.is((await list(query)).status, 422, query)
+  const pages = await list('?status=pending&limit=1&skip=1')
+  t.deepEqual(pages.body.pagination, { total_items: 2, total_pages: 2, current_page: 2, per_page: 1 })
+  t.deepEqual(pages.body.data.map(({ id }) => id), [first.id])
+  t.deepEqual((await list('?status=finished')).body.data.map(({ id }) => id), [second.id])
+  const adaId = await idOf(ada)
+  const ofAda = await list(`?user_id=${adaId}`)
+  t.deepEqual([ofAda.body.data.map(({ id }) => id), ofAda.body.pagination.total_items], [[third.id, first.id], 2])
+  t.deepEqual((await list('?user_id=4711')).body.data, [])
+  for (const query of ['?status=odd', '?limit=0', '?user_id=0', '?user_id=ada'])
+    t.is((await list(query)).status, 422, query)
 
-    const sender = await ada.socket(third, 'sender')
-    sender.send({ type: 'config' })
-    await sender.frame(({ status }) => status === 'started')
-    t.deepEqual(
-      (await list('')).body.data.map(({ lag }) => lag),
-      [0, null, null],
-      'only the running session has a lag',
-    )
-    t.regex((await service.anonymous().get<string>('/metrics')).body, /^stenolog_live_lag_max_seconds 0$/m)
-    sender.terminate()
+  const sender = await ada.socket(third, 'sender')
+  sender.send({ type: 'config' })
+  await sender.frame(({ status }) => status === 'started')
+  t.deepEqual(
+    (await list('')).body.data.map(({ lag }) => lag),
+    [0, null, null],
+    'only the running session has a lag',
+  )
+  t.regex((await service.anonymous().get<string>('/metrics')).body, /^stenolog_live_lag_max_seconds 0$/m)
+  sender.terminate()
 
-    t.is((await admin.get(`/lives/${first.id}`)).status, 404)
-    t.is((await admin.put(`/lives/${first.id}/finish`)).status, 404)
-    for (const id of ['99999', '0', '-1']) t.is((await admin.put(`/admin/lives/${id}/finish`)).status, 404, id)
-    t.is((await admin.put('/admin/lives/x/finish')).status, 422)
-  },
-)
+  t.is((await admin.get(`/lives/${first.id}`)).status, 404)
+  t.is((await admin.put(`/lives/${first.id}/finish`)).status, 404)
+  for (const id of ['99999', '0', '-1']) t.is((await admin.put(`/admin/lives/${id}/finish`)).status, 404, id)
+  t.is((await admin.put('/admin/lives/x/finish')).status, 422)
+})
 
-test.serial(
-  'admin routes answer 401 without credentials and 403 to other users before any check',
-  async (t) => {
-    const member = await service.user('plain')
-    const routes = [
-      ['GET', '/admin/lives?limit=0'],
-      ['PUT', '/admin/lives/x/finish'],
-      ['PUT', '/admin/models/x'],
-      ['PUT', '/admin/languages/1'],
-      ['PUT', '/admin/translations/1'],
-      ['PUT', '/users/1'],
-    ] as const
-    for (const [method, path] of routes) {
-      t.is((await service.anonymous().request(method, path)).status, 401, path)
-      t.is((await member.request(method, path)).status, 403, path)
-    }
-  },
-)
+test.serial('admin routes answer 401 without credentials and 403 to other users before any check', async (t) => {
+  const member = await service.user('plain')
+  const routes = [
+    ['GET', '/admin/lives?limit=0'],
+    ['PUT', '/admin/lives/x/finish'],
+    ['PUT', '/admin/models/x'],
+    ['PUT', '/admin/languages/1'],
+    ['PUT', '/admin/translations/1'],
+    ['PUT', '/users/1'],
+  ] as const
+  for (const [method, path] of routes) {
+    t.is((await service.anonymous().request(method, path)).status, 401, path)
+    t.is((await member.request(method, path)).status, 403, path)
+  }
+})
 
-test.serial(
-  'a model, language or pair that an admin disables is listed inactive and refused as unknown',
-  async (t) => {
-    const admin = await service.admin()
-    const member = await service.user('chooser')
-    const create = async (members: Json) => {
-      const { status, body } = await member.post('/lives', { model: 'demo-en', language: 'en', ...members })
-      return status === 200 ? 200 : [status, body['detail']]
-    }
-    const cases = [
-      ['/models', '?name=demo-en', {}, 'Model not found'],
-      ['/languages', '?iso_639_1=en', {}, 'Language not found'],
-      ['/translations', '?lang_from=en&lang_to=es', { translations: ['es'] }, 'Translation not found: en->es'],
-    ] as const
-    for (const [path, query, members, detail] of cases) {
-      const { id } = await rowOf(admin, path, query)
-      t.is(await create(members), 200)
-      const disabled = await admin.put<Single<Row>>(`/admin${path}/${id}`, { is_active: false })
-      t.is(disabled.status, 200)
-      t.false(disabled.body.data.active)
-      t.is(typeof disabled.body.data['updated_at'], 'string', 'a change sets updated_at')
-      t.like(await rowOf(admin, path, query), disabled.body.data)
-      t.deepEqual(await create(members), [404, detail])
-      t.true((await admin.put<Single<Row>>(`/admin${path}/${id}`, { is_active: true })).body.data.active)
-      t.is(await create(members), 200)
-      t.is((await admin.put(`/admin${path}/99999`, { is_active: true })).status, 404)
-      for (const body of [{}, { is_active: 1 }, { is_active: null }])
-        t.is((await admin.put(`/admin${path}/${id}`, body)).status, 422)
-    }
-    const tiny = await rowOf(admin, '/models', '?name=tiny')
-    t.false(
-      (await admin.put<Single<Row>>(`/admin/models/${tiny.id}`, { is_active: true })).body.data.active,
-      'a missing model stays inactive',
-    )
-  },
-)
+test.serial('a model, language or pair that an admin disables is listed inactive and refused as unknown', async (t) => {
+  const admin = await service.admin()
+  const member = await service.user('chooser')
+  const create = async (members: Json) => {
+    const { status, body } = await member.post('/lives', { model: 'demo-en', language: 'en', ...members })
+    return status === 200 ? 200 : [status, body['detail']]
+  }
+  const cases = [
+    ['/models', '?name=demo-en', {}, 'Model not found'],
+    ['/languages', '?iso_639_1=en', {}, 'Language not found'],
+    ['/translations', '?lang_from=en&lang_to=es', { translations: ['es'] }, 'Translation not found: en->es'],
+  ] as const
+  for (const [path, query, members, detail] of cases) {
+    const { id } = await rowOf(admin, path, query)
+    t.is(await create(members), 200)
+    const disabled = await admin.put<Single<Row>>(`/admin${path}/${id}`, { is_active: false })
+    t.is(disabled.status, 200)
+    t.false(disabled.body.data.active)
+    t.is(typeof disabled.body.data['updated_at'], 'string', 'a change sets updated_at')
+    t.like(await rowOf(admin, path, query), disabled.body.data)
+    t.deepEqual(await create(members), [404, detail])
+    t.true((await admin.put<Single<Row>>(`/admin${path}/${id}`, { is_active: true })).body.data.active)
+    t.is(await create(members), 200)
+    t.is((await admin.put(`/admin${path}/99999`, { is_active: true })).status, 404)
+    for (const body of [{}, { is_active: 1 }, { is_active: null }])
+      t.is((await admin.put(`/admin${path}/${id}`, body)).status, 422)
+  }
+  const tiny = await rowOf(admin, '/models', '?name=tiny')
+  t.false(
+    (await admin.put<Single<Row>>(`/admin/models/${tiny.id}`, { is_active: true })).body.data.active,
+    'a missing model stays inactive',
+  )
+})
 
 test.serial(
   'actions of an admin are events with the admin as actor, and a disabled language stays disabled after a restart',

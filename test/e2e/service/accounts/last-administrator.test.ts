@@ -42,69 +42,63 @@ const administrators = async (by: Client): Promise<ReadonlyArray<unknown>> =>
     .filter((user) => user['is_active'] === true && (user['permissions'] as ReadonlyArray<string>).includes('admin'))
     .map((user) => user['id'])
 
-test.serial(
-  'nobody can demote, deactivate or delete the last active administrator',
-  async (t) => {
-    const admin = await service.admin()
-    const before = (await admin.get('/users/me')).body
-    for (const body of [
-      { permissions: [] },
-      { is_active: false },
-      { is_active: false, permissions: ['admin'], max_sessions: 1 },
-    ])
-      t.like(await admin.put('/users/1', body), { status: 400, body: CHANGE_REFUSED }, JSON.stringify(body))
-    t.like(await MEANS.delete(admin, 1), { status: 400, body: DELETION_REFUSED })
-    for (const args of [
-      ['users', 'change', ADMIN.username, '--no-permissions'],
-      ['users', 'deactivate', ADMIN.username],
-      ['users', 'delete', ADMIN.username],
-    ]) {
-      const { code, stderr } = await stenolog(service.dataDirectory, args, service.stores)
-      t.is(code, 1, args.join(' '))
-      t.regex(stderr, /The last administrator cannot be (deleted|demoted or deactivated)/)
-    }
-    t.deepEqual((await admin.get('/users/me')).body, before)
+test.serial('nobody can demote, deactivate or delete the last active administrator', async (t) => {
+  const admin = await service.admin()
+  const before = (await admin.get('/users/me')).body
+  for (const body of [
+    { permissions: [] },
+    { is_active: false },
+    { is_active: false, permissions: ['admin'], max_sessions: 1 },
+  ])
+    t.like(await admin.put('/users/1', body), { status: 400, body: CHANGE_REFUSED }, JSON.stringify(body))
+  t.like(await MEANS.delete(admin, 1), { status: 400, body: DELETION_REFUSED })
+  for (const args of [
+    ['users', 'change', ADMIN.username, '--no-permissions'],
+    ['users', 'deactivate', ADMIN.username],
+    ['users', 'delete', ADMIN.username],
+  ]) {
+    const { code, stderr } = await stenolog(service.dataDirectory, args, service.stores)
+    t.is(code, 1, args.join(' '))
+    t.regex(stderr, /The last administrator cannot be (deleted|demoted or deactivated)/)
+  }
+  t.deepEqual((await admin.get('/users/me')).body, before)
 
-    // A deactivated administrator does not count.
-    const other = await newAdministrator(admin)
-    t.is((await MEANS.deactivate(admin, other.id)).status, 200)
-    for (const means of ALL) t.is((await MEANS[means](admin, 1)).status, 400, means)
-    t.is((await MEANS.delete(admin, other.id)).status, 200)
-  },
-)
+  // A deactivated administrator does not count.
+  const other = await newAdministrator(admin)
+  t.is((await MEANS.deactivate(admin, other.id)).status, 200)
+  for (const means of ALL) t.is((await MEANS[means](admin, 1)).status, 400, means)
+  t.is((await MEANS.delete(admin, other.id)).status, 200)
+})
 
-test.serial(
-  'of two administrators who remove each other or themselves at once, exactly one succeeds',
-  async (t) => {
-    const root = await service.admin()
-    let [alice, bob] = [await newAdministrator(root), await newAdministrator(root)]
-    t.is((await MEANS.delete(alice.client, 1)).status, 200)
-    for (const first of ALL)
-      for (const second of ALL)
-        for (const target of ['the other', 'themselves'] as const) {
-          const [targetOfAlice, targetOfBob]: readonly [Person, Person] =
-            target === 'themselves' ? [alice, bob] : [bob, alice]
-          const answers = await Promise.all([
-            MEANS[first](alice.client, targetOfAlice.id),
-            MEANS[second](bob.client, targetOfBob.id),
-          ])
-          const statuses = answers.map(({ status }) => status)
-          // A removed administrator’s request may also fail with 401 or 403.
-          t.is(
-            statuses.filter((status) => status === 200).length,
-            1,
-            `${first}, ${second}, ${target}: ${statuses.join()}`,
-          )
-          for (const { status, body } of answers) {
-            if (status !== 200) t.true([400, 401, 403].includes(status), String(status))
-            if (status === 400)
-              t.true([CHANGE_REFUSED, DELETION_REFUSED].some(({ detail }) => detail === body['detail']))
-          }
-          const remaining = statuses[0] === 200 ? targetOfBob : targetOfAlice
-          const survivor: Person = { ...remaining, client: createClient(service.url(), remaining.client.token) }
-          t.deepEqual(await administrators(survivor.client), [survivor.id])
-          alice = survivor
-          bob = await newAdministrator(survivor.client)
+test.serial('of two administrators who remove each other or themselves at once, exactly one succeeds', async (t) => {
+  const root = await service.admin()
+  let [alice, bob] = [await newAdministrator(root), await newAdministrator(root)]
+  t.is((await MEANS.delete(alice.client, 1)).status, 200)
+  for (const first of ALL)
+    for (const second of ALL)
+      for (const target of ['the other', 'themselves'] as const) {
+        const [targetOfAlice, targetOfBob]: readonly [Person, Person] =
+          target === 'themselves' ? [alice, bob] : [bob, alice]
+        const answers = await Promise.all([
+          MEANS[first](alice.client, targetOfAlice.id),
+          MEANS[second](bob.client, targetOfBob.id),
+        ])
+        const statuses = answers.map(({ status }) => status)
+        // A removed administrator’s request may also fail with 401 or 403.
+        t.is(
+          statuses.filter((status) => status === 200).length,
+          1,
+          `${first}, ${second}, ${target}: ${statuses.join()}`,
+        )
+        for (const { status, body } of answers) {
+          if (status !== 200) t.true([400, 401, 403].includes(status), String(status))
+          if (status === 400)
+            t.true([CHANGE_REFUSED, DELETION_REFUSED].some(({ detail }) => detail === body['detail']))
         }
-  },
-)
+        const remaining = statuses[0] === 200 ? targetOfBob : targetOfAlice
+        const survivor: Person = { ...remaining, client: createClient(service.url(), remaining.client.token) }
+        t.deepEqual(await administrators(survivor.client), [survivor.id])
+        alice = survivor
+        bob = await newAdministrator(survivor.client)
+      }
+})

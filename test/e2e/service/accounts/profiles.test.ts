@@ -37,19 +37,16 @@ const service = sharedTestService()
 
 const locations = (body: unknown) => (body as Issues).detail.map(({ loc }) => loc)
 
-test(
-  'every new user, including the first admin, has one profile "Default" with the default settings',
-  async (t) => {
-    for (const client of [await service.user('new'), await service.admin()]) {
-      const { status, body } = await client.get<Profiles>(PATH)
-      t.is(status, 200)
-      t.deepEqual(body.pagination, { total_items: 1, total_pages: 1, current_page: 1, per_page: 100 })
-      const [profile] = body.data
-      t.like(profile, { name: 'Default', ...DEFAULTS, updated_at: null })
-      t.regex(profile?.created_at ?? '', DATE)
-    }
-  },
-)
+test('every new user, including the first admin, has one profile "Default" with the default settings', async (t) => {
+  for (const client of [await service.user('new'), await service.admin()]) {
+    const { status, body } = await client.get<Profiles>(PATH)
+    t.is(status, 200)
+    t.deepEqual(body.pagination, { total_items: 1, total_pages: 1, current_page: 1, per_page: 100 })
+    const [profile] = body.data
+    t.like(profile, { name: 'Default', ...DEFAULTS, updated_at: null })
+    t.regex(profile?.created_at ?? '', DATE)
+  }
+})
 
 test('a profile has exactly id, name, nine settings and two dates, and lists are ordered by id', async (t) => {
   const client = await service.user('lister')

@@ -14,24 +14,21 @@ const FAR_FUTURE = '2999-01-01T00:00:00Z'
 const service = sharedTestService()
 const url = (): string => service.url()
 
-test(
-  'a token’s secret is returned only on creation, and lists contain neither the secret nor a hash',
-  async (t) => {
-    const client = await service.user('issuer')
-    const created = await issueToken(client, { name: 'ci 🔑', id: 1, is_active: false, token: 'mine', unknown: 'x' })
-    const { token, ...record } = created
-    t.regex(token, /^lt_[0-9A-Za-z]{12}_[0-9A-Za-z]{43}$/)
-    t.is(created.token_prefix, token.slice(0, 15))
-    t.like(created, { name: 'ci 🔑', is_active: true, expires_at: null, last_used_at: null })
-    t.regex(String(created['created_at']), DATE)
-    t.deepEqual(Object.keys(record).toSorted(), MEMBERS)
-    const { data } = await listTokens(client)
-    t.deepEqual(data, [record])
-    const renamed = await client.put<Single<TokenJson>>(`${TOKENS}${created.id}`, { name: 'nightly' })
-    t.deepEqual(renamed.body, { data: { ...record, name: 'nightly' } })
-    t.deepEqual((await listTokens(client)).data, [renamed.body.data])
-  },
-)
+test('a token’s secret is returned only on creation, and lists contain neither the secret nor a hash', async (t) => {
+  const client = await service.user('issuer')
+  const created = await issueToken(client, { name: 'ci 🔑', id: 1, is_active: false, token: 'mine', unknown: 'x' })
+  const { token, ...record } = created
+  t.regex(token, /^lt_[0-9A-Za-z]{12}_[0-9A-Za-z]{43}$/)
+  t.is(created.token_prefix, token.slice(0, 15))
+  t.like(created, { name: 'ci 🔑', is_active: true, expires_at: null, last_used_at: null })
+  t.regex(String(created['created_at']), DATE)
+  t.deepEqual(Object.keys(record).toSorted(), MEMBERS)
+  const { data } = await listTokens(client)
+  t.deepEqual(data, [record])
+  const renamed = await client.put<Single<TokenJson>>(`${TOKENS}${created.id}`, { name: 'nightly' })
+  t.deepEqual(renamed.body, { data: { ...record, name: 'nightly' } })
+  t.deepEqual((await listTokens(client)).data, [renamed.body.data])
+})
 
 test('a token needs a name of 1 to 100 characters', async (t) => {
   const client = await service.user('namer')
@@ -70,29 +67,26 @@ test('a token expires at its date or never; a past or invalid date is refused', 
   t.is((await listTokens(client)).pagination.total_items, 2)
 })
 
-test(
-  'a revoked token is refused in the next request and not listed, and its id is never reused',
-  async (t) => {
-    const client = await service.user('revoker')
-    const [kept, revoked] = [await issueToken(client), await issueToken(client)]
-    const answer = await revokeToken(client, revoked.id)
-    t.is(answer.status, 200)
-    t.deepEqual(Object.keys(answer.body), ['message'])
-    t.is(typeof answer.body['message'], 'string')
-    t.is((await withKey(url(), revoked.token, '/lives/')).status, 401)
-    t.is((await withKey(url(), kept.token, '/lives/')).status, 200)
-    t.deepEqual(
-      (await listTokens(client)).data.map(({ id }) => id),
-      [kept.id],
-    )
-    for (const refusal of [
-      await revokeToken(client, revoked.id),
-      await client.put(`${TOKENS}${revoked.id}`, { is_active: true }),
-    ])
-      t.deepEqual([refusal.status, refusal.body], [404, NOT_FOUND])
-    t.true((await issueToken(client)).id > revoked.id, 'ids are not reused')
-  },
-)
+test('a revoked token is refused in the next request and not listed, and its id is never reused', async (t) => {
+  const client = await service.user('revoker')
+  const [kept, revoked] = [await issueToken(client), await issueToken(client)]
+  const answer = await revokeToken(client, revoked.id)
+  t.is(answer.status, 200)
+  t.deepEqual(Object.keys(answer.body), ['message'])
+  t.is(typeof answer.body['message'], 'string')
+  t.is((await withKey(url(), revoked.token, '/lives/')).status, 401)
+  t.is((await withKey(url(), kept.token, '/lives/')).status, 200)
+  t.deepEqual(
+    (await listTokens(client)).data.map(({ id }) => id),
+    [kept.id],
+  )
+  for (const refusal of [
+    await revokeToken(client, revoked.id),
+    await client.put(`${TOKENS}${revoked.id}`, { is_active: true }),
+  ])
+    t.deepEqual([refusal.status, refusal.body], [404, NOT_FOUND])
+  t.true((await issueToken(client)).id > revoked.id, 'ids are not reused')
+})
 
 test('another user’s tokens are not listed and are 404 by id', async (t) => {
   const [owner, other] = [await service.user('owner of tokens'), await service.user('owner of none')]

@@ -180,37 +180,34 @@ test('a deactivated user is locked out at once, and their open sessions end with
   t.is((await createClient(service.url(), member.token).get('/lives/')).status, 401, 'the old login has ended')
 })
 
-test(
-  'a deleted user disappears at once with their sessions and tokens, and check finds no difference',
-  async (t) => {
-    const admin = await service.admin()
-    const member = await service.user('goner')
-    const { id } = (await member.get<Single<{ readonly id: number }>>('/users/me')).body.data
-    const { token } = (await member.post<Single<{ readonly token: string }>>('/tokens/', { name: 'ci' })).body.data
-    const live = await member.createLive()
-    const sender = await member.socket(live, 'sender')
-    t.is((await member.request('DELETE', `/users/${id}`)).status, 403)
-    t.like(await admin.request('DELETE', '/users/1'), {
-      status: 400,
-      body: { detail: 'The last administrator cannot be deleted' },
-    })
-    t.like(await admin.request('DELETE', `/users/${id}`), { status: 200, body: { message: 'User deleted' } })
-    t.deepEqual(await sender.closed, { code: 4401, reason: 'token_revoked' })
-    for (const client of [member, createClient(service.url(), token)])
-      t.is((await client.get('/lives/')).status, 401)
-    t.is((await service.anonymous().form('/login', { username: 'goner', password: passwordOf('goner') })).status, 401)
-    t.like(await admin.request('DELETE', `/users/${id}`), { status: 404, body: { detail: 'User not found' } })
-    t.is((await admin.get<Listing<Json>>(`/admin/lives?user_id=${id}`)).body.pagination.total_items, 0)
-    t.false((await admin.get<Listing<Json>>('/users/?limit=1000')).body.data.some((user) => user['id'] === id))
-    const namesake = await service.user('goner')
-    t.true((await namesake.get<Single<{ readonly id: number }>>('/users/me')).body.data.id > id)
+test('a deleted user disappears at once with their sessions and tokens, and check finds no difference', async (t) => {
+  const admin = await service.admin()
+  const member = await service.user('goner')
+  const { id } = (await member.get<Single<{ readonly id: number }>>('/users/me')).body.data
+  const { token } = (await member.post<Single<{ readonly token: string }>>('/tokens/', { name: 'ci' })).body.data
+  const live = await member.createLive()
+  const sender = await member.socket(live, 'sender')
+  t.is((await member.request('DELETE', `/users/${id}`)).status, 403)
+  t.like(await admin.request('DELETE', '/users/1'), {
+    status: 400,
+    body: { detail: 'The last administrator cannot be deleted' },
+  })
+  t.like(await admin.request('DELETE', `/users/${id}`), { status: 200, body: { message: 'User deleted' } })
+  t.deepEqual(await sender.closed, { code: 4401, reason: 'token_revoked' })
+  for (const client of [member, createClient(service.url(), token)])
+    t.is((await client.get('/lives/')).status, 401)
+  t.is((await service.anonymous().form('/login', { username: 'goner', password: passwordOf('goner') })).status, 401)
+  t.like(await admin.request('DELETE', `/users/${id}`), { status: 404, body: { detail: 'User not found' } })
+  t.is((await admin.get<Listing<Json>>(`/admin/lives?user_id=${id}`)).body.pagination.total_items, 0)
+  t.false((await admin.get<Listing<Json>>('/users/?limit=1000')).body.data.some((user) => user['id'] === id))
+  const namesake = await service.user('goner')
+  t.true((await namesake.get<Single<{ readonly id: number }>>('/users/me')).body.data.id > id)
 
-    const rebuilt = await stenolog(service.dataDirectory, ['rebuild', 'users', '--json'], service.stores)
-    t.like(JSON.parse(rebuilt.stdout), { projection: 'users', corrected: 0 }, rebuilt.stderr)
-    const checked = await stenolog(service.dataDirectory, ['check'], service.stores)
-    t.is(checked.code, 0, checked.stdout)
-  },
-)
+  const rebuilt = await stenolog(service.dataDirectory, ['rebuild', 'users', '--json'], service.stores)
+  t.like(JSON.parse(rebuilt.stdout), { projection: 'users', corrected: 0 }, rebuilt.stderr)
+  const checked = await stenolog(service.dataDirectory, ['check'], service.stores)
+  t.is(checked.code, 0, checked.stdout)
+})
 
 test('users are listed in the common list envelope', async (t) => {
   const admin = await service.admin()

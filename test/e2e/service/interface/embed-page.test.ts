@@ -28,66 +28,63 @@ const PAGE_STATE = `({
 const IS_NEWEST_VISIBLE =
   `document.querySelector('#lines').lastElementChild.getBoundingClientRect().bottom <= innerHeight`
 
-browserTest(
-  'captions are shown as plain text in at most 50 lines, and finals replace partials',
-  async (t) => {
-    const { service, browser } = await start()
-    const page = await browser.newPage({ viewport: { width: 400, height: 300 } })
-    const refused = watchPolicy(page)
-    const socket = await openEmbedPage(page, `${service.url()}/embed/live/7#token=any`)
-    const lines = page.locator('#lines p')
-    const partial = page.locator('#partial')
+browserTest('captions are shown as plain text in at most 50 lines, and finals replace partials', async (t) => {
+  const { service, browser } = await start()
+  const page = await browser.newPage({ viewport: { width: 400, height: 300 } })
+  const refused = watchPolicy(page)
+  const socket = await openEmbedPage(page, `${service.url()}/embed/live/7#token=any`)
+  const lines = page.locator('#lines p')
+  const partial = page.locator('#partial')
 
-    socket.send('{"type":"connection","status":"connected","role":"listener","session_id":7,"state":"active"}')
-    socket.send(captionFrame(1, 'hel', { final: false }))
-    socket.send(captionFrame(1, 'hello\nwor', { final: false }))
-    await partial.filter({ hasText: 'wor' }).waitFor()
-    t.is(await lines.count(), 0)
-    socket.send(captionFrame(1, 'Hello\nworld.'))
-    await lines.first().waitFor()
-    t.deepEqual([await lines.allTextContents(), await partial.textContent()], [['Hello\nworld.'], ''])
-    socket.send(captionFrame(1, 'Hello\nworld.'))
-    socket.send(captionFrame(9, 'Bonjour', { type: 'translation', language: 'fr' }))
+  socket.send('{"type":"connection","status":"connected","role":"listener","session_id":7,"state":"active"}')
+  socket.send(captionFrame(1, 'hel', { final: false }))
+  socket.send(captionFrame(1, 'hello\nwor', { final: false }))
+  await partial.filter({ hasText: 'wor' }).waitFor()
+  t.is(await lines.count(), 0)
+  socket.send(captionFrame(1, 'Hello\nworld.'))
+  await lines.first().waitFor()
+  t.deepEqual([await lines.allTextContents(), await partial.textContent()], [['Hello\nworld.'], ''])
+  socket.send(captionFrame(1, 'Hello\nworld.'))
+  socket.send(captionFrame(9, 'Bonjour', { type: 'translation', language: 'fr' }))
 
-    const hostile = [
-      '<script>window.hacked = 1</script>',
-      '<img src=x onerror="window.hacked=1">',
-      '</p></div><style>*{display:none}</style>',
-      '&lt;b&gt;',
-      '\u202Etxet desrever\u202E',
-      'שלום, world',
-      'x'.repeat(1e6),
-      'javascript:alert(1)',
-    ]
-    for (const [index, text] of hostile.entries())
-      socket.send(captionFrame(index + 2, text, { language: '"><script>' }))
-    await lines.nth(hostile.length).waitFor()
-    const texts = await lines.allTextContents()
-    t.deepEqual(
-      texts.slice(1).map((text) => text.slice(0, 100)),
-      hostile.map((text) => text.slice(0, 100)),
-      'each text once, without the translation',
-    )
-    const seen = await page.evaluate<Json>(PAGE_STATE)
-    t.deepEqual<unknown, unknown>(seen, {
-      hacked: false,
-      scripts: 1,
-      elements: 0,
-      directions: ['ltr', 'ltr', 'ltr', 'ltr', 'ltr', 'ltr', 'rtl', 'ltr', 'ltr'],
-      isTooWide: false,
-      background: 'rgba(0, 0, 0, 0)',
-      hasShadow: true,
-      announced: 'polite',
-      stored: 0,
-    })
+  const hostile = [
+    '<script>window.hacked = 1</script>',
+    '<img src=x onerror="window.hacked=1">',
+    '</p></div><style>*{display:none}</style>',
+    '&lt;b&gt;',
+    '\u202Etxet desrever\u202E',
+    'שלום, world',
+    'x'.repeat(1e6),
+    'javascript:alert(1)',
+  ]
+  for (const [index, text] of hostile.entries())
+    socket.send(captionFrame(index + 2, text, { language: '"><script>' }))
+  await lines.nth(hostile.length).waitFor()
+  const texts = await lines.allTextContents()
+  t.deepEqual(
+    texts.slice(1).map((text) => text.slice(0, 100)),
+    hostile.map((text) => text.slice(0, 100)),
+    'each text once, without the translation',
+  )
+  const seen = await page.evaluate<Json>(PAGE_STATE)
+  t.deepEqual<unknown, unknown>(seen, {
+    hacked: false,
+    scripts: 1,
+    elements: 0,
+    directions: ['ltr', 'ltr', 'ltr', 'ltr', 'ltr', 'ltr', 'rtl', 'ltr', 'ltr'],
+    isTooWide: false,
+    background: 'rgba(0, 0, 0, 0)',
+    hasShadow: true,
+    announced: 'polite',
+    stored: 0,
+  })
 
-    for (let segment = 100; segment < 200; segment += 1) socket.send(captionFrame(segment, `line ${segment}`))
-    await page.getByText('line 199').waitFor()
-    t.is(await lines.count(), 50)
-    t.true(await page.evaluate<boolean>(IS_NEWEST_VISIBLE))
-    t.deepEqual(refused, [])
-  },
-)
+  for (let segment = 100; segment < 200; segment += 1) socket.send(captionFrame(segment, `line ${segment}`))
+  await page.getByText('line 199').waitFor()
+  t.is(await lines.count(), 50)
+  t.true(await page.evaluate<boolean>(IS_NEWEST_VISIBLE))
+  t.deepEqual(refused, [])
+})
 
 browserTest('with COMPAT_STRICT a frame replaces the captions that overlap it in time', async (t) => {
   const { service, browser } = await start()

@@ -49,45 +49,42 @@ test(
   },
 )
 
-test(
-  'lists link their first, previous, next and last page in a Link header',
-  async (t) => {
-    const { url, get } = await service.user('browser')
-    t.is((await get('/lives/')).headers.get('link'), null, 'an empty list has no pages')
-    const linksOf = (header: string | null): ReadonlyMap<string, string> =>
-      new Map(
-        [...(header ?? '').matchAll(/<([^>]+)>; rel="(\w+)"/g)].map(([, target = '', relation = '']) => [
-          relation,
-          target,
-        ]),
-      )
-    const page = async (path: string) => {
-      const { headers, body } = await get<Listing<Json>>(path)
-      return { links: linksOf(headers.get('link')), ids: body.data.map(({ id }) => id) }
-    }
-    const all = await page('/languages/')
-    t.deepEqual([...all.links.keys()], ['first', 'last'])
-    const walked: Array<unknown> = []
-    for (let next: string | undefined = '/api/v1/languages?limit=40&token=secret'; next !== undefined;) {
-      const { links, ids } = await page(next)
-      walked.push(...ids)
-      for (const target of links.values())
-        t.regex(target, new RegExp(`^${url}/languages\\?skip=\\d+&limit=40$`), 'unknown parameters are not echoed')
-      next = links.get('next')?.slice(url.length)
-    }
-    t.deepEqual(walked, all.ids)
-    t.deepEqual(
-      [...(await page('/languages/?skip=50&limit=40')).links],
-      [
-        ['first', `${url}/languages?skip=0&limit=40`],
-        ['prev', `${url}/languages?skip=10&limit=40`],
-        ['next', `${url}/languages?skip=90&limit=40`],
-        ['last', `${url}/languages?skip=80&limit=40`],
-      ],
+test('lists link their first, previous, next and last page in a Link header', async (t) => {
+  const { url, get } = await service.user('browser')
+  t.is((await get('/lives/')).headers.get('link'), null, 'an empty list has no pages')
+  const linksOf = (header: string | null): ReadonlyMap<string, string> =>
+    new Map(
+      [...(header ?? '').matchAll(/<([^>]+)>; rel="(\w+)"/g)].map(([, target = '', relation = '']) => [
+        relation,
+        target,
+      ]),
     )
-    t.is(
-      (await page('/languages/?skip=0&limit=1&name=French')).links.get('last'),
-      `${url}/languages?name=French&skip=0&limit=1`,
-    )
-  },
-)
+  const page = async (path: string) => {
+    const { headers, body } = await get<Listing<Json>>(path)
+    return { links: linksOf(headers.get('link')), ids: body.data.map(({ id }) => id) }
+  }
+  const all = await page('/languages/')
+  t.deepEqual([...all.links.keys()], ['first', 'last'])
+  const walked: Array<unknown> = []
+  for (let next: string | undefined = '/api/v1/languages?limit=40&token=secret'; next !== undefined;) {
+    const { links, ids } = await page(next)
+    walked.push(...ids)
+    for (const target of links.values())
+      t.regex(target, new RegExp(`^${url}/languages\\?skip=\\d+&limit=40$`), 'unknown parameters are not echoed')
+    next = links.get('next')?.slice(url.length)
+  }
+  t.deepEqual(walked, all.ids)
+  t.deepEqual(
+    [...(await page('/languages/?skip=50&limit=40')).links],
+    [
+      ['first', `${url}/languages?skip=0&limit=40`],
+      ['prev', `${url}/languages?skip=10&limit=40`],
+      ['next', `${url}/languages?skip=90&limit=40`],
+      ['last', `${url}/languages?skip=80&limit=40`],
+    ],
+  )
+  t.is(
+    (await page('/languages/?skip=0&limit=1&name=French')).links.get('last'),
+    `${url}/languages?name=French&skip=0&limit=1`,
+  )
+})

@@ -53,26 +53,23 @@ test('both language filters are exact and combine with AND', async (t) => {
   t.deepEqual(pagination, { total_items: 1, total_pages: 1, current_page: 1, per_page: 10 })
 })
 
-test(
-  'the five documented models are listed inactive, demo-en is active, and the filter is exact',
-  async (t) => {
-    const { data } = await rows('/models')
-    t.deepEqual((await rows('/models/')).data, data)
-    const names = data.map((row) => String(row['name']))
-    t.is(new Set(names).size, names.length)
-    for (const name of ['tiny', 'medium', 'large_v1', 'large_v2', 'large-v3'])
-      t.is(data.find((row) => row['name'] === name)?.['active'], false, name)
-    t.is(data.find((row) => row['name'] === 'demo-en')?.['active'], true)
-    for (const row of data) {
-      t.deepEqual(Object.keys(row), ['id', 'name', 'active', 'vram', 'created_at', 'updated_at', 'options'])
-      t.true(Number.isSafeInteger(row['vram']) && Number(row['vram']) > 0)
-      t.regex(String(row['created_at']), DATE)
-    }
-    t.deepEqual(await identities('/models?name=large-v3'), ['large-v3'])
-    t.deepEqual(await identities('/models/?name=large_v3'), [])
-    t.true((await rows('/languages/?iso_639_1=en')).data[0]?.['active'])
-  },
-)
+test('the five documented models are listed inactive, demo-en is active, and the filter is exact', async (t) => {
+  const { data } = await rows('/models')
+  t.deepEqual((await rows('/models/')).data, data)
+  const names = data.map((row) => String(row['name']))
+  t.is(new Set(names).size, names.length)
+  for (const name of ['tiny', 'medium', 'large_v1', 'large_v2', 'large-v3'])
+    t.is(data.find((row) => row['name'] === name)?.['active'], false, name)
+  t.is(data.find((row) => row['name'] === 'demo-en')?.['active'], true)
+  for (const row of data) {
+    t.deepEqual(Object.keys(row), ['id', 'name', 'active', 'vram', 'created_at', 'updated_at', 'options'])
+    t.true(Number.isSafeInteger(row['vram']) && Number(row['vram']) > 0)
+    t.regex(String(row['created_at']), DATE)
+  }
+  t.deepEqual(await identities('/models?name=large-v3'), ['large-v3'])
+  t.deepEqual(await identities('/models/?name=large_v3'), [])
+  t.true((await rows('/languages/?iso_639_1=en')).data[0]?.['active'])
+})
 
 test('a filter without a matching translation pair returns an empty list', async (t) => {
   const empty = { data: [], pagination: { total_items: 0, total_pages: 0, current_page: 1, per_page: 100 } }

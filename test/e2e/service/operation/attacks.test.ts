@@ -66,37 +66,34 @@ const belongings = async (): Promise<unknown> =>
     ),
   )
 
-test.serial(
-  'every route with an id answers 404 for another user’s data, and no list shows it',
-  async (t) => {
-    const before = await belongings()
-    const owned = ROUTES.filter(({ access, path }) => access !== 'public' && access !== 'admin' && path.includes(':id'))
-    t.true(owned.length >= 9, 'the routes were found')
-    for (const route of owned)
-      for (const client of route.access === 'login' ? [eve] : [eve, eveKey]) {
-        const answer = await send(client, route)
-        t.is(answer.status, 404, `${route.method} ${route.path}`)
-        t.is(typeof answer.body['detail'], 'string')
-      }
-    const lists = ROUTES.filter(
-      ({ method, access, path }) => method === 'GET' && access === 'private' && !path.includes(':id'),
-    )
-    for (const route of lists)
-      t.notRegex(JSON.stringify((await send(eve, route)).body), /of ann|listener-of-ann|radio\.example/, route.path)
-    t.deepEqual(
-      (await eve.put<Listing<LiveJson>>('/lives/finish-by-audio_url', { audio_url: URL_OF_ANN })).body.data,
-      [],
-    )
-    const ws = service.url().replace('http', 'ws')
-    const liveOfEve = await eve.createLive()
-    for (const token of [live.sender_token, TOKEN])
-      t.is((await handshake(`${ws}/ws/live/${liveOfEve.id}?token=${token}`)).status, 401)
-    for (const token of [eve.token, liveOfEve.sender_token, key.token])
-      t.is((await handshake(`${ws}/ws/live/${live.id}?token=${token}`)).status, 401)
-    t.is((await eve.post('/lives', { model: 'demo-en', language: 'en', listener_token: TOKEN })).status, 422)
-    t.deepEqual(await belongings(), before)
-  },
-)
+test.serial('every route with an id answers 404 for another user’s data, and no list shows it', async (t) => {
+  const before = await belongings()
+  const owned = ROUTES.filter(({ access, path }) => access !== 'public' && access !== 'admin' && path.includes(':id'))
+  t.true(owned.length >= 9, 'the routes were found')
+  for (const route of owned)
+    for (const client of route.access === 'login' ? [eve] : [eve, eveKey]) {
+      const answer = await send(client, route)
+      t.is(answer.status, 404, `${route.method} ${route.path}`)
+      t.is(typeof answer.body['detail'], 'string')
+    }
+  const lists = ROUTES.filter(
+    ({ method, access, path }) => method === 'GET' && access === 'private' && !path.includes(':id'),
+  )
+  for (const route of lists)
+    t.notRegex(JSON.stringify((await send(eve, route)).body), /of ann|listener-of-ann|radio\.example/, route.path)
+  t.deepEqual(
+    (await eve.put<Listing<LiveJson>>('/lives/finish-by-audio_url', { audio_url: URL_OF_ANN })).body.data,
+    [],
+  )
+  const ws = service.url().replace('http', 'ws')
+  const liveOfEve = await eve.createLive()
+  for (const token of [live.sender_token, TOKEN])
+    t.is((await handshake(`${ws}/ws/live/${liveOfEve.id}?token=${token}`)).status, 401)
+  for (const token of [eve.token, liveOfEve.sender_token, key.token])
+    t.is((await handshake(`${ws}/ws/live/${live.id}?token=${token}`)).status, 401)
+  t.is((await eve.post('/lives', { model: 'demo-en', language: 'en', listener_token: TOKEN })).status, 422)
+  t.deepEqual(await belongings(), before)
+})
 
 test.serial(
   'admin routes answer 403 to users and API keys, and claimed privileges in a body are ignored',
@@ -159,25 +156,22 @@ const descendants = (pid: number): ReadonlyArray<number> =>
     .map(Number)
     .flatMap((child) => [child, ...descendants(child)])
 
-test.serial(
-  'only the owner can read the data directory, and no process has a secret in its arguments',
-  async (t) => {
-    const modes = readdirSync(service.dataDirectory, { withFileTypes: true, recursive: true }).map((entry) => {
-      const path = join(entry.parentPath, entry.name)
-      return [path, statSync(path).mode & 0o077] as const
-    })
-    t.true(modes.length > (isOnServers ? 0 : 5))
-    t.deepEqual(
-      modes.filter(([, modeOfOthers]) => modeOfOthers !== 0),
-      [],
-    )
-    if (process.platform !== 'linux') return
-    const processes = [service.pid(), ...descendants(service.pid())]
-    t.true(processes.length > 1, 'the engine is a separate process')
-    for (const pid of processes) {
-      const words = readFileSync(`/proc/${pid}/cmdline`, 'utf8')
-      for (const secret of ['radio.example', passwordOf('ann'), 'correct horse', key.token])
-        t.false(words.includes(secret), words)
-    }
-  },
-)
+test.serial('only the owner can read the data directory, and no process has a secret in its arguments', async (t) => {
+  const modes = readdirSync(service.dataDirectory, { withFileTypes: true, recursive: true }).map((entry) => {
+    const path = join(entry.parentPath, entry.name)
+    return [path, statSync(path).mode & 0o077] as const
+  })
+  t.true(modes.length > (isOnServers ? 0 : 5))
+  t.deepEqual(
+    modes.filter(([, modeOfOthers]) => modeOfOthers !== 0),
+    [],
+  )
+  if (process.platform !== 'linux') return
+  const processes = [service.pid(), ...descendants(service.pid())]
+  t.true(processes.length > 1, 'the engine is a separate process')
+  for (const pid of processes) {
+    const words = readFileSync(`/proc/${pid}/cmdline`, 'utf8')
+    for (const secret of ['radio.example', passwordOf('ann'), 'correct horse', key.token])
+      t.false(words.includes(secret), words)
+  }
+})

@@ -37,36 +37,30 @@ const assertReady = async (t: ExecutionContext, from: string, request: string): 
   t.regex(await probe.closed(), /^HTTP\/1\.1 200 /)
 }
 
-test.serial(
-  'clients with unfinished requests do not block other clients, even from the same address',
-  async (t) => {
-    const served = await openMany(t, MAX_SILENT + 60, DIRECT)
-    for (const connection of served) connection.write(COMPLETE)
-    for (const connection of served) await connection.answered(1)
-    for (const connection of served) connection.write(UNFINISHED)
-    await untilAtMost(MAX_SILENT, served)
-    await assertReady(t, DIRECT, READY)
-    const fresh = await openMany(t, MAX_SILENT + 10, DIRECT)
-    for (const connection of fresh) connection.write('POST /login HTT')
-    await untilAtMost(MAX_SILENT, fresh)
-    await assertReady(t, DIRECT, READY)
-  },
-)
+test.serial('clients with unfinished requests do not block other clients, even from the same address', async (t) => {
+  const served = await openMany(t, MAX_SILENT + 60, DIRECT)
+  for (const connection of served) connection.write(COMPLETE)
+  for (const connection of served) await connection.answered(1)
+  for (const connection of served) connection.write(UNFINISHED)
+  await untilAtMost(MAX_SILENT, served)
+  await assertReady(t, DIRECT, READY)
+  const fresh = await openMany(t, MAX_SILENT + 10, DIRECT)
+  for (const connection of fresh) connection.write('POST /login HTT')
+  await untilAtMost(MAX_SILENT, fresh)
+  await assertReady(t, DIRECT, READY)
+})
 
-test.serial(
-  'behind a streaming trusted proxy one client with unfinished requests does not block others',
-  async (t) => {
-    const unfinished = await openMany(t, MAX_SILENT + 60, PROXY)
-    for (const connection of unfinished) connection.write(forClient('203.0.113.9', UNFINISHED))
-    await untilAtMost(MAX_SILENT, unfinished)
-    await assertReady(t, PROXY, forClient('203.0.113.10', READY))
-    await assertReady(t, PROXY, READY)
-    const others = await openMany(t, 20, PROXY)
-    for (const connection of others) connection.write(forClient('203.0.113.11', UNFINISHED))
-    await assertReady(t, PROXY, forClient('203.0.113.9', READY))
-    t.true(others.every(({ socket }) => !socket.closed))
-  },
-)
+test.serial('behind a streaming trusted proxy one client with unfinished requests does not block others', async (t) => {
+  const unfinished = await openMany(t, MAX_SILENT + 60, PROXY)
+  for (const connection of unfinished) connection.write(forClient('203.0.113.9', UNFINISHED))
+  await untilAtMost(MAX_SILENT, unfinished)
+  await assertReady(t, PROXY, forClient('203.0.113.10', READY))
+  await assertReady(t, PROXY, READY)
+  const others = await openMany(t, 20, PROXY)
+  for (const connection of others) connection.write(forClient('203.0.113.11', UNFINISHED))
+  await assertReady(t, PROXY, forClient('203.0.113.9', READY))
+  t.true(others.every(({ socket }) => !socket.closed))
+})
 
 test.serial('a malformed request gets a standard error body, and its content stays out of the log', async (t) => {
   const secret = 'hunter2-and-more'

@@ -65,35 +65,32 @@ test('an unknown event type blocks only writes to its stream, and the stream is 
     t.regex(stdout, new RegExp(`of ${stream}, position .*has the unknown type InventedLater`))
 })
 
-testOnChosenStores(
-  'a damaged row blocks only writes to its stream, and the stream is reported',
-  async (t) => {
-    const { service, live, tokenId } = await stoppedService(t)
-    // One damaged row is later than all checkpoints; the others are in streams that are read only on request.
-    await appendEvent(service, `live-${live.id}`, 'LiveStarted', {
-      liveId: live.id,
-      userId: 2,
-      at: '2026-11-21T09:30:00.123456+00:00',
-    })
-    flipByte(service, `live-${live.id}`, 1)
-    flipByte(service, `api-token-${tokenId}`, 0)
-    flipByte(service, 'profiles-2', 0)
-    await service.start()
-    await assertUsable(t, await service.logIn('bob'))
-    const ada = await service.logIn('ada')
-    t.is((await ada.get(`/lives/${live.id}`)).status, 200, 'the read model still has the session')
-    t.is((await ada.put(`/lives/${live.id}/finish`)).status, 503)
-    t.is((await ada.createLive()).status, 'pending', 'a new session does not read the damaged streams')
-    t.is((await ada.post('/user-live-configs', { name: 'second', config: {} })).status, 503)
-    const { status, streams } = await reportedDamage(service)
-    t.is(status, 200)
-    t.deepEqual(
-      streams,
-      [`api-token-${tokenId}: damaged`, `live-${live.id}: damaged`, 'profiles-2: damaged'].toSorted(),
-    )
-    t.is((await stenolog(service.dataDirectory, ['check'])).code, 1)
-  },
-)
+testOnChosenStores('a damaged row blocks only writes to its stream, and the stream is reported', async (t) => {
+  const { service, live, tokenId } = await stoppedService(t)
+  // One damaged row is later than all checkpoints; the others are in streams that are read only on request.
+  await appendEvent(service, `live-${live.id}`, 'LiveStarted', {
+    liveId: live.id,
+    userId: 2,
+    at: '2026-11-21T09:30:00.123456+00:00',
+  })
+  flipByte(service, `live-${live.id}`, 1)
+  flipByte(service, `api-token-${tokenId}`, 0)
+  flipByte(service, 'profiles-2', 0)
+  await service.start()
+  await assertUsable(t, await service.logIn('bob'))
+  const ada = await service.logIn('ada')
+  t.is((await ada.get(`/lives/${live.id}`)).status, 200, 'the read model still has the session')
+  t.is((await ada.put(`/lives/${live.id}/finish`)).status, 503)
+  t.is((await ada.createLive()).status, 'pending', 'a new session does not read the damaged streams')
+  t.is((await ada.post('/user-live-configs', { name: 'second', config: {} })).status, 503)
+  const { status, streams } = await reportedDamage(service)
+  t.is(status, 200)
+  t.deepEqual(
+    streams,
+    [`api-token-${tokenId}: damaged`, `live-${live.id}: damaged`, 'profiles-2: damaged'].toSorted(),
+  )
+  t.is((await stenolog(service.dataDirectory, ['check'])).code, 1)
+})
 
 test('a sealed value that was copied to another place counts as damaged and is not shown', async (t) => {
   const { service, tokenId } = await stoppedService(t)

@@ -141,25 +141,22 @@ const logInFrom = async (localAddress: string, username: string, password: strin
   return response.statusCode ?? 0
 }
 
-test.serial(
-  'a login lock applies to one address only, and a new password ends it everywhere',
-  async (t) => {
-    const member = await service.user('victim')
-    const { id } = (await member.get<Single<{ readonly id: number }>>('/users/me')).body.data
-    const lock = async (password: string): Promise<void> => {
-      for (let n = 0; n < 5; n += 1) t.is(await logInFrom('127.0.0.2', 'victim', 'a guess'), 401)
-      t.is(await logInFrom('127.0.0.2', 'victim', password), 429)
-    }
-    await lock(passwordOf('victim'))
-    t.is(await logInFrom('127.0.0.3', 'victim', passwordOf('victim')), 200)
-    const admin = await service.admin()
-    t.is((await admin.put(`/users/${id}`, { password: 'set by an administrator' })).status, 200)
-    t.is(await logInFrom('127.0.0.2', 'victim', 'set by an administrator'), 200)
+test.serial('a login lock applies to one address only, and a new password ends it everywhere', async (t) => {
+  const member = await service.user('victim')
+  const { id } = (await member.get<Single<{ readonly id: number }>>('/users/me')).body.data
+  const lock = async (password: string): Promise<void> => {
+    for (let n = 0; n < 5; n += 1) t.is(await logInFrom('127.0.0.2', 'victim', 'a guess'), 401)
+    t.is(await logInFrom('127.0.0.2', 'victim', password), 429)
+  }
+  await lock(passwordOf('victim'))
+  t.is(await logInFrom('127.0.0.3', 'victim', passwordOf('victim')), 200)
+  const admin = await service.admin()
+  t.is((await admin.put(`/users/${id}`, { password: 'set by an administrator' })).status, 200)
+  t.is(await logInFrom('127.0.0.2', 'victim', 'set by an administrator'), 200)
 
-    await lock('set by an administrator')
-    const relogged = await logIn(service.url(), 'victim', 'set by an administrator')
-    const change = { current_password: 'set by an administrator', new_password: 'chosen by the user' }
-    t.is((await relogged.put('/users/me/password', change)).status, 200)
-    t.is(await logInFrom('127.0.0.2', 'victim', 'chosen by the user'), 200)
-  },
-)
+  await lock('set by an administrator')
+  const relogged = await logIn(service.url(), 'victim', 'set by an administrator')
+  const change = { current_password: 'set by an administrator', new_password: 'chosen by the user' }
+  t.is((await relogged.put('/users/me/password', change)).status, 200)
+  t.is(await logInFrom('127.0.0.2', 'victim', 'chosen by the user'), 200)
+})

@@ -71,159 +71,156 @@ const sendSecretsToWrongPlaces = async (client: Client, live: LiveJson, key: Key
   await createClient(client.url, client.token?.slice(0, -3)).get('/lives/')
 }
 
-test(
-  'neither the output nor the data directory contains a secret in any encoding',
-  async (t) => {
-    t.timeout(600_000)
-    const { path: directory, remove } = await temporaryDirectory()
-    t.teardown(remove)
-    const stores = await startTestStores()
-    t.teardown(stores.dispose)
-    const service = launch(t, {
-      ...prefixed(stores.settings),
-      STENOLOG_DATA_DIR: directory,
-      STENOLOG_PORT: '0',
-      STENOLOG_LOG_LEVEL: 'trace',
-      STENOLOG_RATE_LIMIT: '0',
-      STENOLOG_DRAIN_TIMEOUT: '0s',
-    })
-    const url = await service.url()
-    const link = await eventually(() => {
-      const found = /http:\S+\/setup#token=(\S+)/.exec(service.stdout())
-      if (found === null) throw new Error('no set-up link')
-      return found
-    })
-    const setup = link[1] ?? ''
-    const anonymous = createClient(url)
-    t.is((await anonymous.post('/setup', { token: `${setup}x`, ...ADMIN })).status, 403)
-    t.is((await anonymous.post('/setup', { token: setup, ...ADMIN })).status, 200)
-    const admin = await logIn(url, ADMIN.username, ADMIN.password)
-    const user = { username: USERNAME, password: PASSWORDS.first, permissions: ['user_retention'] }
-    const { id } = (await admin.post<Single<{ readonly id: number }>>('/users/', user)).body.data
-    const client = await logIn(url, USERNAME, PASSWORDS.first)
+test('neither the output nor the data directory contains a secret in any encoding', async (t) => {
+  t.timeout(600_000)
+  const { path: directory, remove } = await temporaryDirectory()
+  t.teardown(remove)
+  const stores = await startTestStores()
+  t.teardown(stores.dispose)
+  const service = launch(t, {
+    ...prefixed(stores.settings),
+    STENOLOG_DATA_DIR: directory,
+    STENOLOG_PORT: '0',
+    STENOLOG_LOG_LEVEL: 'trace',
+    STENOLOG_RATE_LIMIT: '0',
+    STENOLOG_DRAIN_TIMEOUT: '0s',
+  })
+  const url = await service.url()
+  const link = await eventually(() => {
+    const found = /http:\S+\/setup#token=(\S+)/.exec(service.stdout())
+    if (found === null) throw new Error('no set-up link')
+    return found
+  })
+  const setup = link[1] ?? ''
+  const anonymous = createClient(url)
+  t.is((await anonymous.post('/setup', { token: `${setup}x`, ...ADMIN })).status, 403)
+  t.is((await anonymous.post('/setup', { token: setup, ...ADMIN })).status, 200)
+  const admin = await logIn(url, ADMIN.username, ADMIN.password)
+  const user = { username: USERNAME, password: PASSWORDS.first, permissions: ['user_retention'] }
+  const { id } = (await admin.post<Single<{ readonly id: number }>>('/users/', user)).body.data
+  const client = await logIn(url, USERNAME, PASSWORDS.first)
 
-    const pulled = await client.createLive({
-      audio_format: 'rtsp',
-      audio_url: URL_WITH_SECRETS,
-      listener_token: CUSTOM,
-    })
-    const [retained, unretained] = [
-      await client.createLive({ live_retention: true, config: HINTS }), await client.createLive(),
-    ]
-    const texts = [...(await sendSentence(client, retained)), ...(await sendSentence(client, unretained))]
-    t.true(texts.length > 1)
-    t.is((await client.get(`/lives/${retained.id}/transcript`)).status, 200)
-    for (const live of [retained, pulled]) t.is((await client.get(`/lives/${live.id}/history`)).status, 200)
-    const deleted = await client.createLive({ audio_format: 'hls', audio_url: 'https://radio.example/Quoll-13.m3u8' })
-    t.is((await client.request('DELETE', `/lives/${deleted.id}`)).status, 200)
+  const pulled = await client.createLive({
+    audio_format: 'rtsp',
+    audio_url: URL_WITH_SECRETS,
+    listener_token: CUSTOM,
+  })
+  const [retained, unretained] = [
+    await client.createLive({ live_retention: true, config: HINTS }), await client.createLive(),
+  ]
+  const texts = [...(await sendSentence(client, retained)), ...(await sendSentence(client, unretained))]
+  t.true(texts.length > 1)
+  t.is((await client.get(`/lives/${retained.id}/transcript`)).status, 200)
+  for (const live of [retained, pulled]) t.is((await client.get(`/lives/${live.id}/history`)).status, 200)
+  const deleted = await client.createLive({ audio_format: 'hls', audio_url: 'https://radio.example/Quoll-13.m3u8' })
+  t.is((await client.request('DELETE', `/lives/${deleted.id}`)).status, 200)
 
-    const key = (await client.post<Key>('/tokens/', { name: 'Numbat key' })).body.data
-    await client.post('/user-live-configs/', { name: 'Wombat profile', ...PROFILE_HINTS })
-    await client.get('/user-live-configs/')
-    await admin.get('/admin/lives')
-    await sendSecretsToWrongPlaces(client, retained, key)
-    await client.put(`/tokens/${key.id}`, { name: 'Numbat key again', is_active: false })
-    t.is((await createClient(url, key.token).get('/lives/')).status, 401)
-    await client.put('/lives/finish-by-audio_url', { audio_url: URL_WITH_SECRETS })
-    t.is((await client.get<Listing<LiveJson>>('/lives/?status=finished')).body.data.length, 3)
-    t.is(
-      (await client.put('/users/me/password', { current_password: PASSWORDS.first, new_password: PASSWORDS.own }))
-        .status,
-      200,
-    )
-    const second = await logIn(url, USERNAME, PASSWORDS.own)
-    t.is((await admin.put(`/users/${id}`, { password: PASSWORDS['by the admin'] })).status, 200)
-    const third = await logIn(url, USERNAME, PASSWORDS['by the admin'])
+  const key = (await client.post<Key>('/tokens/', { name: 'Numbat key' })).body.data
+  await client.post('/user-live-configs/', { name: 'Wombat profile', ...PROFILE_HINTS })
+  await client.get('/user-live-configs/')
+  await admin.get('/admin/lives')
+  await sendSecretsToWrongPlaces(client, retained, key)
+  await client.put(`/tokens/${key.id}`, { name: 'Numbat key again', is_active: false })
+  t.is((await createClient(url, key.token).get('/lives/')).status, 401)
+  await client.put('/lives/finish-by-audio_url', { audio_url: URL_WITH_SECRETS })
+  t.is((await client.get<Listing<LiveJson>>('/lives/?status=finished')).body.data.length, 3)
+  t.is(
+    (await client.put('/users/me/password', { current_password: PASSWORDS.first, new_password: PASSWORDS.own }))
+      .status,
+    200,
+  )
+  const second = await logIn(url, USERNAME, PASSWORDS.own)
+  t.is((await admin.put(`/users/${id}`, { password: PASSWORDS['by the admin'] })).status, 200)
+  const third = await logIn(url, USERNAME, PASSWORDS['by the admin'])
 
-    const signatures = [admin, client, second, third].map(
-      ({ token }, n) => [`signature of login ${n}`, token?.split('.')[2] ?? ''] as const,
-    )
-    const tokens = [pulled, retained, unretained, deleted].flatMap(
-      (live) =>
-        [
-          [`sender token of ${live.id}`, live.sender_token],
-          [`listener token of ${live.id}`, live.listener_token],
-        ] as const,
-    )
-    const secrets: Readonly<Record<string, string>> = {
-      ...Object.fromEntries([...signatures, ...tokens]),
-      ...Object.fromEntries(Object.entries(PASSWORDS).map(([name, password]) => [`password ${name}`, password])),
-      ...Object.fromEntries(texts.map((text, n) => [`text ${n}`, text.split('\n')[0] ?? text])),
-      login: client.token ?? '',
-      'admin password': ADMIN.password,
-      'admin name': ADMIN.username,
-      username: USERNAME,
-      'hash of a password': '$argon2id$',
-      'set-up token': setup,
-      'audio URL': URL_WITH_SECRETS,
-      'password in the URL': 'Xylophone-77',
-      'key in the URL': 'Wapiti-4711',
-      'host in the URL': 'cams.example',
-      'URL of a deleted session': 'Quoll-13',
-      'guessed token': GUESSES[0],
-      'guess elsewhere': GUESSES[1],
-      'wrong API key': 'Aardvark_secret',
-      'API token': key.token.slice(16),
-      'token name': 'Numbat key',
-      'profile name': 'Wombat profile',
-      prompt: HINTS.prompt,
-      hotword: String(HINTS.hotwords),
-      'later hotword': String(LATER_HINTS.hotwords),
-      'prompt of a profile': PROFILE_HINTS.prompt,
-    }
-    t.true(
-      Object.values(secrets).every((secret) => secret.length >= 8),
-      'each secret is too long to appear by chance',
-    )
-    const search = createSearch(secrets)
+  const signatures = [admin, client, second, third].map(
+    ({ token }, n) => [`signature of login ${n}`, token?.split('.')[2] ?? ''] as const,
+  )
+  const tokens = [pulled, retained, unretained, deleted].flatMap(
+    (live) =>
+      [
+        [`sender token of ${live.id}`, live.sender_token],
+        [`listener token of ${live.id}`, live.listener_token],
+      ] as const,
+  )
+  const secrets: Readonly<Record<string, string>> = {
+    ...Object.fromEntries([...signatures, ...tokens]),
+    ...Object.fromEntries(Object.entries(PASSWORDS).map(([name, password]) => [`password ${name}`, password])),
+    ...Object.fromEntries(texts.map((text, n) => [`text ${n}`, text.split('\n')[0] ?? text])),
+    login: client.token ?? '',
+    'admin password': ADMIN.password,
+    'admin name': ADMIN.username,
+    username: USERNAME,
+    'hash of a password': '$argon2id$',
+    'set-up token': setup,
+    'audio URL': URL_WITH_SECRETS,
+    'password in the URL': 'Xylophone-77',
+    'key in the URL': 'Wapiti-4711',
+    'host in the URL': 'cams.example',
+    'URL of a deleted session': 'Quoll-13',
+    'guessed token': GUESSES[0],
+    'guess elsewhere': GUESSES[1],
+    'wrong API key': 'Aardvark_secret',
+    'API token': key.token.slice(16),
+    'token name': 'Numbat key',
+    'profile name': 'Wombat profile',
+    prompt: HINTS.prompt,
+    hotword: String(HINTS.hotwords),
+    'later hotword': String(LATER_HINTS.hotwords),
+    'prompt of a profile': PROFILE_HINTS.prompt,
+  }
+  t.true(
+    Object.values(secrets).every((secret) => secret.length >= 8),
+    'each secret is too long to appear by chance',
+  )
+  const search = createSearch(secrets)
 
-    // First check the search: it must find each secret in each encoding.
-    for (const [name, secret] of Object.entries(secrets))
-      for (const [form, encoded] of Object.entries(formsOf(secret)))
-        for (const text of encoded)
-          t.true(
-            search(
-              Buffer.concat([
-                randomBytes(50),
-                Buffer.from(text, form === 'in UTF-16' ? 'latin1' : 'utf8'),
-                randomBytes(50),
-              ]),
-            ).includes(`${name} ${form}`),
-          )
-    const controlSearch = createSearch({
-      'event type': 'ApiTokenUsed',
-      'prefix of a key': key.token.slice(0, 15),
-      model: 'demo-en',
-      canary: 'Jerboa-canary/1',
-    })
-    await writeFile(join(directory, 'canary'), Buffer.from('a Jerboa-canary/1 in base64').toString('base64'))
+  // First check the search: it must find each secret in each encoding.
+  for (const [name, secret] of Object.entries(secrets))
+    for (const [form, encoded] of Object.entries(formsOf(secret)))
+      for (const text of encoded)
+        t.true(
+          search(
+            Buffer.concat([
+              randomBytes(50),
+              Buffer.from(text, form === 'in UTF-16' ? 'latin1' : 'utf8'),
+              randomBytes(50),
+            ]),
+          ).includes(`${name} ${form}`),
+        )
+  const controlSearch = createSearch({
+    'event type': 'ApiTokenUsed',
+    'prefix of a key': key.token.slice(0, 15),
+    model: 'demo-en',
+    canary: 'Jerboa-canary/1',
+  })
+  await writeFile(join(directory, 'canary'), Buffer.from('a Jerboa-canary/1 in base64').toString('base64'))
 
-    const output = (): Buffer => Buffer.from(service.stderr() + service.stdout().replace(link[0], ''))
-    t.true(service.stdout().includes(link[0]), 'the set-up link is printed outside the log')
-    t.true(
-      output().includes('"/lives/finish-by-audio_url"') && output().includes('socket closed'),
-      'the log has the requests and the sockets',
-    )
-    const contents = async (): Promise<ReadonlyMap<string, Buffer>> =>
-      new Map((await Promise.all([directory, ...stores.directories].map(contentsOf))).flatMap((files) => [...files]))
-    const running = await contents()
-    const kinds = isOnServers
-      ? [/^log$|chunk-000000\.000000$/, /^data$/]
-      : [/^events\.sqlite$/, /^documents\.sqlite$/, /^keyring\.sqlite$/]
-    t.is(
-      [...running.keys()].some((name) => name.endsWith('-wal')),
-      !isOnServers,
-      'write-ahead files are searched too',
-    )
-    service.kill('SIGTERM')
-    t.is(await service.exited, 0)
-    t.deepEqual(search(output()), [])
-    for (const files of [running, await contents()]) {
-      for (const kind of kinds) t.true([...files.keys()].some((name) => kind.test(name)), `${kind}`)
-      const found = controlSearch(Buffer.concat([...files.values()]))
-      for (const control of ['canary in base64', 'event type in clear', 'model in clear', 'prefix of a key in clear'])
-        t.true(found.includes(control), control)
-      for (const [name, bytes] of files) t.deepEqual(search(bytes), [], name)
-    }
-  },
-)
+  const output = (): Buffer => Buffer.from(service.stderr() + service.stdout().replace(link[0], ''))
+  t.true(service.stdout().includes(link[0]), 'the set-up link is printed outside the log')
+  t.true(
+    output().includes('"/lives/finish-by-audio_url"') && output().includes('socket closed'),
+    'the log has the requests and the sockets',
+  )
+  const contents = async (): Promise<ReadonlyMap<string, Buffer>> =>
+    new Map((await Promise.all([directory, ...stores.directories].map(contentsOf))).flatMap((files) => [...files]))
+  const running = await contents()
+  const kinds = isOnServers
+    ? [/^log$|chunk-000000\.000000$/, /^data$/]
+    : [/^events\.sqlite$/, /^documents\.sqlite$/, /^keyring\.sqlite$/]
+  t.is(
+    [...running.keys()].some((name) => name.endsWith('-wal')),
+    !isOnServers,
+    'write-ahead files are searched too',
+  )
+  service.kill('SIGTERM')
+  t.is(await service.exited, 0)
+  t.deepEqual(search(output()), [])
+  for (const files of [running, await contents()]) {
+    for (const kind of kinds) t.true([...files.keys()].some((name) => kind.test(name)), `${kind}`)
+    const found = controlSearch(Buffer.concat([...files.values()]))
+    for (const control of ['canary in base64', 'event type in clear', 'model in clear', 'prefix of a key in clear'])
+      t.true(found.includes(control), control)
+    for (const [name, bytes] of files) t.deepEqual(search(bytes), [], name)
+  }
+})

@@ -7,50 +7,47 @@ const service = sharedTestService()
 const PATH = '/lives/finish-by-audio_url'
 const hls = (audio_url: string): Json => ({ audio_format: 'hls', audio_url })
 
-test.serial(
-  'every open session with the URL is finished and returned, and its sockets close',
-  async (t) => {
-    const client = await service.user('finisher')
-    const url = 'https://user:p%40ss@example.com/live.m3u8?key=1'
-    const lives = [
-      await client.createLive(hls(url)),
-      await client.createLive(hls(url)),
-      await client.createLive(hls(url)),
-    ]
-    const [newest, second, ended] = lives.toReversed()
-    const untouched = [await client.createLive(hls('https://example.com/other.m3u8')), await client.createLive()]
-    if (newest === undefined || second === undefined || ended === undefined) throw new Error('a session is missing')
-    await client.put(`/lives/${ended.id}/finish`)
-    const sockets = [await client.socket(second, 'listener'), await client.socket(second, 'sender')]
+test.serial('every open session with the URL is finished and returned, and its sockets close', async (t) => {
+  const client = await service.user('finisher')
+  const url = 'https://user:p%40ss@example.com/live.m3u8?key=1'
+  const lives = [
+    await client.createLive(hls(url)),
+    await client.createLive(hls(url)),
+    await client.createLive(hls(url)),
+  ]
+  const [newest, second, ended] = lives.toReversed()
+  const untouched = [await client.createLive(hls('https://example.com/other.m3u8')), await client.createLive()]
+  if (newest === undefined || second === undefined || ended === undefined) throw new Error('a session is missing')
+  await client.put(`/lives/${ended.id}/finish`)
+  const sockets = [await client.socket(second, 'listener'), await client.socket(second, 'sender')]
 
-    const { status, body } = await client.put<Listing<LiveJson>>(PATH, { audio_url: url })
-    t.is(status, 200)
-    t.deepEqual(body.pagination, { total_items: 2, total_pages: 1, current_page: 1, per_page: 100 })
-    t.deepEqual(body.data.map(({ id, status: state, vram }) => ({ id, state, vram })), [
-      { id: newest.id, state: 'finished', vram: 0 },
-      { id: second.id, state: 'finished', vram: 0 },
-    ])
-    for (const live of body.data) {
-      t.is(Object.keys(live).length, 19)
-      t.is(live['audio_url'], url)
-      t.regex(String(live['updated_at']), /^\d{4}-/)
-      t.deepEqual((await client.get<Single<LiveJson>>(`/lives/${live.id}`)).body.data, live)
-    }
-    for (const socket of sockets) {
-      t.deepEqual(await socket.closed, { code: 1000, reason: '' })
-      t.is(socket.texts.at(-1), '{"status":"finished"}')
-    }
-    for (const { id } of untouched)
-      t.is((await client.get<Single<LiveJson>>(`/lives/${id}`)).body.data.status, 'pending')
+  const { status, body } = await client.put<Listing<LiveJson>>(PATH, { audio_url: url })
+  t.is(status, 200)
+  t.deepEqual(body.pagination, { total_items: 2, total_pages: 1, current_page: 1, per_page: 100 })
+  t.deepEqual(body.data.map(({ id, status: state, vram }) => ({ id, state, vram })), [
+    { id: newest.id, state: 'finished', vram: 0 },
+    { id: second.id, state: 'finished', vram: 0 },
+  ])
+  for (const live of body.data) {
+    t.is(Object.keys(live).length, 19)
+    t.is(live['audio_url'], url)
+    t.regex(String(live['updated_at']), /^\d{4}-/)
+    t.deepEqual((await client.get<Single<LiveJson>>(`/lives/${live.id}`)).body.data, live)
+  }
+  for (const socket of sockets) {
+    t.deepEqual(await socket.closed, { code: 1000, reason: '' })
+    t.is(socket.texts.at(-1), '{"status":"finished"}')
+  }
+  for (const { id } of untouched)
+    t.is((await client.get<Single<LiveJson>>(`/lives/${id}`)).body.data.status, 'pending')
 
-    const repeated = await client.put<Listing<LiveJson>>(PATH, { audio_url: url })
-    t.is(repeated.status, 200)
-    t.deepEqual(repeated.body, {
-      data: [],
-      pagination: { total_items: 0, total_pages: 0, current_page: 1, per_page: 100 },
-    })
-  },
-)
+  const repeated = await client.put<Listing<LiveJson>>(PATH, { audio_url: url })
+  t.is(repeated.status, 200)
+  t.deepEqual(repeated.body, {
+    data: [],
+    pagination: { total_items: 0, total_pages: 0, current_page: 1, per_page: 100 },
+  })
+})
 
 test.serial('paging limits the answer, not the sessions that are finished', async (t) => {
   const client = await service.user('paging')

@@ -74,41 +74,38 @@ test.serial('only the owner can read the history of a session, and it contains n
   t.is((await service.anonymous().get(`/lives/${live.id}/history`)).status, 401)
 })
 
-test.serial(
-  'a history entry shows its cause and the same session state as replay, with masked tokens',
-  async (t) => {
-    const client = await service.user('chronicler')
-    const live = await finishedLive(client)
-    const entries = (await client.get<Listing<Json>>(`/lives/${live.id}/history`)).body.data
-    t.true(entries.length >= 4)
-    const members = ['id', 'type', 'at', 'actor', 'correlation_id', 'causation_id', 'data']
-    for (const [index, entry] of entries.entries()) {
-      t.deepEqual(Object.keys(entry), members)
-      t.regex(`${String(entry['correlation_id'])} ${String(entry['causation_id'])}`, /^[\w.-]{8,64} [\w.-]{8,64}$/)
-      const past = await dataAt<Past>(client, `/lives/${live.id}/history/${index + 1}`)
-      t.deepEqual(past.entry, entry)
-      t.deepEqual([past.state['sender_token'], past.state['listener_token']], ['***', '***'])
-      const replay = await replayed(live.id, index)
-      t.deepEqual(
-        ['id', 'status', 'vram', 'created_at', 'updated_at', 'auto_start_pid'].map((member) => past.state[member]),
-        ['id', 'status', 'vram', 'createdAt', 'updatedAt', 'autoStartPid'].map((member) => replay[member]),
-      )
-      t.false(JSON.stringify(past).includes(live.listener_token), 'the iframe snippet has no token either')
-    }
-    const last = await dataAt<Past>(client, `/lives/${live.id}/history/${entries.length}`)
-    t.deepEqual(Object.keys(last.state), Object.keys(live))
-    for (const id of [0, -1, entries.length + 1, '99999999999999999999']) {
-      const { status, body } = await client.get(`/lives/${live.id}/history/${id}`)
-      t.deepEqual([status, body], [404, { detail: 'History entry not found' }], String(id))
-    }
-    t.is((await client.get(`/lives/${live.id}/history/first`)).status, 422)
-    const stranger = await service.user('stranger')
-    for (const path of ['history/1', 'integrity']) {
-      const { status, body } = await stranger.get(`/lives/${live.id}/${path}`)
-      t.deepEqual([status, body], [404, { detail: 'Live not found' }], path)
-    }
-  },
-)
+test.serial('a history entry shows its cause and the same session state as replay, with masked tokens', async (t) => {
+  const client = await service.user('chronicler')
+  const live = await finishedLive(client)
+  const entries = (await client.get<Listing<Json>>(`/lives/${live.id}/history`)).body.data
+  t.true(entries.length >= 4)
+  const members = ['id', 'type', 'at', 'actor', 'correlation_id', 'causation_id', 'data']
+  for (const [index, entry] of entries.entries()) {
+    t.deepEqual(Object.keys(entry), members)
+    t.regex(`${String(entry['correlation_id'])} ${String(entry['causation_id'])}`, /^[\w.-]{8,64} [\w.-]{8,64}$/)
+    const past = await dataAt<Past>(client, `/lives/${live.id}/history/${index + 1}`)
+    t.deepEqual(past.entry, entry)
+    t.deepEqual([past.state['sender_token'], past.state['listener_token']], ['***', '***'])
+    const replay = await replayed(live.id, index)
+    t.deepEqual(
+      ['id', 'status', 'vram', 'created_at', 'updated_at', 'auto_start_pid'].map((member) => past.state[member]),
+      ['id', 'status', 'vram', 'createdAt', 'updatedAt', 'autoStartPid'].map((member) => replay[member]),
+    )
+    t.false(JSON.stringify(past).includes(live.listener_token), 'the iframe snippet has no token either')
+  }
+  const last = await dataAt<Past>(client, `/lives/${live.id}/history/${entries.length}`)
+  t.deepEqual(Object.keys(last.state), Object.keys(live))
+  for (const id of [0, -1, entries.length + 1, '99999999999999999999']) {
+    const { status, body } = await client.get(`/lives/${live.id}/history/${id}`)
+    t.deepEqual([status, body], [404, { detail: 'History entry not found' }], String(id))
+  }
+  t.is((await client.get(`/lives/${live.id}/history/first`)).status, 422)
+  const stranger = await service.user('stranger')
+  for (const path of ['history/1', 'integrity']) {
+    const { status, body } = await stranger.get(`/lives/${live.id}/${path}`)
+    t.deepEqual([status, body], [404, { detail: 'Live not found' }], path)
+  }
+})
 
 test.serial(
   'the integrity report of a session shows its log positions and head hash, and finds a changed byte',
@@ -138,40 +135,37 @@ test.serial(
   },
 )
 
-test.serial(
-  'an administrator can view any session without its secrets, and each view is recorded',
-  async (t) => {
-    const [admin, owner] = [await service.admin(), await service.user('watched')]
-    const live = await owner.createLive({ audio_format: 'hls', audio_url: 'https://example.com/secret-path.m3u8' })
-    const path = `/admin/lives/${live.id}`
-    const shown = await dataAt<Json>(admin, path)
-    t.like(shown, { id: live.id, username: 'watched', status: 'pending' })
-    const [listed] = (await admin.get<Listing<Json>>('/admin/lives?limit=1')).body.data
-    t.deepEqual(shown, listed)
-    const history = (await admin.get<Listing<Json>>(`${path}/history`)).body
-    t.deepEqual(history.data.map(({ type }) => type), ['LiveCreated'])
-    const past = await dataAt<Past>(admin, `${path}/history/1`)
-    t.deepEqual(past, { entry: history.data[0] ?? {}, state: shown })
-    t.is((await dataAt<Json>(admin, `${path}/integrity`))['status'], isOnServers ? 'unavailable' : 'intact')
-    const answers = JSON.stringify([shown, history, past])
-    for (const secret of [live.sender_token, live.listener_token, 'secret-path'])
-      t.false(answers.includes(secret), secret)
-    t.is((await admin.get(`${path}/history/2`)).status, 404)
-    for (const unknown of [
-      '/admin/lives/4711',
-      '/admin/lives/0/history',
-      '/admin/lives/-1/integrity',
-      '/admin/lives/4711/history/1',
-    ])
-      t.deepEqual((await admin.get(unknown)).body, { detail: 'Live not found' }, unknown)
-    t.is((await owner.get(path)).status, 403)
+test.serial('an administrator can view any session without its secrets, and each view is recorded', async (t) => {
+  const [admin, owner] = [await service.admin(), await service.user('watched')]
+  const live = await owner.createLive({ audio_format: 'hls', audio_url: 'https://example.com/secret-path.m3u8' })
+  const path = `/admin/lives/${live.id}`
+  const shown = await dataAt<Json>(admin, path)
+  t.like(shown, { id: live.id, username: 'watched', status: 'pending' })
+  const [listed] = (await admin.get<Listing<Json>>('/admin/lives?limit=1')).body.data
+  t.deepEqual(shown, listed)
+  const history = (await admin.get<Listing<Json>>(`${path}/history`)).body
+  t.deepEqual(history.data.map(({ type }) => type), ['LiveCreated'])
+  const past = await dataAt<Past>(admin, `${path}/history/1`)
+  t.deepEqual(past, { entry: history.data[0] ?? {}, state: shown })
+  t.is((await dataAt<Json>(admin, `${path}/integrity`))['status'], isOnServers ? 'unavailable' : 'intact')
+  const answers = JSON.stringify([shown, history, past])
+  for (const secret of [live.sender_token, live.listener_token, 'secret-path'])
+    t.false(answers.includes(secret), secret)
+  t.is((await admin.get(`${path}/history/2`)).status, 404)
+  for (const unknown of [
+    '/admin/lives/4711',
+    '/admin/lives/0/history',
+    '/admin/lives/-1/integrity',
+    '/admin/lives/4711/history/1',
+  ])
+    t.deepEqual((await admin.get(unknown)).body, { detail: 'Live not found' }, unknown)
+  t.is((await owner.get(path)).status, 403)
 
-    await service.kill('SIGTERM')
-    const store = await openLogOf(service)
-    const views = (await right(store.read('administration'))).filter(({ type }) => type === 'LiveViewed')
-    t.deepEqual(views.map((event) => [dataOf(event)['liveId'], dataOf(event)['view']]),
-      ['live', 'history', 'entry', 'integrity'].map((view) => [live.id, view]), 'refused requests are not recorded')
-    t.deepEqual([...new Set(views.map(({ metadata }) => metadata.actor))], ['user:1'])
-    await store.close()
-  },
-)
+  await service.kill('SIGTERM')
+  const store = await openLogOf(service)
+  const views = (await right(store.read('administration'))).filter(({ type }) => type === 'LiveViewed')
+  t.deepEqual(views.map((event) => [dataOf(event)['liveId'], dataOf(event)['view']]),
+    ['live', 'history', 'entry', 'integrity'].map((view) => [live.id, view]), 'refused requests are not recorded')
+  t.deepEqual([...new Set(views.map(({ metadata }) => metadata.actor))], ['user:1'])
+  await store.close()
+})

@@ -16,30 +16,27 @@ const create = (client: Client, key: string, body: Json = MINIMAL): Promise<Answ
 const total = async (client: Client): Promise<number> =>
   (await client.get<Listing<LiveJson>>('/lives/')).body.pagination.total_items
 
-test.serial(
-  'a repeated key and body return the same session, also after its end and after kill -9',
-  async (t) => {
-    const client = await service.user('repeater')
-    const first = await create(client, 'order 66')
-    t.is(first.status, 200)
-    t.deepEqual(
-      (await create(client, 'order 66', { language: 'en', model: 'demo-en', audio_format: 'raw' })).body,
-      first.body,
-      'member order and explicit defaults do not matter',
-    )
-    await client.put(`/lives/${first.body.data.id}/finish`)
-    t.deepEqual((await create(client, 'order 66')).body, first.body)
-    t.not((await create(client, 'order 67')).body.data.id, first.body.data.id)
-    t.is(await total(client), 2)
-    await service.kill()
-    await service.start()
-    const relogged = await logIn(service.url(), 'repeater', passwordOf('repeater'))
-    // The restarted service has another port.
-    const data = { ...first.body.data, base_url: service.url().replace('http', 'ws') }
-    t.deepEqual((await create(relogged, 'order 66')).body, { data })
-    t.is(await total(relogged), 2)
-  },
-)
+test.serial('a repeated key and body return the same session, also after its end and after kill -9', async (t) => {
+  const client = await service.user('repeater')
+  const first = await create(client, 'order 66')
+  t.is(first.status, 200)
+  t.deepEqual(
+    (await create(client, 'order 66', { language: 'en', model: 'demo-en', audio_format: 'raw' })).body,
+    first.body,
+    'member order and explicit defaults do not matter',
+  )
+  await client.put(`/lives/${first.body.data.id}/finish`)
+  t.deepEqual((await create(client, 'order 66')).body, first.body)
+  t.not((await create(client, 'order 67')).body.data.id, first.body.data.id)
+  t.is(await total(client), 2)
+  await service.kill()
+  await service.start()
+  const relogged = await logIn(service.url(), 'repeater', passwordOf('repeater'))
+  // The restarted service has another port.
+  const data = { ...first.body.data, base_url: service.url().replace('http', 'ws') }
+  t.deepEqual((await create(relogged, 'order 66')).body, { data })
+  t.is(await total(relogged), 2)
+})
 
 test.serial('a reused key with another body is 422, and each user has their own keys', async (t) => {
   const [client, other] = [await service.user('mixer'), await service.user('neighbour')]

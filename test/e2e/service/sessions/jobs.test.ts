@@ -130,114 +130,108 @@ test.serial('verify, check and rebuild jobs run in parallel', async (t) => {
   t.is((await admin.get<Listing<Json>>('/admin/jobs?limit=1')).body.pagination.per_page, 1)
 })
 
-test.serial(
-  'administrators can list installed models and remove unused ones that are not bundled',
-  async (t) => {
-    const admin = await service.admin()
-    const rowOf = async (path: string, name: string): Promise<Json> => {
-      const { data } = (await admin.get<Listing<Json>>(path)).body
-      return data.find((row) => [row['name'], row['model']].includes(name)) ?? {}
-    }
-    const remove = (path: string, id: unknown) => admin.request('DELETE', `${path}/${String(id)}`)
-    const base = await rowOf('/admin/models', 'base')
-    t.deepEqual(Object.keys(base), [
-      'id',
-      'name',
-      'active',
-      'vram',
-      'created_at',
-      'updated_at',
-      'languages',
-      'installed',
-      'ships',
-      'loads',
-      'precision',
-      'source',
-      'bytes',
-      'measured',
-      'open_lives',
-    ])
-    t.like(base, {
-      active: true,
-      languages: ['en'],
-      installed: true,
-      ships: false,
-      precision: 'int8',
-      source: ID,
-      loads: null,
-      open_lives: 0,
-    })
-    t.true(Number(base['bytes']) > 1_000_000)
-    t.like(await rowOf('/admin/models', 'tiny'), {
-      active: false,
-      installed: false,
-      ships: false,
-      bytes: null,
-      source: null,
-      measured: false,
-    })
-    const demo = await rowOf('/admin/models', 'demo-en')
-    t.like(demo, { installed: true, ships: true })
-    const spanish = await rowOf('/admin/translations', 'translate-en-es')
-    t.like(spanish, {
-      installed: true,
-      ships: true,
-      languages: ['en', 'es'],
-      lang_to: { ...(spanish['lang_to'] as Json) },
-    })
+test.serial('administrators can list installed models and remove unused ones that are not bundled', async (t) => {
+  const admin = await service.admin()
+  const rowOf = async (path: string, name: string): Promise<Json> => {
+    const { data } = (await admin.get<Listing<Json>>(path)).body
+    return data.find((row) => [row['name'], row['model']].includes(name)) ?? {}
+  }
+  const remove = (path: string, id: unknown) => admin.request('DELETE', `${path}/${String(id)}`)
+  const base = await rowOf('/admin/models', 'base')
+  t.deepEqual(Object.keys(base), [
+    'id',
+    'name',
+    'active',
+    'vram',
+    'created_at',
+    'updated_at',
+    'languages',
+    'installed',
+    'ships',
+    'loads',
+    'precision',
+    'source',
+    'bytes',
+    'measured',
+    'open_lives',
+  ])
+  t.like(base, {
+    active: true,
+    languages: ['en'],
+    installed: true,
+    ships: false,
+    precision: 'int8',
+    source: ID,
+    loads: null,
+    open_lives: 0,
+  })
+  t.true(Number(base['bytes']) > 1_000_000)
+  t.like(await rowOf('/admin/models', 'tiny'), {
+    active: false,
+    installed: false,
+    ships: false,
+    bytes: null,
+    source: null,
+    measured: false,
+  })
+  const demo = await rowOf('/admin/models', 'demo-en')
+  t.like(demo, { installed: true, ships: true })
+  const spanish = await rowOf('/admin/translations', 'translate-en-es')
+  t.like(spanish, {
+    installed: true,
+    ships: true,
+    languages: ['en', 'es'],
+    lang_to: { ...(spanish['lang_to'] as Json) },
+  })
 
-    const live = await admin.createLive({ model: 'base' })
-    t.is((await rowOf('/admin/models', 'base'))['open_lives'], 1)
-    const inUse = await remove('/admin/models', base['id'])
-    t.deepEqual([inUse.status, inUse.body], [409, { detail: 'Model is in use by 1 open session' }])
-    for (const [path, { id }] of [['/admin/models', demo], ['/admin/translations', spanish]] as const)
-      t.is((await remove(path, id)).status, 400, path)
-    t.is((await remove('/admin/models', 4711)).status, 404)
-    t.is((await remove('/admin/translations', 4711)).status, 404)
+  const live = await admin.createLive({ model: 'base' })
+  t.is((await rowOf('/admin/models', 'base'))['open_lives'], 1)
+  const inUse = await remove('/admin/models', base['id'])
+  t.deepEqual([inUse.status, inUse.body], [409, { detail: 'Model is in use by 1 open session' }])
+  for (const [path, { id }] of [['/admin/models', demo], ['/admin/translations', spanish]] as const)
+    t.is((await remove(path, id)).status, 400, path)
+  t.is((await remove('/admin/models', 4711)).status, 404)
+  t.is((await remove('/admin/translations', 4711)).status, 404)
 
-    const sender = await admin.socket(live, 'sender')
-    sender.send({ type: 'config' })
-    await sender.frame(({ status }) => status === 'started')
-    t.is((await rowOf('/admin/models', 'base'))['loads'], true)
-    sender.send({ type: 'FINISH' })
-    await sender.closed
-    await admin.untilStatus(live, 'finished')
-    const removed = await eventually(async () => {
-      const answer = await remove('/admin/models', base['id'])
-      if (answer.status === 409) throw new Error('its memory is not released yet')
-      return answer
-    })
-    t.deepEqual([removed.status, removed.body], [200, { message: 'Model removed' }])
-    t.false(existsSync(join(service.dataDirectory, 'models', 'base')))
-    t.deepEqual([await baseModel(admin), await rowOf('/admin/models', 'base')], [undefined, {}])
-    t.is((await remove('/admin/models', base['id'])).status, 404)
-  },
-)
+  const sender = await admin.socket(live, 'sender')
+  sender.send({ type: 'config' })
+  await sender.frame(({ status }) => status === 'started')
+  t.is((await rowOf('/admin/models', 'base'))['loads'], true)
+  sender.send({ type: 'FINISH' })
+  await sender.closed
+  await admin.untilStatus(live, 'finished')
+  const removed = await eventually(async () => {
+    const answer = await remove('/admin/models', base['id'])
+    if (answer.status === 409) throw new Error('its memory is not released yet')
+    return answer
+  })
+  t.deepEqual([removed.status, removed.body], [200, { message: 'Model removed' }])
+  t.false(existsSync(join(service.dataDirectory, 'models', 'base')))
+  t.deepEqual([await baseModel(admin), await rowOf('/admin/models', 'base')], [undefined, {}])
+  t.is((await remove('/admin/models', base['id'])).status, 404)
+})
 
-test.serial(
-  'an invalid job is 422, an unknown job 404, and only administrators can start jobs',
-  async (t) => {
-    const admin = await service.admin()
-    const wrong: ReadonlyArray<readonly [Json, string]> = [
-      [{}, 'kind'],
-      [{ kind: 'sing' }, 'kind'],
-      [{ kind: 'pull' }, 'subject'],
-      [{ kind: 'pull', subject: '../etc' }, 'subject'],
-      [{ kind: 'pull', subject: '/etc' }, 'subject'],
-      [{ kind: 'verify', subject: 'nonesuch' }, 'subject'],
-      [{ kind: 'check', subject: 'users' }, 'subject'],
-      [{ kind: 'rebuild', subject: 'nonesuch' }, 'subject'],
-      [{ kind: 'pull', subject: 'base', precision: 'int4' }, 'precision'],
-    ]
-    for (const [body, member] of wrong) {
-      const answer = await admin.post<{ readonly detail: ReadonlyArray<Json> }>('/admin/jobs', body)
-      t.is(answer.status, 422, JSON.stringify(body))
-      t.deepEqual(answer.body.detail[0]?.['loc'], ['body', member], JSON.stringify(body))
-    }
-    for (const method of ['GET', 'DELETE'])
-      t.deepEqual((await admin.request(method, '/admin/jobs/4711')).body, { detail: 'Job not found' }, method)
-    t.is((await admin.get('/admin/jobs?kind=sing')).status, 422)
-    const user = await service.user('worker')
-    t.is((await user.post('/admin/jobs', { kind: 'check' })).status, 403)
-  },
-)
+test.serial('an invalid job is 422, an unknown job 404, and only administrators can start jobs', async (t) => {
+  const admin = await service.admin()
+  const wrong: ReadonlyArray<readonly [Json, string]> = [
+    [{}, 'kind'],
+    [{ kind: 'sing' }, 'kind'],
+    [{ kind: 'pull' }, 'subject'],
+    [{ kind: 'pull', subject: '../etc' }, 'subject'],
+    [{ kind: 'pull', subject: '/etc' }, 'subject'],
+    [{ kind: 'verify', subject: 'nonesuch' }, 'subject'],
+    [{ kind: 'check', subject: 'users' }, 'subject'],
+    [{ kind: 'rebuild', subject: 'nonesuch' }, 'subject'],
+    [{ kind: 'pull', subject: 'base', precision: 'int4' }, 'precision'],
+  ]
+  for (const [body, member] of wrong) {
+    const answer = await admin.post<{ readonly detail: ReadonlyArray<Json> }>('/admin/jobs', body)
+    t.is(answer.status, 422, JSON.stringify(body))
+    t.deepEqual(answer.body.detail[0]?.['loc'], ['body', member], JSON.stringify(body))
+  }
+  for (const method of ['GET', 'DELETE'])
+    t.deepEqual((await admin.request(method, '/admin/jobs/4711')).body, { detail: 'Job not found' }, method)
+  t.is((await admin.get('/admin/jobs?kind=sing')).status, 422)
+  const user = await service.user('worker')
+  t.is((await user.post('/admin/jobs', { kind: 'check' })).status, 403)
+})

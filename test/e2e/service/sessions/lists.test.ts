@@ -26,54 +26,51 @@ test.serial('every read returns the write before it, in 12 of 12 rounds', async 
   t.is(await countConsistentRounds(await service.user('impatient'), 12), 12)
 })
 
-test.serial(
-  '250 sessions fill three pages in a stable order that survives a restart',
-  async (t) => {
-    const client = await service.user('prolific', { max_sessions: 1000 })
-    const stranger = await service.user('stranger')
-    const base = await reserved(client)
-    const created: Array<number> = []
-    for (let batch = 0; batch < 25; batch += 1) {
-      const lives = await Promise.all(Array.from({ length: 10 }, () => client.createLive()))
-      created.push(...lives.map(({ id }) => id))
-      if (batch % 5 === 0) created.push((await stranger.createLive()).id)
-    }
-    t.is(new Set(created).size, created.length)
-    const pages = [
-      await list(client, ''),
-      await list(client, '?skip=100'),
-      await list(client, '?skip=200&limit=100'),
-    ]
-    const page = (current_page: number) => ({ total_items: 250, total_pages: 3, current_page, per_page: 100 })
-    t.deepEqual(pages.map(({ pagination }) => pagination), [page(1), page(2), page(3)])
-    const union = pages.flatMap(({ data }) => data.map(({ id }) => id))
-    t.is(new Set(union).size, 250)
-    t.deepEqual(union, union.toSorted((a, b) => b - a))
-    t.deepEqual(await list(client, '?skip=250'), { data: [], pagination: page(3) })
-    t.deepEqual(await ids(client, '?limit=7&skip=13'), union.slice(13, 20))
+test.serial('250 sessions fill three pages in a stable order that survives a restart', async (t) => {
+  const client = await service.user('prolific', { max_sessions: 1000 })
+  const stranger = await service.user('stranger')
+  const base = await reserved(client)
+  const created: Array<number> = []
+  for (let batch = 0; batch < 25; batch += 1) {
+    const lives = await Promise.all(Array.from({ length: 10 }, () => client.createLive()))
+    created.push(...lives.map(({ id }) => id))
+    if (batch % 5 === 0) created.push((await stranger.createLive()).id)
+  }
+  t.is(new Set(created).size, created.length)
+  const pages = [
+    await list(client, ''),
+    await list(client, '?skip=100'),
+    await list(client, '?skip=200&limit=100'),
+  ]
+  const page = (current_page: number) => ({ total_items: 250, total_pages: 3, current_page, per_page: 100 })
+  t.deepEqual(pages.map(({ pagination }) => pagination), [page(1), page(2), page(3)])
+  const union = pages.flatMap(({ data }) => data.map(({ id }) => id))
+  t.is(new Set(union).size, 250)
+  t.deepEqual(union, union.toSorted((a, b) => b - a))
+  t.deepEqual(await list(client, '?skip=250'), { data: [], pagination: page(3) })
+  t.deepEqual(await ids(client, '?limit=7&skip=13'), union.slice(13, 20))
 
-    for (const id of union.slice(0, 40)) await client.put(`/lives/${id}/finish`)
-    t.deepEqual(await ids(client, '?limit=1000'), union, 'finishing sessions does not change the order')
-    t.is((await list(client, '?status=finished&limit=1')).pagination.total_items, 40)
+  for (const id of union.slice(0, 40)) await client.put(`/lives/${id}/finish`)
+  t.deepEqual(await ids(client, '?limit=1000'), union, 'finishing sessions does not change the order')
+  t.is((await list(client, '?status=finished&limit=1')).pagination.total_items, 40)
 
-    const before = (await list(client, '?limit=1000')).data
-    await service.kill('SIGKILL')
-    await service.start()
-    const relogged = await logIn(service.url(), 'prolific', passwordOf('prolific'))
-    const after = (await list(relogged, '?limit=1000')).data
-    // The restarted service has another port.
-    const base_url = service.url().replace('http', 'ws')
-    t.deepEqual(after, before.map((live) => ({ ...live, base_url })), 'every member survives the restart, tokens too')
-    const others = await list(await logIn(service.url(), 'stranger', passwordOf('stranger')), '')
-    t.is(others.data.length, 5)
-    const openVram = [...after, ...others.data]
-      .filter(({ status }) => OPEN.includes(status))
-      .reduce((sum, { vram }) => sum + vram, 0)
-    t.is(await reserved(relogged), base + openVram, 'the open sessions still reserve their memory after the restart')
-    t.true((await relogged.createLive()).id > Math.max(...created), 'the restarted service does not reuse an id')
-    t.is((await createClient(service.url(), client.token).get('/lives/')).status, 200, 'a login survives the restart')
-  },
-)
+  const before = (await list(client, '?limit=1000')).data
+  await service.kill('SIGKILL')
+  await service.start()
+  const relogged = await logIn(service.url(), 'prolific', passwordOf('prolific'))
+  const after = (await list(relogged, '?limit=1000')).data
+  // The restarted service has another port.
+  const base_url = service.url().replace('http', 'ws')
+  t.deepEqual(after, before.map((live) => ({ ...live, base_url })), 'every member survives the restart, tokens too')
+  const others = await list(await logIn(service.url(), 'stranger', passwordOf('stranger')), '')
+  t.is(others.data.length, 5)
+  const openVram = [...after, ...others.data]
+    .filter(({ status }) => OPEN.includes(status))
+    .reduce((sum, { vram }) => sum + vram, 0)
+  t.is(await reserved(relogged), base + openVram, 'the open sessions still reserve their memory after the restart')
+  t.true((await relogged.createLive()).id > Math.max(...created), 'the restarted service does not reuse an id')
+  t.is((await createClient(service.url(), client.token).get('/lives/')).status, 200, 'a login survives the restart')
+})
 
 test.serial(
   'the reserved memory always equals the memory of the open sessions, also after random actions',

@@ -64,25 +64,22 @@ test('a custom token permanently belongs to the user who used it first', async (
   t.is(await total(other), 0)
 })
 
-test(
-  'a create that lacks one megabyte stores nothing, and finishing a session frees its memory at once',
-  async (t) => {
-    const vram = (await (await service.user('prober')).createLive()).vram
-    const small = await startTestService(t, { VRAM_MB: String(2 * vram - 1) })
-    const [client, other] = [await small.user('first'), await small.user('second')]
-    const live = await client.createLive()
-    const refused = await client.post('/lives', { ...MINIMAL, listener_token: 'wanted-token' })
-    t.is(refused.status, 503)
-    t.deepEqual(refused.body, { detail: `Not enough VRAM: ${vram} MB required, ${vram - 1} MB available` })
-    t.is(refused.headers.get('retry-after'), '30')
-    t.is(await total(client), 1)
-    t.regex((await client.get<string>('/metrics')).body, new RegExp(`^stenolog_vram_reserved_megabytes ${vram}$`, 'm'))
-    await client.put(`/lives/${live.id}/finish`)
-    const created = await other.post<Single<LiveJson>>('/lives', { ...MINIMAL, listener_token: 'wanted-token' })
-    t.is(created.status, 200, 'the memory is free, and the refused create did not reserve the token')
-    t.true(created.body.data.id > live.id)
-  },
-)
+test('a create that lacks one megabyte stores nothing, and finishing a session frees its memory at once', async (t) => {
+  const vram = (await (await service.user('prober')).createLive()).vram
+  const small = await startTestService(t, { VRAM_MB: String(2 * vram - 1) })
+  const [client, other] = [await small.user('first'), await small.user('second')]
+  const live = await client.createLive()
+  const refused = await client.post('/lives', { ...MINIMAL, listener_token: 'wanted-token' })
+  t.is(refused.status, 503)
+  t.deepEqual(refused.body, { detail: `Not enough VRAM: ${vram} MB required, ${vram - 1} MB available` })
+  t.is(refused.headers.get('retry-after'), '30')
+  t.is(await total(client), 1)
+  t.regex((await client.get<string>('/metrics')).body, new RegExp(`^stenolog_vram_reserved_megabytes ${vram}$`, 'm'))
+  await client.put(`/lives/${live.id}/finish`)
+  const created = await other.post<Single<LiveJson>>('/lives', { ...MINIMAL, listener_token: 'wanted-token' })
+  t.is(created.status, 200, 'the memory is free, and the refused create did not reserve the token')
+  t.true(created.body.data.id > live.id)
+})
 
 test('a session without enough compute is refused after every other check; OVERCOMMIT=0 admits it', async (t) => {
   const [limiting, unlimited] = [

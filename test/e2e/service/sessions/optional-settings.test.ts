@@ -23,35 +23,32 @@ const optionalOf = (settings: Json): Json =>
   Object.fromEntries(Object.entries(settings).filter(([member]) => OPTIONAL_MEMBERS.includes(member)))
 const configOf = (live: Json): Json => live['config'] as Json
 
-test.serial(
-  'the owner sees the optional settings of a session or profile exactly as sent',
-  async (t) => {
-    const client = await service.user('asking')
-    const live = await client.createLive({ model: MULTILINGUAL, config: { ...OPTIONS, task: 'translate' } })
-    t.deepEqual(optionalOf(configOf(live)), { ...OPTIONS, task: 'translate' })
-    t.deepEqual((await client.get<Single<LiveJson>>(`/lives/${live.id}`)).body.data, live)
-    const [row] = (await client.get<Listing<LiveJson>>('/lives')).body.data
-    const { prompt: _, hotwords: __, ...listedConfig } = configOf(live)
-    t.deepEqual(row, { ...live, config: listedConfig }, 'lists leave out prompt and hotwords')
-    t.deepEqual(optionalOf(configOf(await client.createLive())), {})
-    const created = (await client.post<Single<Json>>('/user-live-configs', { name: 'Lecture', hotwords: ['Babbage'] }))
-      .body.data
-    t.deepEqual(optionalOf(created), { hotwords: ['Babbage'] })
-    const changed = await client.put<Single<Json>>(`/user-live-configs/${String(created['id'])}`, {
-      words: false,
-      prompt: '',
-    })
-    t.deepEqual(optionalOf(changed.body.data), { words: false, prompt: '', hotwords: ['Babbage'] })
-    const [, listed] = (await client.get<Listing<Json>>('/user-live-configs')).body.data
-    const { prompt, hotwords, ...listedProfile } = changed.body.data
-    t.deepEqual([prompt, hotwords, listed], ['', ['Babbage'], listedProfile])
-    t.deepEqual((await client.get<Single<Json>>(`/user-live-configs/${String(created['id'])}`)).body, changed.body)
-    const history = await client.get<Listing<Json>>(`/lives/${live.id}/history`)
-    t.like(history.body.data[0], { type: 'LiveCreated', data: { vocabulary: '***' } })
-    const admin = await service.admin()
-    t.false(JSON.stringify((await admin.get('/admin/lives')).body).includes('Analytical'))
-  },
-)
+test.serial('the owner sees the optional settings of a session or profile exactly as sent', async (t) => {
+  const client = await service.user('asking')
+  const live = await client.createLive({ model: MULTILINGUAL, config: { ...OPTIONS, task: 'translate' } })
+  t.deepEqual(optionalOf(configOf(live)), { ...OPTIONS, task: 'translate' })
+  t.deepEqual((await client.get<Single<LiveJson>>(`/lives/${live.id}`)).body.data, live)
+  const [row] = (await client.get<Listing<LiveJson>>('/lives')).body.data
+  const { prompt: _, hotwords: __, ...listedConfig } = configOf(live)
+  t.deepEqual(row, { ...live, config: listedConfig }, 'lists leave out prompt and hotwords')
+  t.deepEqual(optionalOf(configOf(await client.createLive())), {})
+  const created = (await client.post<Single<Json>>('/user-live-configs', { name: 'Lecture', hotwords: ['Babbage'] }))
+    .body.data
+  t.deepEqual(optionalOf(created), { hotwords: ['Babbage'] })
+  const changed = await client.put<Single<Json>>(`/user-live-configs/${String(created['id'])}`, {
+    words: false,
+    prompt: '',
+  })
+  t.deepEqual(optionalOf(changed.body.data), { words: false, prompt: '', hotwords: ['Babbage'] })
+  const [, listed] = (await client.get<Listing<Json>>('/user-live-configs')).body.data
+  const { prompt, hotwords, ...listedProfile } = changed.body.data
+  t.deepEqual([prompt, hotwords, listed], ['', ['Babbage'], listedProfile])
+  t.deepEqual((await client.get<Single<Json>>(`/user-live-configs/${String(created['id'])}`)).body, changed.body)
+  const history = await client.get<Listing<Json>>(`/lives/${live.id}/history`)
+  t.like(history.body.data[0], { type: 'LiveCreated', data: { vocabulary: '***' } })
+  const admin = await service.admin()
+  t.false(JSON.stringify((await admin.get('/admin/lives')).body).includes('Analytical'))
+})
 
 test.serial('a reused Idempotency-Key with other hotwords is refused', async (t) => {
   const client = await service.user('repeating')
@@ -93,28 +90,25 @@ test.serial('a sender can change prompt and hotwords during a session, and they 
   t.deepEqual(optionalOf(configOf(data)), { ...OPTIONS, hotwords: ['Difference Engine'] })
 })
 
-test.serial(
-  'only multilingual models accept auto and translate, and the list of languages is unchanged',
-  async (t) => {
-    const client = await service.user('polyglot')
-    const live = await client.createLive({ model: MULTILINGUAL, language: 'auto' })
-    t.like(live.language, { id: 0, iso_639_1: 'auto', name: 'Automatic', active: true })
-    const refusal = async (members: Json): Promise<unknown> => {
-      const { status, body } = await client.post('/lives', { model: 'demo-en', language: 'en', ...members })
-      return [status, body['detail']]
-    }
-    t.deepEqual(await refusal({ language: 'auto' }), [404, 'Language not supported by model: demo-en, auto'])
-    t.deepEqual(await refusal({ language: 'yue' }), [404, 'Language not supported by model: demo-en, yue'])
-    t.deepEqual(await refusal({ language: 'xyz' }), [404, 'Language not found'])
-    t.deepEqual(await refusal({ config: { task: 'translate' } }), [
-      404,
-      'Task not supported by model: demo-en, translate',
-    ])
-    const { data, pagination } = (await client.get<Listing<Json>>('/languages/')).body
-    t.is(pagination.total_items, 98)
-    t.true(data.every(({ iso_639_1: iso }) => String(iso).length === 2))
-  },
-)
+test.serial('only multilingual models accept auto and translate, and the list of languages is unchanged', async (t) => {
+  const client = await service.user('polyglot')
+  const live = await client.createLive({ model: MULTILINGUAL, language: 'auto' })
+  t.like(live.language, { id: 0, iso_639_1: 'auto', name: 'Automatic', active: true })
+  const refusal = async (members: Json): Promise<unknown> => {
+    const { status, body } = await client.post('/lives', { model: 'demo-en', language: 'en', ...members })
+    return [status, body['detail']]
+  }
+  t.deepEqual(await refusal({ language: 'auto' }), [404, 'Language not supported by model: demo-en, auto'])
+  t.deepEqual(await refusal({ language: 'yue' }), [404, 'Language not supported by model: demo-en, yue'])
+  t.deepEqual(await refusal({ language: 'xyz' }), [404, 'Language not found'])
+  t.deepEqual(await refusal({ config: { task: 'translate' } }), [
+    404,
+    'Task not supported by model: demo-en, translate',
+  ])
+  const { data, pagination } = (await client.get<Listing<Json>>('/languages/')).body
+  t.is(pagination.total_items, 98)
+  t.true(data.every(({ iso_639_1: iso }) => String(iso).length === 2))
+})
 
 test.serial('with COMPAT_STRICT no answer contains the optional settings', async (t) => {
   const strict = await startTestService(t, { COMPAT_STRICT: '1', MODELS_DIR: modelsDir.path })

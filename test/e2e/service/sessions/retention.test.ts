@@ -101,25 +101,22 @@ test.serial('a kept transcript is available as JSON, text, SubRip and WebVTT in 
   )
 })
 
-test.serial(
-  'a transcript is 404 without retention, for another user and for an unknown session',
-  async (t) => {
-    t.timeout(600_000)
-    const [client, stranger] = [await service.user('forgetful'), await service.user('curious', MAY_RETAIN)]
-    const live = await client.createLive({ live_retention: true })
-    t.false(live['live_retention'], 'live_retention is ignored without the permission')
-    t.true((await sendSentence(client, live)).length > 0)
-    const refused = { status: 404, body: { detail: 'Transcript not found' } }
-    for (const format of ['json', 'txt', 'srt', 'vtt'])
-      t.like(await client.get(`/lives/${live.id}/transcript?format=${format}`), refused)
-    const unknown = { status: 404, body: { detail: 'Live not found' } }
-    t.like(await stranger.get(`/lives/${live.id}/transcript`), unknown)
-    for (const id of ['0', '-1', '99999999', '4294967296', '9'.repeat(30)])
-      t.like(await client.get(`/lives/${id}/transcript`), unknown)
-    t.is((await client.get('/lives/x/transcript')).status, 422)
-    t.is((await service.anonymous().get(`/lives/${live.id}/transcript`)).status, 401)
-  },
-)
+test.serial('a transcript is 404 without retention, for another user and for an unknown session', async (t) => {
+  t.timeout(600_000)
+  const [client, stranger] = [await service.user('forgetful'), await service.user('curious', MAY_RETAIN)]
+  const live = await client.createLive({ live_retention: true })
+  t.false(live['live_retention'], 'live_retention is ignored without the permission')
+  t.true((await sendSentence(client, live)).length > 0)
+  const refused = { status: 404, body: { detail: 'Transcript not found' } }
+  for (const format of ['json', 'txt', 'srt', 'vtt'])
+    t.like(await client.get(`/lives/${live.id}/transcript?format=${format}`), refused)
+  const unknown = { status: 404, body: { detail: 'Live not found' } }
+  t.like(await stranger.get(`/lives/${live.id}/transcript`), unknown)
+  for (const id of ['0', '-1', '99999999', '4294967296', '9'.repeat(30)])
+    t.like(await client.get(`/lives/${id}/transcript`), unknown)
+  t.is((await client.get('/lives/x/transcript')).status, 422)
+  t.is((await service.anonymous().get(`/lives/${live.id}/transcript`)).status, 401)
+})
 
 test.serial('a deleted session disappears with its sockets and tokens, also after a kill', async (t) => {
   t.timeout(600_000)

@@ -109,34 +109,31 @@ test('the filters match exact codes and combine with AND; unknown codes match no
   t.deepEqual(pagination, { total_items: 1, total_pages: 1, current_page: 1, per_page: 1 })
 })
 
-test(
-  'invalid targets are refused, repeated targets count once, and each target reserves memory',
-  async (t) => {
-    const client = await service.user('chooser', { max_translations: 2 })
-    const plain = await client.createLive()
-    const live = await client.createLive({ translations: ['it', 'de', 'it'] })
-    const rows = await pairs()
-    const row = (to: string): Json => rows.find(({ model }) => model === `opus-mt-en-${to}`) ?? {}
-    t.deepEqual(live['translations'], [row('it'), row('de')])
-    t.is(live.vram, plain.vram + Number(row('it')['vram']) + Number(row('de')['vram']))
-    t.deepEqual((await client.get<Single<LiveJson>>(`/lives/${live.id}`)).body.data, live)
-    t.deepEqual((await client.createLive({ translations: null }))['translations'], [])
+test('invalid targets are refused, repeated targets count once, and each target reserves memory', async (t) => {
+  const client = await service.user('chooser', { max_translations: 2 })
+  const plain = await client.createLive()
+  const live = await client.createLive({ translations: ['it', 'de', 'it'] })
+  const rows = await pairs()
+  const row = (to: string): Json => rows.find(({ model }) => model === `opus-mt-en-${to}`) ?? {}
+  t.deepEqual(live['translations'], [row('it'), row('de')])
+  t.is(live.vram, plain.vram + Number(row('it')['vram']) + Number(row('de')['vram']))
+  t.deepEqual((await client.get<Single<LiveJson>>(`/lives/${live.id}`)).body.data, live)
+  t.deepEqual((await client.createLive({ translations: null }))['translations'], [])
 
-    const refusal = async (translations: unknown): Promise<unknown> => {
-      const { status, body } = await client.post('/lives', { model: 'demo-en', language: 'en', translations })
-      return [status, Array.isArray(body['detail']) ? body['detail'].map((item: Json) => item['loc']) : body['detail']]
-    }
-    t.deepEqual(await refusal(['it', 'ja']), [404, 'Translation not found: en->ja'])
-    t.deepEqual(await refusal(['en']), [404, 'Translation not found: en->en'])
-    t.deepEqual(await refusal(['IT']), [404, 'Translation not found: en->IT'])
-    t.deepEqual(await refusal('it'), [422, [['body', 'translations']]])
-    t.deepEqual(await refusal(['it', 7]), [422, [['body', 'translations', 1]]])
-    const strict = await service.user('strict', { max_translations: 1 })
-    const tooMany = await strict.post('/lives', { model: 'demo-en', language: 'en', translations: ['it', 'de'] })
-    t.deepEqual([tooMany.status, tooMany.body], [403, { detail: 'Maximum number of translations exceeded (1)' }])
-    t.is((await strict.createLive({ translations: ['de', 'de'] }))['status'], 'pending')
-  },
-)
+  const refusal = async (translations: unknown): Promise<unknown> => {
+    const { status, body } = await client.post('/lives', { model: 'demo-en', language: 'en', translations })
+    return [status, Array.isArray(body['detail']) ? body['detail'].map((item: Json) => item['loc']) : body['detail']]
+  }
+  t.deepEqual(await refusal(['it', 'ja']), [404, 'Translation not found: en->ja'])
+  t.deepEqual(await refusal(['en']), [404, 'Translation not found: en->en'])
+  t.deepEqual(await refusal(['IT']), [404, 'Translation not found: en->IT'])
+  t.deepEqual(await refusal('it'), [422, [['body', 'translations']]])
+  t.deepEqual(await refusal(['it', 7]), [422, [['body', 'translations', 1]]])
+  const strict = await service.user('strict', { max_translations: 1 })
+  const tooMany = await strict.post('/lives', { model: 'demo-en', language: 'en', translations: ['it', 'de'] })
+  t.deepEqual([tooMany.status, tooMany.body], [403, { detail: 'Maximum number of translations exceeded (1)' }])
+  t.is((await strict.createLive({ translations: ['de', 'de'] }))['status'], 'pending')
+})
 
 test.serial(
   'sender and listeners get one translation per target and final, with its segment and times, in order',
@@ -194,26 +191,23 @@ test.serial('with COMPAT_STRICT a translation has exactly the five members', asy
 
 const onLinux = process.platform === 'linux' ? test.serial : test.serial.skip
 
-onLinux(
-  'a killed translation process is restarted, and every final of the session gets its translation',
-  async (t) => {
-    const client = await service.user('unlucky')
-    const sender = await open(client, await client.createLive({ translations: ['it'] }))
-    sendAudio(sender, speech.slice(0, 2))
-    const first = await sender.frame(({ type }) => type === 'translation')
-    const killed = translationProcess(service.pid())
-    process.kill(killed, 'SIGKILL')
-    sendAudio(sender, speech.slice(2))
-    await sender.frame(({ type, segment }) => type === 'translation' && segment === 2)
-    t.is(await finish(sender), 1000)
-    t.is(first['segment'], 1)
-    t.deepEqual(
-      ofType(sender, 'translation').map(({ segment }) => segment),
-      finals(sender).map(({ segment }) => segment),
-    )
-    t.not(translationProcess(service.pid()), killed)
-  },
-)
+onLinux('a killed translation process is restarted, and every final of the session gets its translation', async (t) => {
+  const client = await service.user('unlucky')
+  const sender = await open(client, await client.createLive({ translations: ['it'] }))
+  sendAudio(sender, speech.slice(0, 2))
+  const first = await sender.frame(({ type }) => type === 'translation')
+  const killed = translationProcess(service.pid())
+  process.kill(killed, 'SIGKILL')
+  sendAudio(sender, speech.slice(2))
+  await sender.frame(({ type, segment }) => type === 'translation' && segment === 2)
+  t.is(await finish(sender), 1000)
+  t.is(first['segment'], 1)
+  t.deepEqual(
+    ofType(sender, 'translation').map(({ segment }) => segment),
+    finals(sender).map(({ segment }) => segment),
+  )
+  t.not(translationProcess(service.pid()), killed)
+})
 
 test.serial('a translator with deleted files does not affect the session’s transcription and end', async (t) => {
   const directory = await installTranslators(t, 'opus-mt-en-de', 'opus-mt-en-it')

@@ -97,18 +97,15 @@ test.serial('a pass waits for min_buffer seconds of audio', async (t) => {
   for (const sender of [patient, eager]) sender.terminate()
 })
 
-test.serial(
-  'with vad only detected speech is transcribed, and without it all audio',
-  async (t) => {
-    const client = await service.user('faint')
-    const faint = first.samples.map((sample) => Math.round(sample / 400))
-    const transcribe = async (config: Json): Promise<TestSocket> =>
-      speak(client, await client.createLive({ config }), {}, [faint, silence(1.5)])
-    const [detected, all] = [await transcribe({}), await transcribe({ vad: false })]
-    t.deepEqual(transcriptions(detected), [])
-    t.regex(words(finals(all)), /welcome to the meeting/i)
-  },
-)
+test.serial('with vad only detected speech is transcribed, and without it all audio', async (t) => {
+  const client = await service.user('faint')
+  const faint = first.samples.map((sample) => Math.round(sample / 400))
+  const transcribe = async (config: Json): Promise<TestSocket> =>
+    speak(client, await client.createLive({ config }), {}, [faint, silence(1.5)])
+  const [detected, all] = [await transcribe({}), await transcribe({ vad: false })]
+  t.deepEqual(transcriptions(detected), [])
+  t.regex(words(finals(all)), /welcome to the meeting/i)
+})
 
 test.serial('punctuation=false removes all punctuation', async (t) => {
   const client = await service.user('plain')

@@ -10,50 +10,47 @@ test.after.always(() => service.dispose())
 const [first] = sentences
 if (first === undefined) throw new Error('the sample has sentences')
 
-test.serial(
-  'captions have correct times, finals replace partials, and all sockets get equal frames',
-  async (t) => {
-    const client = await service.user('speaker')
-    const live = await client.createLive({ config: { mode: 'partial' } })
-    const listener = await client.socket(live, 'listener')
-    const sender = await speak(client, live, {}, [
-      silence(3),
-      ...sentences.flatMap(({ samples }) => [samples, silence(2)]),
-    ])
-    await listener.closed
-    t.deepEqual(transcriptions(listener), transcriptions(sender))
+test.serial('captions have correct times, finals replace partials, and all sockets get equal frames', async (t) => {
+  const client = await service.user('speaker')
+  const live = await client.createLive({ config: { mode: 'partial' } })
+  const listener = await client.socket(live, 'listener')
+  const sender = await speak(client, live, {}, [
+    silence(3),
+    ...sentences.flatMap(({ samples }) => [samples, silence(2)]),
+  ])
+  await listener.closed
+  t.deepEqual(transcriptions(listener), transcriptions(sender))
 
-    const frames = transcriptions(sender)
-    for (const frame of frames) {
-      t.deepEqual(Object.keys(frame), ['type', 'start', 'end', 'text', 'language', 'segment', 'final'])
-      t.true(0 <= Number(frame['start']) && Number(frame['start']) <= Number(frame['end']))
-      t.is(frame['language'], 'en')
-      t.true(String(frame['text']).length > 0)
-    }
-    t.true(frames.some(({ final }) => final === false), 'some frames are partials')
-    const last = new Map(frames.map((frame) => [frame['segment'], frame['final']]))
-    t.deepEqual([...new Set(last.values())], [true], 'the last frame of each segment is final')
-    const finalFrames = finals(sender)
-    t.deepEqual(finalFrames.map(({ segment }) => segment), finalFrames.map((_, index) => index + 1))
-    for (const [index, { start }] of finalFrames.entries())
-      t.true(index === 0 || Number(start) >= Number(finalFrames[index - 1]?.['end']))
+  const frames = transcriptions(sender)
+  for (const frame of frames) {
+    t.deepEqual(Object.keys(frame), ['type', 'start', 'end', 'text', 'language', 'segment', 'final'])
+    t.true(0 <= Number(frame['start']) && Number(frame['start']) <= Number(frame['end']))
+    t.is(frame['language'], 'en')
+    t.true(String(frame['text']).length > 0)
+  }
+  t.true(frames.some(({ final }) => final === false), 'some frames are partials')
+  const last = new Map(frames.map((frame) => [frame['segment'], frame['final']]))
+  t.deepEqual([...new Set(last.values())], [true], 'the last frame of each segment is final')
+  const finalFrames = finals(sender)
+  t.deepEqual(finalFrames.map(({ segment }) => segment), finalFrames.map((_, index) => index + 1))
+  for (const [index, { start }] of finalFrames.entries())
+    t.true(index === 0 || Number(start) >= Number(finalFrames[index - 1]?.['end']))
 
-    let sentenceStart = 3
-    for (const [index, { samples }] of sentences.entries()) {
-      // Each sentence begins and ends with about 0.2 s of quiet.
-      const spoken = { start: sentenceStart + 0.2, end: sentenceStart + samples.length / 16000 - 0.2 }
-      t.true(
-        Math.abs(Number(finalFrames[index]?.['start']) - spoken.start) <= 1,
-        `${JSON.stringify(finalFrames[index])} is spoken from ${spoken.start}`,
-      )
-      t.true(
-        Math.abs(Number(finalFrames[index]?.['end']) - spoken.end) <= 1,
-        `${JSON.stringify(finalFrames[index])} is spoken until ${spoken.end}`,
-      )
-      sentenceStart = spoken.end + 0.2 + 2
-    }
-  },
-)
+  let sentenceStart = 3
+  for (const [index, { samples }] of sentences.entries()) {
+    // Each sentence begins and ends with about 0.2 s of quiet.
+    const spoken = { start: sentenceStart + 0.2, end: sentenceStart + samples.length / 16000 - 0.2 }
+    t.true(
+      Math.abs(Number(finalFrames[index]?.['start']) - spoken.start) <= 1,
+      `${JSON.stringify(finalFrames[index])} is spoken from ${spoken.start}`,
+    )
+    t.true(
+      Math.abs(Number(finalFrames[index]?.['end']) - spoken.end) <= 1,
+      `${JSON.stringify(finalFrames[index])} is spoken until ${spoken.end}`,
+    )
+    sentenceStart = spoken.end + 0.2 + 2
+  }
+})
 
 test.serial('base64 and binary audio give equal text, and mode final sends only finals', async (t) => {
   const client = await service.user('finalist')
@@ -112,20 +109,17 @@ test.serial('the finish route transcribes the received audio before it answers',
   t.is(sender.texts.at(-1), '{"status":"finished"}')
 })
 
-test.serial(
-  'with COMPAT_STRICT a transcription has exactly the five members',
-  async (t) => {
-    const strict = await startTestService(t, { COMPAT_STRICT: '1' })
-    const client = await strict.user('strict')
-    const live = await client.createLive()
-    const sender = await speak(client, live, {}, [first.samples, silence(2)])
-    t.true(transcriptions(sender).length > 0)
-    for (const frame of transcriptions(sender))
-      t.deepEqual(Object.keys(frame), ['type', 'start', 'end', 'text', 'language'])
-    t.deepEqual(sender.texts.slice(1, 3), ['{"status":"ASR process started"}', '{"status":"started"}'])
-    t.is(sender.texts.at(-1), '{"status":"finished"}')
-  },
-)
+test.serial('with COMPAT_STRICT a transcription has exactly the five members', async (t) => {
+  const strict = await startTestService(t, { COMPAT_STRICT: '1' })
+  const client = await strict.user('strict')
+  const live = await client.createLive()
+  const sender = await speak(client, live, {}, [first.samples, silence(2)])
+  t.true(transcriptions(sender).length > 0)
+  for (const frame of transcriptions(sender))
+    t.deepEqual(Object.keys(frame), ['type', 'start', 'end', 'text', 'language'])
+  t.deepEqual(sender.texts.slice(1, 3), ['{"status":"ASR process started"}', '{"status":"started"}'])
+  t.is(sender.texts.at(-1), '{"status":"finished"}')
+})
 
 test.serial('200 listeners of a session all get every frame in equal order', async (t) => {
   const client = await service.user('popular')

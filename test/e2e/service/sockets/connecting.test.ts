@@ -11,41 +11,38 @@ const ws = (path: string): string => service.url().replace('http', 'ws') + path
 const statusOf = async (client: Client, id: number): Promise<string> =>
   (await client.get<Single<LiveJson>>(`/lives/${id}`)).body.data.status
 
-test(
-  'every path and parameter accepts both tokens, and only the token decides role and session',
-  async (t) => {
-    const client = await service.user('paths')
-    const live = await client.createLive()
-    const connection = (role: string): Json => ({
-      type: 'connection',
-      status: 'connected',
-      role,
-      session_id: live.id,
-      state: 'pending',
-    })
-    for (const prefix of ['', '/api/v1'])
-      for (const path of ['/ws/live', '/ws/live/', `/ws/live/${live.id}`, `/ws/live/${live.id}/`])
-        for (const name of ['token', 'token_sender']) {
-          const socket = await openSocket(ws(`${prefix}${path}?${name}=${live.listener_token}`))
-          t.deepEqual(await socket.frame(() => true), connection('listener'))
-          socket.terminate()
-        }
-    const good = live.listener_token
-    const both = await openSocket(`${live.base_url}${live.relative_path}?token=${good}&token_sender=${good}`)
-    t.deepEqual(await both.frame(() => true), connection('listener'))
-    both.terminate()
-    for (const path of [(): string => '/ws/live/', (id: number) => `/api/v1/ws/live/${id}`]) {
-      const own = await client.createLive()
-      const socket = await openSocket(ws(`${path(own.id)}?token_sender=${own.sender_token}`))
-      t.like(await socket.frame(() => true), { role: 'sender', session_id: own.id })
-      t.is(
-        socket.texts[0],
-        `{"type":"connection","status":"connected","role":"sender","session_id":${own.id},"state":"pending"}`,
-      )
-      socket.close()
-    }
-  },
-)
+test('every path and parameter accepts both tokens, and only the token decides role and session', async (t) => {
+  const client = await service.user('paths')
+  const live = await client.createLive()
+  const connection = (role: string): Json => ({
+    type: 'connection',
+    status: 'connected',
+    role,
+    session_id: live.id,
+    state: 'pending',
+  })
+  for (const prefix of ['', '/api/v1'])
+    for (const path of ['/ws/live', '/ws/live/', `/ws/live/${live.id}`, `/ws/live/${live.id}/`])
+      for (const name of ['token', 'token_sender']) {
+        const socket = await openSocket(ws(`${prefix}${path}?${name}=${live.listener_token}`))
+        t.deepEqual(await socket.frame(() => true), connection('listener'))
+        socket.terminate()
+      }
+  const good = live.listener_token
+  const both = await openSocket(`${live.base_url}${live.relative_path}?token=${good}&token_sender=${good}`)
+  t.deepEqual(await both.frame(() => true), connection('listener'))
+  both.terminate()
+  for (const path of [(): string => '/ws/live/', (id: number) => `/api/v1/ws/live/${id}`]) {
+    const own = await client.createLive()
+    const socket = await openSocket(ws(`${path(own.id)}?token_sender=${own.sender_token}`))
+    t.like(await socket.frame(() => true), { role: 'sender', session_id: own.id })
+    t.is(
+      socket.texts[0],
+      `{"type":"connection","status":"connected","role":"sender","session_id":${own.id},"state":"pending"}`,
+    )
+    socket.close()
+  }
+})
 
 test('a handshake needs one valid token of the session', async (t) => {
   const client = await service.user('refused sockets')
@@ -174,37 +171,34 @@ test('a custom token opens its owner’s newest open session, or the session wit
   t.is((await handshake(ws(`/ws/live/${foreign.id}?token=${listener_token}`))).status, 401)
 })
 
-test(
-  'BASE_PATH, PUBLIC_URL, JWT_TTL and the origin lists apply to REST and WebSocket',
-  async (t) => {
-    const proxied = await startTestService(t, {
-      BASE_PATH: '/backend',
-      PUBLIC_URL: 'https://captions.example',
-      WS_ORIGINS: 'https://ok.example',
-      CORS_ORIGINS: 'https://ok.example',
-      JWT_TTL: '90m',
-    })
-    const client = await proxied.user('proxied')
-    const { exp, iat } = decodeJwt(client.token ?? '')
-    t.is(Number(exp) - Number(iat), 90 * 60)
-    for (const prefix of ['', '/api/v1', '/backend']) t.is((await client.get(`${prefix}/lives/`)).status, 200, prefix)
-    const live = await client.createLive({ size_text: 28 })
-    t.is(live['base_url'], 'wss://captions.example/backend')
-    t.true(
-      String(live['iframe_html']).startsWith(
-        `<iframe src="https://captions.example/backend/embed/live/${live.id}?size_text=28` +
-          `#token=${live.listener_token}" `,
-      ),
-    )
-    for (const [origin, status] of [
-      ['https://ok.example', 101],
-      ['https://evil.example', 403],
-      ['null', 403],
-    ] as const) {
-      const url = `${proxied.url().replace('http', 'ws')}/backend${live.relative_path}?token=${live.listener_token}`
-      t.is((await handshake(url, { origin })).status, status, origin)
-      const { headers } = await client.request('GET', '/version', { headers: { origin } })
-      t.is(headers.get('access-control-allow-origin') ?? '', status === 101 ? origin : '')
-    }
-  },
-)
+test('BASE_PATH, PUBLIC_URL, JWT_TTL and the origin lists apply to REST and WebSocket', async (t) => {
+  const proxied = await startTestService(t, {
+    BASE_PATH: '/backend',
+    PUBLIC_URL: 'https://captions.example',
+    WS_ORIGINS: 'https://ok.example',
+    CORS_ORIGINS: 'https://ok.example',
+    JWT_TTL: '90m',
+  })
+  const client = await proxied.user('proxied')
+  const { exp, iat } = decodeJwt(client.token ?? '')
+  t.is(Number(exp) - Number(iat), 90 * 60)
+  for (const prefix of ['', '/api/v1', '/backend']) t.is((await client.get(`${prefix}/lives/`)).status, 200, prefix)
+  const live = await client.createLive({ size_text: 28 })
+  t.is(live['base_url'], 'wss://captions.example/backend')
+  t.true(
+    String(live['iframe_html']).startsWith(
+      `<iframe src="https://captions.example/backend/embed/live/${live.id}?size_text=28` +
+        `#token=${live.listener_token}" `,
+    ),
+  )
+  for (const [origin, status] of [
+    ['https://ok.example', 101],
+    ['https://evil.example', 403],
+    ['null', 403],
+  ] as const) {
+    const url = `${proxied.url().replace('http', 'ws')}/backend${live.relative_path}?token=${live.listener_token}`
+    t.is((await handshake(url, { origin })).status, status, origin)
+    const { headers } = await client.request('GET', '/version', { headers: { origin } })
+    t.is(headers.get('access-control-allow-origin') ?? '', status === 101 ? origin : '')
+  }
+})

@@ -23,55 +23,49 @@ const startSender = async (client: Client, live: LiveJson): Promise<TestSocket> 
   return sender
 }
 
-test(
-  'configs are answered in order, may repeat until the first audio, and do not start the session',
-  async (t) => {
-    const client = await service.user('configuring')
-    const live = await client.createLive()
-    const sender = await client.socket(live, 'sender')
-    for (const bad of [{ max_chars: 0 }, { min_buffer: '1' }, { mode: 'both' }, { min_buffer: 20, max_buffer: 2 }])
-      sender.send({ type: 'config', ...bad })
-    sender.send({ type: 'config', unknown: 1, max_lines: 3 })
-    await sender.frame(({ status }) => status === 'started')
-    t.deepEqual(
-      codes(sender),
-      Array.from({ length: 4 }, () => 'invalid_config'),
-    )
-    t.deepEqual(sender.texts.slice(-2), ['{"status":"ASR process started"}', '{"status":"started"}'])
-    sender.send({ type: 'config', min_buffer: 1, max_buffer: 10, max_chars: 80, max_lines: 2 })
-    sender.send({ type: 'ping' })
-    await sender.frame(({ type }) => type === 'pong')
-    t.is(sender.texts.filter((text) => text === '{"status":"ASR process started"}').length, 2)
-    t.is(await statusOf(client, live.id), 'pending')
-    sender.send({ type: 'audio', data: base64(silence(0.1)) })
-    await client.untilStatus(live, 'active')
-    sender.send({ type: 'config' })
-    t.deepEqual(Object.keys(await sender.frame(isError('config_too_late'))), ['type', 'code', 'detail'])
-    const changed = (await client.get<Single<LiveJson>>(`/lives/${live.id}`)).body.data
-    t.true(String(changed['updated_at']) >= live.created_at, 'updated_at is not before created_at')
-    t.is(changed.vram, live.vram, 'a start does not change the memory')
-    sender.send({ type: 'FINISH' })
-    t.deepEqual(await sender.closed, { code: 1000, reason: '' })
-  },
-)
+test('configs are answered in order, may repeat until the first audio, and do not start the session', async (t) => {
+  const client = await service.user('configuring')
+  const live = await client.createLive()
+  const sender = await client.socket(live, 'sender')
+  for (const bad of [{ max_chars: 0 }, { min_buffer: '1' }, { mode: 'both' }, { min_buffer: 20, max_buffer: 2 }])
+    sender.send({ type: 'config', ...bad })
+  sender.send({ type: 'config', unknown: 1, max_lines: 3 })
+  await sender.frame(({ status }) => status === 'started')
+  t.deepEqual(
+    codes(sender),
+    Array.from({ length: 4 }, () => 'invalid_config'),
+  )
+  t.deepEqual(sender.texts.slice(-2), ['{"status":"ASR process started"}', '{"status":"started"}'])
+  sender.send({ type: 'config', min_buffer: 1, max_buffer: 10, max_chars: 80, max_lines: 2 })
+  sender.send({ type: 'ping' })
+  await sender.frame(({ type }) => type === 'pong')
+  t.is(sender.texts.filter((text) => text === '{"status":"ASR process started"}').length, 2)
+  t.is(await statusOf(client, live.id), 'pending')
+  sender.send({ type: 'audio', data: base64(silence(0.1)) })
+  await client.untilStatus(live, 'active')
+  sender.send({ type: 'config' })
+  t.deepEqual(Object.keys(await sender.frame(isError('config_too_late'))), ['type', 'code', 'detail'])
+  const changed = (await client.get<Single<LiveJson>>(`/lives/${live.id}`)).body.data
+  t.true(String(changed['updated_at']) >= live.created_at, 'updated_at is not before created_at')
+  t.is(changed.vram, live.vram, 'a start does not change the memory')
+  sender.send({ type: 'FINISH' })
+  t.deepEqual(await sender.closed, { code: 1000, reason: '' })
+})
 
-test(
-  'audio before config is dropped with an error, and a config makes the connection usable',
-  async (t) => {
-    const client = await service.user('hasty')
-    const live = await client.createLive()
-    const sender = await client.socket(live, 'sender')
-    for (let n = 0; n < 5; n += 1) sender.sendAudio(silence(0.1))
-    await sender.frame(isError('config_required'))
-    t.is(await statusOf(client, live.id), 'pending')
-    sender.send({ type: 'config' })
-    sender.sendAudio(silence(0.1))
-    await client.untilStatus(live, 'active')
-    t.deepEqual([...new Set(codes(sender))], ['config_required'])
-    sender.send({ type: '__FINISH__' })
-    t.is((await sender.closed).code, 1000)
-  },
-)
+test('audio before config is dropped with an error, and a config makes the connection usable', async (t) => {
+  const client = await service.user('hasty')
+  const live = await client.createLive()
+  const sender = await client.socket(live, 'sender')
+  for (let n = 0; n < 5; n += 1) sender.sendAudio(silence(0.1))
+  await sender.frame(isError('config_required'))
+  t.is(await statusOf(client, live.id), 'pending')
+  sender.send({ type: 'config' })
+  sender.sendAudio(silence(0.1))
+  await client.untilStatus(live, 'active')
+  t.deepEqual([...new Set(codes(sender))], ['config_required'])
+  sender.send({ type: '__FINISH__' })
+  t.is((await sender.closed).code, 1000)
+})
 
 test('the eleventh bad frame closes the sender with 1008 and the listeners with 1000', async (t) => {
   const client = await service.user('rude')
@@ -151,24 +145,21 @@ test('a session with a URL accepts a config, but no audio', async (t) => {
   t.deepEqual(await sender.closed, { code: 1000, reason: '' })
 })
 
-test(
-  'a sender that closes or disconnects finishes its session, frees its memory and closes listeners',
-  async (t) => {
-    const client = await service.user('leaving')
-    for (const leave of ['close', 'terminate'] as const) {
-      const live = await client.createLive()
-      const listener = await client.socket(live, 'listener')
-      const sender = await startSender(client, live)
-      sender.sendAudio(silence(0.2))
-      sender[leave]()
-      t.deepEqual(await listener.closed, { code: 1000, reason: '' }, leave)
-      t.is(listener.texts.at(-1), '{"status":"finished"}')
-      await client.untilStatus(live, 'finished')
-      t.is((await client.get<Single<LiveJson>>(`/lives/${live.id}`)).body.data.vram, 0)
-      t.is((await (await client.socket(live, 'sender')).closed).code, 4410)
-    }
-  },
-)
+test('a sender that closes or disconnects finishes its session, frees its memory and closes listeners', async (t) => {
+  const client = await service.user('leaving')
+  for (const leave of ['close', 'terminate'] as const) {
+    const live = await client.createLive()
+    const listener = await client.socket(live, 'listener')
+    const sender = await startSender(client, live)
+    sender.sendAudio(silence(0.2))
+    sender[leave]()
+    t.deepEqual(await listener.closed, { code: 1000, reason: '' }, leave)
+    t.is(listener.texts.at(-1), '{"status":"finished"}')
+    await client.untilStatus(live, 'finished')
+    t.is((await client.get<Single<LiveJson>>(`/lives/${live.id}`)).body.data.vram, 0)
+    t.is((await (await client.socket(live, 'sender')).closed).code, 4410)
+  }
+})
 
 test('the finish route closes sender and listeners with the documented frame', async (t) => {
   const client = await service.user('routing')
@@ -195,17 +186,14 @@ test('FINISH before any audio ends a pending session, and later messages are ign
   await client.untilStatus(live, 'finished')
 })
 
-test(
-  'a flood of control frames closes the sender with rate_limited and listeners with finished',
-  async (t) => {
-    const client = await service.user('flooding')
-    const live = await client.createLive()
-    const listener = await client.socket(live, 'listener')
-    const sender = await client.socket(live, 'sender')
-    for (let n = 0; n < 100; n += 1) sender.send({ type: 'ping' })
-    t.deepEqual(await sender.closed, { code: 1008, reason: 'rate_limited' })
-    t.like(sender.frames.at(-1), { type: 'error', code: 'rate_limited' })
-    t.deepEqual(await listener.closed, { code: 1000, reason: '' })
-    await client.untilStatus(live, 'finished')
-  },
-)
+test('a flood of control frames closes the sender with rate_limited and listeners with finished', async (t) => {
+  const client = await service.user('flooding')
+  const live = await client.createLive()
+  const listener = await client.socket(live, 'listener')
+  const sender = await client.socket(live, 'sender')
+  for (let n = 0; n < 100; n += 1) sender.send({ type: 'ping' })
+  t.deepEqual(await sender.closed, { code: 1008, reason: 'rate_limited' })
+  t.like(sender.frames.at(-1), { type: 'error', code: 'rate_limited' })
+  t.deepEqual(await listener.closed, { code: 1000, reason: '' })
+  await client.untilStatus(live, 'finished')
+})

@@ -5,67 +5,64 @@ import { eventually } from '../../../support/tools/eventually.ts'
 import { startTestService } from '../../../support/service/service.ts'
 import { sampleSentences, silence } from '../../../support/audio/speech.ts'
 
-test(
-  'real speech over the WebSocket becomes text for sender and listeners',
-  async (t) => {
-    const service = await startTestService(t)
-    const client = await service.user('speaker')
-    const sentences = (await sampleSentences()).slice(0, 3)
+test('real speech over the WebSocket becomes text for sender and listeners', async (t) => {
+  const service = await startTestService(t)
+  const client = await service.user('speaker')
+  const sentences = (await sampleSentences()).slice(0, 3)
 
-    const live = await client.createLive()
-    t.is(live.status, 'pending')
-    const listeners = await Promise.all([client.socket(live, 'listener'), client.socket(live, 'listener')])
-    const sender = await client.socket(live, 'sender')
-    t.deepEqual(await sender.frame(() => true), {
-      type: 'connection',
-      status: 'connected',
-      role: 'sender',
-      session_id: live.id,
-      state: 'pending',
-    })
+  const live = await client.createLive()
+  t.is(live.status, 'pending')
+  const listeners = await Promise.all([client.socket(live, 'listener'), client.socket(live, 'listener')])
+  const sender = await client.socket(live, 'sender')
+  t.deepEqual(await sender.frame(() => true), {
+    type: 'connection',
+    status: 'connected',
+    role: 'sender',
+    session_id: live.id,
+    state: 'pending',
+  })
 
-    sender.send({ type: 'config', min_buffer: 1, max_buffer: 10, max_chars: 80, max_lines: 2 })
-    await sender.frame((frame) => frame['status'] === 'started')
-    t.deepEqual(sender.texts.slice(1, 3), ['{"status":"ASR process started"}', '{"status":"started"}'])
-    t.is(
-      (await client.get<Single<LiveJson>>(`/lives/${live.id}`)).body.data.status,
-      'pending',
-      'a config does not start the session',
-    )
+  sender.send({ type: 'config', min_buffer: 1, max_buffer: 10, max_chars: 80, max_lines: 2 })
+  await sender.frame((frame) => frame['status'] === 'started')
+  t.deepEqual(sender.texts.slice(1, 3), ['{"status":"ASR process started"}', '{"status":"started"}'])
+  t.is(
+    (await client.get<Single<LiveJson>>(`/lives/${live.id}`)).body.data.status,
+    'pending',
+    'a config does not start the session',
+  )
 
-    for (const { samples } of sentences) {
-      sender.sendAudio(samples)
-      sender.sendAudio(silence(1.5))
-    }
-    sender.send({ type: 'FINISH' })
-    for (const socket of [sender, ...listeners]) t.deepEqual(await socket.closed, { code: 1000, reason: '' })
+  for (const { samples } of sentences) {
+    sender.sendAudio(samples)
+    sender.sendAudio(silence(1.5))
+  }
+  sender.send({ type: 'FINISH' })
+  for (const socket of [sender, ...listeners]) t.deepEqual(await socket.closed, { code: 1000, reason: '' })
 
-    for (const socket of [sender, ...listeners]) t.is(socket.texts.at(-1), '{"status":"finished"}')
-    const transcriptions = (socket: (typeof listeners)[0]) =>
-      socket.frames.filter((frame) => frame['type'] === 'transcription')
-    const [first] = listeners
-    for (const socket of [sender, ...listeners]) t.deepEqual(transcriptions(socket), transcriptions(first))
-    const finals = transcriptions(first).filter((frame) => frame['final'] === true)
-    t.deepEqual(
-      finals.map((frame) => frame['segment']),
-      finals.map((_, index) => index + 1),
-    )
-    t.is(finals.length, sentences.length, 'one final for each phrase')
-    const text = finals.map((frame) => String(frame['text'])).join(' ')
-    t.true(wordErrorRate(sentences.map((sentence) => sentence.text).join(' '), text) < 0.3, text)
+  for (const socket of [sender, ...listeners]) t.is(socket.texts.at(-1), '{"status":"finished"}')
+  const transcriptions = (socket: (typeof listeners)[0]) =>
+    socket.frames.filter((frame) => frame['type'] === 'transcription')
+  const [first] = listeners
+  for (const socket of [sender, ...listeners]) t.deepEqual(transcriptions(socket), transcriptions(first))
+  const finals = transcriptions(first).filter((frame) => frame['final'] === true)
+  t.deepEqual(
+    finals.map((frame) => frame['segment']),
+    finals.map((_, index) => index + 1),
+  )
+  t.is(finals.length, sentences.length, 'one final for each phrase')
+  const text = finals.map((frame) => String(frame['text'])).join(' ')
+  t.true(wordErrorRate(sentences.map((sentence) => sentence.text).join(' '), text) < 0.3, text)
 
-    await client.untilStatus(live, 'finished')
-    const { data } = (await client.get<Listing<LiveJson>>('/lives/?status=finished')).body
-    t.deepEqual(
-      data.map(({ id, status, vram }) => ({ id, status, vram })),
-      [{ id: live.id, status: 'finished', vram: 0 }],
-    )
-    await eventually(async () => {
-      if (!/^stenolog_vram_reserved_megabytes 0$/m.test((await client.get<string>('/metrics')).body))
-        throw new Error('the memory of the session is still reserved')
-    })
-  },
-)
+  await client.untilStatus(live, 'finished')
+  const { data } = (await client.get<Listing<LiveJson>>('/lives/?status=finished')).body
+  t.deepEqual(
+    data.map(({ id, status, vram }) => ({ id, status, vram })),
+    [{ id: live.id, status: 'finished', vram: 0 }],
+  )
+  await eventually(async () => {
+    if (!/^stenolog_vram_reserved_megabytes 0$/m.test((await client.get<string>('/metrics')).body))
+      throw new Error('the memory of the session is still reserved')
+  })
+})
 
 test('two simultaneous sessions do not mix, and a misbehaving client does not affect them', async (t) => {
   const service = await startTestService(t)
