@@ -1,6 +1,5 @@
 /** Minimal WebSocket clients over plain TCP, so the client costs little CPU time. They support only small frames. */
-import { connect } from 'node:net'
-import type { Socket } from 'node:net'
+import { connect, type Socket } from 'node:net'
 
 const FINAL_TEXT = 0x81
 const CLOSE = 0x88

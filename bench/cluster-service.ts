@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { createApiClient } from '../interfaces/client/client.ts'
-import type { ApiClient } from '../interfaces/client/client.ts'
+import { createApiClient, type ApiClient } from '../interfaces/client/client.ts'
 import { startCluster } from '../test/support/cluster/cluster.ts'
 import { speakerAt } from '../test/support/cluster/numbered-session.ts'
 import { childrenOf, cpuSecondsOf } from './cpu-time.ts'

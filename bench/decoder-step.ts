@@ -1,6 +1,5 @@
 import * as E from 'fp-ts/lib/Either.js'
-import { Tensor } from 'onnxruntime-node'
-import type { InferenceSession } from 'onnxruntime-node'
+import { Tensor, type InferenceSession } from 'onnxruntime-node'
 import { mergedDecoder, twoFileDecoder } from '../infrastructure/onnx/decoder.ts'
 import { decodeGreedily } from '../infrastructure/onnx/decoding.ts'
 import { openSession } from '../infrastructure/onnx/sessions.ts'

@@ -1,8 +1,7 @@
 import { Tensor } from 'onnxruntime-node'
 import { SAMPLE_RATE, VAD_FRAME } from '../application/ports/engine.ts'
 import { openSession } from '../infrastructure/onnx/sessions.ts'
-import { SILERO } from '../infrastructure/onnx/voice-activity.ts'
-import type { DetectSpeech } from '../infrastructure/onnx/voice-activity.ts'
+import { SILERO, type DetectSpeech } from '../infrastructure/onnx/voice-activity.ts'
 
 /** Number of values in the recurrent state of the network. */
 const RECURRENT = 256

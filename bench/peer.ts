@@ -10,8 +10,7 @@ import { createSpeechEngine } from '../infrastructure/onnx/process/engine-client
 import { demoSpeech, QUIET } from './audio.ts'
 import { timed } from './cpu-time.ts'
 import type { Benchmark, Contest, Round, Skipped } from './harness.ts'
-import { openTinyModel, TINY_ABSENT } from './tiny-model.ts'
-import type { TinyModel } from './tiny-model.ts'
+import { openTinyModel, TINY_ABSENT, type TinyModel } from './tiny-model.ts'
 
 const PYTHON = process.env['STENOLOG_BENCH_PYTHON'] ?? 'python3'
 /** Seconds of speech in each window. Both sides pad the window to the model's 30 s. */

@@ -1,6 +1,5 @@
 /** The other process of `relay.ts`: returns every message, over links and over plain TCP. */
-import { createServer } from 'node:net'
-import type { AddressInfo } from 'node:net'
+import { createServer, type AddressInfo } from 'node:net'
 import { openInternalServer } from '../infrastructure/internal/server.ts'
 import { systemTimers as timers } from '../infrastructure/node/system-timers.ts'
 

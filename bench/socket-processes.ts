@@ -1,5 +1,4 @@
-import { fork } from 'node:child_process'
-import type { ChildProcess } from 'node:child_process'
+import { fork, type ChildProcess } from 'node:child_process'
 import { join } from 'node:path'
 import { ROOT } from './audio.ts'
 import { cpuSecondsOf } from './cpu-time.ts'

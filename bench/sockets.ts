@@ -1,6 +1,5 @@
 import type { Benchmark, Contest, Round } from './harness.ts'
-import { openPair } from './socket-processes.ts'
-import type { SocketPair } from './socket-processes.ts'
+import { openPair, type SocketPair } from './socket-processes.ts'
 
 export const LISTENERS = 5000
 const FRAMES = 40

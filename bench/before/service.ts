@@ -7,8 +7,7 @@ import type { LiveSession } from '../../interfaces/client/operations.ts'
 import { timed } from '../cpu-time.ts'
 import type { Benchmark } from '../harness.ts'
 import { PASSWORD, settingsFor, untilReady, USERNAME } from '../start.ts'
-import { contest } from './contest.ts'
-import type { Modules } from './contest.ts'
+import { contest, type Modules } from './contest.ts'
 
 /** Seconds by which our start may be slower, and additional seconds for each open session. */
 const EXTRA_START_SECONDS = 0.05

@@ -1,7 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js'
 import { createScheduler } from '../../application/pipeline/scheduler.ts'
-import { SAMPLE_RATE } from '../../application/ports/engine.ts'
-import type { SpeechEngine, TranscribeJob } from '../../application/ports/engine.ts'
+import { SAMPLE_RATE, type SpeechEngine, type TranscribeJob } from '../../application/ports/engine.ts'
 import { DEFAULT_ENGINE_SETTINGS as SETTINGS } from '../../domain/live/settings.ts'
 import { createSpeechEngine } from '../../infrastructure/onnx/process/engine-client.ts'
 import { GPU_BATCH } from '../../infrastructure/onnx/process/lanes.ts'
@@ -12,8 +11,7 @@ import { lagOf } from '../lives.ts'
 import { recordLive } from '../recorded-live.ts'
 import { TINY_ABSENT } from '../tiny-model.ts'
 import { makeShapedModel } from './shaped-model.ts'
-import { SHAPES } from './whisper-shape.ts'
-import type { WhisperShape } from './whisper-shape.ts'
+import { SHAPES, type WhisperShape } from './whisper-shape.ts'
 
 const MODEL = 'shaped'
 const TOKENS = 40

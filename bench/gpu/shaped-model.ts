@@ -1,8 +1,7 @@
 import { link, mkdir, open, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { copyTinyFiles } from '../tiny-model.ts'
-import { decoderOf, encoderOf, GRAPHS, weightsBytes, weightsFileOf } from './whisper-shape.ts'
-import type { WhisperShape } from './whisper-shape.ts'
+import { decoderOf, encoderOf, GRAPHS, weightsBytes, weightsFileOf, type WhisperShape } from './whisper-shape.ts'
 
 /** A model of a certain shape with random 32-bit weights. */
 export interface ShapedModel {

@@ -1,7 +1,6 @@
 import {
-  floats, integers, MICROSOFT, node, number, onnxFile, operatorsOf, text,
+  floats, integers, MICROSOFT, node, number, onnxFile, operatorsOf, text, type Value,
 } from '../../infrastructure/onnx/graphs/graph-writer.ts'
-import type { Value } from '../../infrastructure/onnx/graphs/graph-writer.ts'
 import { ELEMENT, GRAPH, message, TENSOR } from '../../infrastructure/onnx/graphs/onnx-format.ts'
 
 /** The sizes of a Whisper model. */

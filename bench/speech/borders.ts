@@ -1,5 +1,4 @@
-import { errorsIn } from './score.ts'
-import type { Compared, Gap } from './score.ts'
+import { errorsIn, type Compared, type Gap } from './score.ts'
 import { joined } from './screen.ts'
 
 /** A wrong text at the border between two segments. */

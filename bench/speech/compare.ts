@@ -1,10 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
 import { tableOf } from '../../interfaces/cli/table.ts'
-import { figuresOf } from './figures.ts'
-import type { LiveFigures, ScoredRecording, ScoredText } from './figures.ts'
-import { compareTexts } from './score.ts'
-import type { Compared } from './score.ts'
+import { figuresOf, type LiveFigures, type ScoredRecording, type ScoredText } from './figures.ts'
+import { compareTexts, type Compared } from './score.ts'
 
 /** The content of a file that `npm run bench -- speech --json FILE` wrote. */
 export interface SpeechRun {

@@ -1,9 +1,7 @@
 import { alignWords } from '../../domain/transcript/word-alignment.ts'
 import type { Frame } from './live.ts'
-import { soundingPart } from './quiet.ts'
-import type { Quiet } from './quiet.ts'
-import { joined } from './screen.ts'
-import type { SpokenWord } from './screen.ts'
+import { soundingPart, type Quiet } from './quiet.ts'
+import { joined, type SpokenWord } from './screen.ts'
 
 /**
  * The cause that ended a segment: a pause of at least `buffer_timeout` after its last word, the end of the audio, or

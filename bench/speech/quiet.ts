@@ -1,6 +1,7 @@
 import { foldSpeech, INITIAL_SEGMENTER, PAD_SAMPLES } from '../../application/pipeline/speech/speech-segmenter.ts'
-import { SAMPLE_RATE, VAD_FRAME } from '../../application/ports/engine.ts'
-import type { SpeechEngine, SpeechProbabilities, VadState } from '../../application/ports/engine.ts'
+import {
+  SAMPLE_RATE, VAD_FRAME, type SpeechEngine, type SpeechProbabilities, type VadState,
+} from '../../application/ports/engine.ts'
 import { orThrow } from '../../domain/shared/or-throw.ts'
 import type { SpokenWord } from './screen.ts'
 

@@ -1,5 +1,4 @@
-import { alignWords } from '../../domain/transcript/word-alignment.ts'
-import type { Alignment } from '../../domain/transcript/word-alignment.ts'
+import { alignWords, type Alignment } from '../../domain/transcript/word-alignment.ts'
 import { tokensOf } from './words.ts'
 import type { Token } from './numbers.ts'
 

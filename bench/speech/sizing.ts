@@ -11,8 +11,7 @@ import { tableOf } from '../../interfaces/cli/table.ts'
 import { demoSpeech, QUIET } from '../audio.ts'
 import { machine } from '../harness.ts'
 import { runLive } from './live.ts'
-import { peakMegabytes, roomOf } from './room.ts'
-import type { Room } from './room.ts'
+import { peakMegabytes, roomOf, type Room } from './room.ts'
 
 const OPTIONS = {
   seconds: { type: 'string', default: '40' },

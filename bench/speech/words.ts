@@ -1,5 +1,4 @@
-import { writtenAsDigits } from './numbers.ts'
-import type { Token } from './numbers.ts'
+import { writtenAsDigits, type Token } from './numbers.ts'
 
 /** Languages without spaces, which Whisper's evaluation counts by the character. Korean has spaces. */
 const WITHOUT_SPACES: ReadonlySet<string> = new Set(['ja', 'zh', 'yue', 'th', 'lo', 'my'])

@@ -3,8 +3,9 @@ import * as fc from 'fast-check'
 import * as E from 'fp-ts/lib/Either.js'
 import type { Timers } from '../../application/ports/timers.ts'
 import { eventually } from '../support/tools/eventually.ts'
-import { WORKER, createWorker, HELLO, HERE, frame, line, range, open, turns, inWorlds } from './live-links-support.ts'
-import type { LinksWorld, WorkerEnd } from './live-links-support.ts'
+import {
+  WORKER, createWorker, HELLO, HERE, frame, line, range, open, turns, inWorlds, type LinksWorld, type WorkerEnd,
+} from './live-links-support.ts'
 
 /** Tests every adapter of LiveLinks while connections fail. The last test tries `runs` random orders of steps. */
 export const brokenLinksContract = (

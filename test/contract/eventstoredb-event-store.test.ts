@@ -1,6 +1,5 @@
 import { EventStoreDBClient } from '@eventstore/db-client'
-import test from 'ava'
-import type { ExecutionContext } from 'ava'
+import test, { type ExecutionContext } from 'ava'
 import { v7 } from 'uuid'
 import type { Timers } from '../../application/ports/timers.ts'
 import { openEventStoreDb } from '../../infrastructure/eventstoredb/event-store.ts'

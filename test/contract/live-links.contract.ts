@@ -8,19 +8,8 @@ import type {
 } from '../../application/ports/live-links.ts'
 import type { Timers } from '../../application/ports/timers.ts'
 import {
-  WORKER,
-  RESTARTED_WORKER,
-  createWorker,
-  HELLO,
-  HERE,
-  frame,
-  line,
-  range,
-  open,
-  turns,
-  inWorlds,
+  WORKER, RESTARTED_WORKER, createWorker, HELLO, HERE, frame, line, range, open, turns, inWorlds, type LinksWorld,
 } from './live-links-support.ts'
-import type { LinksWorld } from './live-links-support.ts'
 
 /** Tests every adapter of LiveLinks on working connections. `openWorld` opens a separate world for each test. */
 export const liveLinksContract = (name: string, openWorld: (timers: Timers) => Promise<LinksWorld>): void => {

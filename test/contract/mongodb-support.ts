@@ -1,9 +1,7 @@
 import test from 'ava'
 import { v7 } from 'uuid'
-import { connectMongo } from '../../infrastructure/mongodb/connection.ts'
-import type { MongoConnection } from '../../infrastructure/mongodb/connection.ts'
-import { startMongoDouble } from '../support/doubles/mongodb/process.ts'
-import type { MongoDouble } from '../support/doubles/mongodb/process.ts'
+import { connectMongo, type MongoConnection } from '../../infrastructure/mongodb/connection.ts'
+import { startMongoDouble, type MongoDouble } from '../support/doubles/mongodb/process.ts'
 import { MONGO_SERVER } from '../support/stores/chosen-stores.ts'
 import { withDatabase } from '../support/stores/mongodb.ts'
 

@@ -1,7 +1,6 @@
 import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
-import { BEGINNING } from '../../application/ports/event-store.ts'
-import type { EventStore } from '../../application/ports/event-store.ts'
+import { BEGINNING, type EventStore } from '../../application/ports/event-store.ts'
 import { onServer, withStreamPrefix } from '../../infrastructure/eventstoredb/stream-prefix.ts'
 import { createMemoryEventStore } from '../support/doubles/memory/event-store.ts'
 import { newEvents, right, take } from './event-store-support.ts'

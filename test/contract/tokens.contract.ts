@@ -1,6 +1,7 @@
 import type { ExecutionContext } from 'ava'
-import { OUTRANKED } from '../../application/ports/documents.ts'
-import type { Change, Documents, ReadModel, PublishedProgress } from '../../application/ports/documents.ts'
+import {
+  OUTRANKED, type Change, type Documents, type ReadModel, type PublishedProgress,
+} from '../../application/ports/documents.ts'
 import type { Position } from '../../application/ports/event-store.ts'
 import { checkpointAt, duty } from '../support/read-models/checkpoints.ts'
 import { right } from './event-store-support.ts'

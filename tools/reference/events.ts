@@ -1,6 +1,5 @@
 import type * as t from 'io-ts'
-import { allEvents } from '../../domain/all-events.ts'
-import type { AnyEventDefinition, EventType } from '../../domain/all-events.ts'
+import { allEvents, type AnyEventDefinition, type EventType } from '../../domain/all-events.ts'
 import { EVENT_TEXTS } from '../../domain/event-texts.ts'
 import { objectParts } from '../../interfaces/description/json-schema.ts'
 import { code, page, table } from './markdown.ts'

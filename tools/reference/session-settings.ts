@@ -1,8 +1,7 @@
 import { createSchemas } from '../../interfaces/description/json-schema.ts'
 import { DEFAULT_ENGINE_SETTINGS, engineSettingMembers } from '../../domain/live/settings.ts'
 import { settingsBody } from '../../interfaces/http/codecs/settings-codec.ts'
-import { SETTING_TEXTS } from '../../interfaces/http/codecs/setting-texts.ts'
-import type { SessionSetting } from '../../interfaces/http/codecs/setting-texts.ts'
+import { SETTING_TEXTS, type SessionSetting } from '../../interfaces/http/codecs/setting-texts.ts'
 import { code, page, table } from './markdown.ts'
 import { membersOf } from './schemas.ts'
 

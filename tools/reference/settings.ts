@@ -1,5 +1,4 @@
-import { SETTINGS_TABLE } from '../../infrastructure/settings-table.ts'
-import type { SettingName } from '../../infrastructure/settings-table.ts'
+import { SETTINGS_TABLE, type SettingName } from '../../infrastructure/settings-table.ts'
 import { code, page, table } from './markdown.ts'
 
 const GROUPS = [

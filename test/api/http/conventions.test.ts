@@ -4,8 +4,7 @@ import { consoleFiles } from '../../../interfaces/http/console/console-files.ts'
 import type { Route } from '../../../interfaces/http/route.ts'
 import { ROUTES, prefixes } from '../../../interfaces/http/route-table.ts'
 import { exampleResponse } from '../../../interfaces/http/errors.ts'
-import { HTTP_SETTINGS, startHttp } from './http-service.ts'
-import type { HttpService } from './http-service.ts'
+import { HTTP_SETTINGS, startHttp, type HttpService } from './http-service.ts'
 
 const { build: BUILD } = await consoleFiles()
 

@@ -2,8 +2,7 @@ import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
 import type { Caller } from '../../../application/caller.ts'
 import { tokenView, userView } from './example-views.ts'
-import { startHttp } from './http-service.ts'
-import type { StubbedServices } from './http-service.ts'
+import { startHttp, type StubbedServices } from './http-service.ts'
 
 const PASSWORDS = { current_password: 'the old one', new_password: 'a new password' }
 

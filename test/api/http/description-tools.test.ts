@@ -8,8 +8,7 @@ import {
   integerText, lastValue, members, omittable, optional, repeated,
 } from '../../../interfaces/http/codecs/validation.ts'
 import { ROUTES } from '../../../interfaces/http/route-table.ts'
-import { createAnswerCheck, createFrameCheck } from '../../support/service/description-checks.ts'
-import type { ReceivedAnswer } from '../../support/service/description-checks.ts'
+import { createAnswerCheck, createFrameCheck, type ReceivedAnswer } from '../../support/service/description-checks.ts'
 
 test('a codec becomes a schema with bounds, patterns, lists, null, optional members and defaults', (test) => {
   const schemas = createSchemas()

@@ -1,6 +1,5 @@
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
-import { request } from 'node:http'
-import type { IncomingMessage } from 'node:http'
+import { request, type IncomingMessage } from 'node:http'
 import { buffer } from 'node:stream/consumers'
 import test from 'ava'
 import { consoleFiles } from '../../../interfaces/http/console/console-files.ts'

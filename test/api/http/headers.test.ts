@@ -3,8 +3,7 @@ import { request } from 'node:http'
 import test from 'ava'
 import fc from 'fast-check'
 import { loggableUrl } from '../../../interfaces/http/access-log.ts'
-import { webSocketBase } from '../../../interfaces/http/clients/links.ts'
-import type { LinkSettings } from '../../../interfaces/http/clients/links.ts'
+import { webSocketBase, type LinkSettings } from '../../../interfaces/http/clients/links.ts'
 import { HTTP_SETTINGS, startHttp } from './http-service.ts'
 
 const SETTINGS: LinkSettings = { host: '127.0.0.1', publicUrl: null, basePath: null, allowedHosts: null }

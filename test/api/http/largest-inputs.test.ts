@@ -1,11 +1,9 @@
 import { once } from 'node:events'
-import { request } from 'node:http'
-import type { IncomingMessage } from 'node:http'
+import { request, type IncomingMessage } from 'node:http'
 import test from 'ava'
 import { ROUTES } from '../../../interfaces/http/route-table.ts'
 import { mapConcurrently } from '../../../application/concurrency.ts'
-import { largestInputs } from '../../support/requests/largest-inputs.ts'
-import type { RequestInput } from '../../support/requests/largest-inputs.ts'
+import { largestInputs, type RequestInput } from '../../support/requests/largest-inputs.ts'
 import { startHttp } from './http-service.ts'
 
 /** Statuses of requests that are refused before they are decoded, or that fail. */

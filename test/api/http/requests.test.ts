@@ -1,6 +1,5 @@
 import { once } from 'node:events'
-import { request } from 'node:http'
-import type { IncomingMessage } from 'node:http'
+import { request, type IncomingMessage } from 'node:http'
 import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
 import type { Issue } from '../../../interfaces/http/codecs/issues.ts'

@@ -1,5 +1,4 @@
-import test from 'ava'
-import type { ExecutionContext } from 'ava'
+import test, { type ExecutionContext } from 'ava'
 import type { EndCause, FinishReason } from '../../../domain/live/events.ts'
 import { endingFor, movedOnEndings } from '../../../interfaces/ws/ends.ts'
 import { startSockets } from '../../support/worlds/socket-world.ts'

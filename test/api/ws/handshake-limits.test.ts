@@ -5,8 +5,7 @@ import * as E from 'fp-ts/lib/Either.js'
 import * as O from 'fp-ts/lib/Option.js'
 import { eventually } from '../../support/tools/eventually.ts'
 import { createMemoryLifecycle } from '../../support/doubles/memory/lifecycle.ts'
-import { shakeHands, startSockets } from '../../support/worlds/socket-world.ts'
-import type { SocketFixture } from '../../support/worlds/socket-world.ts'
+import { shakeHands, startSockets, type SocketFixture } from '../../support/worlds/socket-world.ts'
 
 /** A wrong token as long as a generated token. Such tokens are too long to guess. */
 const WRONG_TOKEN = 'x'.repeat(32)

@@ -1,10 +1,8 @@
 import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
-import type { TranscribeJob } from '../../../application/ports/engine.ts'
-import { SAMPLE_RATE, VAD_FRAME } from '../../../application/ports/engine.ts'
+import { SAMPLE_RATE, VAD_FRAME, type TranscribeJob } from '../../../application/ports/engine.ts'
 import { scriptedEngine } from '../../support/doubles/scripted/engine.ts'
-import { SAMPLE_RATE as SCRIPT_RATE, scriptedAudio } from '../../support/doubles/scripted/script.ts'
-import type { ScriptedWord } from '../../support/doubles/scripted/script.ts'
+import { SAMPLE_RATE as SCRIPT_RATE, scriptedAudio, type ScriptedWord } from '../../support/doubles/scripted/script.ts'
 import { rightOf } from '../../support/tools/right.ts'
 
 const WORDS: ReadonlyArray<ScriptedWord> = [

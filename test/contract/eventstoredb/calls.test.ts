@@ -1,7 +1,8 @@
 import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
-import type { AppendToStreamOptions, EventStoreDBClient, JSONEventData } from '@eventstore/db-client'
-import { WrongExpectedVersionError } from '@eventstore/db-client'
+import {
+  WrongExpectedVersionError, type AppendToStreamOptions, type EventStoreDBClient, type JSONEventData,
+} from '@eventstore/db-client'
 import type { Position, StoredEvent } from '../../../application/ports/event-store.ts'
 import { createAppends } from '../../../infrastructure/eventstoredb/appends.ts'
 import { createCalls, type Calls } from '../../../infrastructure/eventstoredb/calls.ts'

@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import test from 'ava'
-import type { ExecutionContext } from 'ava'
+import test, { type ExecutionContext } from 'ava'
 import { MongoClient, MongoServerError } from 'mongodb'
 import { MOVED, NO_CHECKPOINT } from '../../../application/ports/documents.ts'
 import type { Position } from '../../../application/ports/event-store.ts'

@@ -1,7 +1,6 @@
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import test from 'ava'
-import type { ExecutionContext } from 'ava'
+import test, { type ExecutionContext } from 'ava'
 import { FORMAT } from '../../../infrastructure/stores/format.ts'
 import { openSqliteEventStore } from '../../../infrastructure/sqlite/event-log/event-store.ts'
 import { firstHash, readReplacedLog } from '../../../infrastructure/sqlite/event-log/replaced-log.ts'

@@ -1,7 +1,6 @@
 import { once } from 'node:events'
 import { readFileSync, readdirSync } from 'node:fs'
-import { createServer } from 'node:net'
-import type { AddressInfo } from 'node:net'
+import { createServer, type AddressInfo } from 'node:net'
 import test from 'ava'
 import { startService } from '../../../interfaces/compose.ts'
 import { readSettings } from '../../../infrastructure/settings.ts'

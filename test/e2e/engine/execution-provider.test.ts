@@ -3,9 +3,8 @@ import { join } from 'node:path'
 import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
 import {
-  chooseProvider, compareTwice, probeProvider,
+  chooseProvider, compareTwice, probeProvider, type GpuProvider, type ProbeAnswer,
 } from '../../../infrastructure/onnx/providers/execution-provider.ts'
-import type { GpuProvider, ProbeAnswer } from '../../../infrastructure/onnx/providers/execution-provider.ts'
 import { findWeights } from '../../../infrastructure/onnx/model-weights.ts'
 import { deviceChecks } from '../../../interfaces/cli/doctor/device-checks.ts'
 import { examineEnvironment } from '../../../interfaces/cli/doctor/environment-checks.ts'

@@ -1,7 +1,6 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import test from 'ava'
-import type { ExecutionContext } from 'ava'
+import test, { type ExecutionContext } from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
 import { listInstalled } from '../../../application/catalogue/commands/list-installed.ts'
 import { SAMPLE_RATE } from '../../../application/ports/engine.ts'

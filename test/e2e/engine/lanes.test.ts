@@ -1,7 +1,6 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import test from 'ava'
-import type { ExecutionContext } from 'ava'
+import test, { type ExecutionContext } from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
 import type { Hypothesis } from '../../../application/ports/engine.ts'
 import { createLanes } from '../../../infrastructure/onnx/process/lanes.ts'

@@ -1,7 +1,6 @@
 import { cp, readdir, readFile, readlink, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import test from 'ava'
-import type { ExecutionContext } from 'ava'
+import test, { type ExecutionContext } from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
 import { orThrow } from '../../../domain/shared/or-throw.ts'
 import { readManifest, writeManifest } from '../../../infrastructure/onnx/model-files/manifest.ts'

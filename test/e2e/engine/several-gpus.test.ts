@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
-import test from 'ava'
-import type { ExecutionContext } from 'ava'
+import test, { type ExecutionContext } from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
 import { createEnginePool } from '../../../application/pipeline/engine-pool.ts'
 import { createLivePipeline } from '../../../application/pipeline/live-pipeline.ts'

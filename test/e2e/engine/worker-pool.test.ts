@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
-import test from 'ava'
-import type { ExecutionContext } from 'ava'
+import test, { type ExecutionContext } from 'ava'
 import type { Task } from '../../../infrastructure/onnx/process/messages.ts'
 import { createWorkerPool } from '../../../infrastructure/onnx/process/worker-pool.ts'
 import { eventually } from '../../support/tools/eventually.ts'

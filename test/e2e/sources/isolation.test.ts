@@ -5,9 +5,8 @@ import test from 'ava'
 import { pullerCommand } from '../../../infrastructure/sources/child-commands.ts'
 import { tryDecoder } from '../../../infrastructure/sources/source-isolation.ts'
 import {
-  attemptingCommand, escapesOf, isPermissionFlag, KEY_TEXT, runAttempts, startForbiddenPlaces,
+  attemptingCommand, escapesOf, isPermissionFlag, KEY_TEXT, runAttempts, startForbiddenPlaces, type User,
 } from '../../support/isolation/isolation-runs.ts'
-import type { User } from '../../support/isolation/isolation-runs.ts'
 
 /** An unprivileged user in the group that can read the checkout. */
 const PLAIN_USER = { uid: 65_534, gid: statSync('.').gid }

@@ -1,12 +1,9 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import test from 'ava'
-import type { ExecutionContext } from 'ava'
-import { createClient, logIn } from '../../support/service/client.ts'
-import type { Json, Single } from '../../support/service/client.ts'
+import test, { type ExecutionContext } from 'ava'
+import { createClient, logIn, type Json, type Single } from '../../support/service/client.ts'
 import { eventually } from '../../support/tools/eventually.ts'
-import { launch } from '../../support/service/launch.ts'
-import type { Launched } from '../../support/service/launch.ts'
+import { launch, type Launched } from '../../support/service/launch.ts'
 import { temporaryDirectory } from '../../support/tools/temporary-directory.ts'
 
 const LINK = /^Create the first administrator.*: (http:\S+)\/setup#token=([A-Za-z0-9_-]{43})$/m

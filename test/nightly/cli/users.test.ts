@@ -5,8 +5,7 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import test from 'ava'
 import { CHILD_ENVIRONMENT } from '../../support/tools/child-environment.ts'
-import { createClient, logIn } from '../../support/service/client.ts'
-import type { Json, Single } from '../../support/service/client.ts'
+import { createClient, logIn, type Json, type Single } from '../../support/service/client.ts'
 import { runTestService } from '../../support/service/service.ts'
 
 const service = await runTestService()

@@ -7,11 +7,9 @@ import assert from 'node:assert/strict'
 import { setTimeout as delay } from 'node:timers/promises'
 import test from 'ava'
 import { mapConcurrently } from '../../../application/concurrency.ts'
-import { startCluster } from '../../support/cluster/cluster.ts'
-import type { Cluster, ClusterProcess } from '../../support/cluster/cluster.ts'
+import { startCluster, type Cluster, type ClusterProcess } from '../../support/cluster/cluster.ts'
 import { speakerAt } from '../../support/cluster/numbered-session.ts'
-import { createClient, handshake } from '../../support/service/client.ts'
-import type { Listing, LiveJson, Single } from '../../support/service/client.ts'
+import { createClient, handshake, type Listing, type LiveJson, type Single } from '../../support/service/client.ts'
 import { eventually } from '../../support/tools/eventually.ts'
 
 const CREATES = Number(process.env['STENOLOG_TEST_CREATES'] ?? 200)

@@ -1,12 +1,9 @@
 import { appendFileSync, existsSync, readFileSync } from 'node:fs'
-import test from 'ava'
-import type { ExecutionContext } from 'ava'
+import test, { type ExecutionContext } from 'ava'
 import { FFMPEG } from '../../support/sources/audio-server.ts'
 import { startCluster } from '../../support/cluster/cluster.ts'
-import { requestedStrikes, CELLS, nameOf, pairsOf, pairwise } from '../../support/cluster/matrix-cells.ts'
-import type { Strike } from '../../support/cluster/matrix-cells.ts'
-import { strike, untilReady } from '../../support/cluster/matrix-strike.ts'
-import type { MatrixCluster, Outcome } from '../../support/cluster/matrix-strike.ts'
+import { requestedStrikes, CELLS, nameOf, pairsOf, pairwise, type Strike } from '../../support/cluster/matrix-cells.ts'
+import { strike, untilReady, type MatrixCluster, type Outcome } from '../../support/cluster/matrix-strike.ts'
 
 const withFfmpeg = existsSync(FFMPEG) ? test.serial : test.serial.skip
 

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'ava'
-import { startCluster } from '../../support/cluster/cluster.ts'
-import type { ClusterProcess } from '../../support/cluster/cluster.ts'
+import { startCluster, type ClusterProcess } from '../../support/cluster/cluster.ts'
 import { longestSilence, sendWords, speakerAt } from '../../support/cluster/numbered-session.ts'
 import { returnTo } from '../../support/cluster/returning-listener.ts'
 import { eventually } from '../../support/tools/eventually.ts'

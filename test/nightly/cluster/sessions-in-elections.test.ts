@@ -5,8 +5,7 @@
  */
 import assert from 'node:assert/strict'
 import { setTimeout as delay } from 'node:timers/promises'
-import test from 'ava'
-import type { ExecutionContext } from 'ava'
+import test, { type ExecutionContext } from 'ava'
 import { ADMISSION_STREAM } from '../../../domain/admission/events.ts'
 import { EVENTSTORE_FOLDER, EVENTSTORE_NODES } from '../../support/stores/chosen-stores.ts'
 import type { LiveJson } from '../../support/service/client.ts'

@@ -3,13 +3,11 @@
  * (2 without it).
  */
 import assert from 'node:assert/strict'
-import test from 'ava'
-import type { ExecutionContext } from 'ava'
+import test, { type ExecutionContext } from 'ava'
 import { MongoClient } from 'mongodb'
 import { leaseOf } from '../../../projections/projector.ts'
 import type { Listing, LiveJson } from '../../support/service/client.ts'
-import { startCluster } from '../../support/cluster/cluster.ts'
-import type { ClusterProcess } from '../../support/cluster/cluster.ts'
+import { startCluster, type ClusterProcess } from '../../support/cluster/cluster.ts'
 import { speakerAt } from '../../support/cluster/numbered-session.ts'
 import { eventually } from '../../support/tools/eventually.ts'
 import { visibilityDelay } from '../../support/tools/visibility-delay.ts'

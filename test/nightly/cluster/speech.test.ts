@@ -1,6 +1,5 @@
 import test from 'ava'
-import { createClient } from '../../support/service/client.ts'
-import type { LiveJson, TestSocket } from '../../support/service/client.ts'
+import { createClient, type LiveJson, type TestSocket } from '../../support/service/client.ts'
 import { speakerAt } from '../../support/cluster/numbered-session.ts'
 import { sendAndResume } from '../../support/cluster/resuming-sender.ts'
 import { startSplitCluster } from '../../support/cluster/split-cluster.ts'

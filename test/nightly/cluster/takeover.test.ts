@@ -1,16 +1,9 @@
 import assert from 'node:assert/strict'
 import test from 'ava'
-import { startCluster } from '../../support/cluster/cluster.ts'
-import type { ClusterProcess, Peer } from '../../support/cluster/cluster.ts'
+import { startCluster, type ClusterProcess, type Peer } from '../../support/cluster/cluster.ts'
 import {
-  listenTo,
-  longestSilence,
-  sendWords,
-  speakerAt,
-  storedNumbers,
-  upTo,
+  listenTo, longestSilence, sendWords, speakerAt, storedNumbers, upTo, type NumberedListener,
 } from '../../support/cluster/numbered-session.ts'
-import type { NumberedListener } from '../../support/cluster/numbered-session.ts'
 import { startSplitCluster } from '../../support/cluster/split-cluster.ts'
 import { eventually } from '../../support/tools/eventually.ts'
 

@@ -1,6 +1,5 @@
 import { once } from 'node:events'
-import { createServer } from 'node:net'
-import type { AddressInfo } from 'node:net'
+import { createServer, type AddressInfo } from 'node:net'
 import { createClient } from '../../support/service/client.ts'
 import { CHROMIUM } from '../../support/browser/browser.ts'
 import { checkEveryLook, openConsole, sharedConsole } from '../../support/browser/console.ts'

@@ -1,6 +1,5 @@
 import test from 'ava'
-import { createClient } from '../../support/service/client.ts'
-import type { Client, Single } from '../../support/service/client.ts'
+import { createClient, type Client, type Single } from '../../support/service/client.ts'
 import {
   appendEvent, disposeServices, flipByte, assertUsable, reportedDamage, stoppedService,
 } from '../../support/service/damaged-data.ts'

@@ -3,15 +3,12 @@ import { closeSync, existsSync, openSync, rmSync, writeFileSync, writeSync } fro
 import { cp } from 'node:fs/promises'
 import { constants } from 'node:os'
 import { join } from 'node:path'
-import test from 'ava'
-import type { ExecutionContext } from 'ava'
-import { createClient } from '../../support/service/client.ts'
-import type { Answer, Listing, LiveJson, Single } from '../../support/service/client.ts'
+import test, { type ExecutionContext } from 'ava'
+import { createClient, type Answer, type Listing, type LiveJson, type Single } from '../../support/service/client.ts'
 import { stenolog } from '../../support/service/command-line.ts'
 import { eventually } from '../../support/tools/eventually.ts'
 import { dataDirectoryFor, launchSettings, createUser } from '../../support/service/launch-settings.ts'
-import { launch } from '../../support/service/launch.ts'
-import type { Launched } from '../../support/service/launch.ts'
+import { launch, type Launched } from '../../support/service/launch.ts'
 import { silence } from '../../support/audio/speech.ts'
 
 const FAILING_DISK = join(import.meta.dirname, '..', '..', 'support', 'fixtures', 'failing-disk.c')

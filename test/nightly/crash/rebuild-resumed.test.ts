@@ -1,9 +1,9 @@
 import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
-import { NO_CHECKPOINT } from '../../../application/ports/documents.ts'
-import type { Documents } from '../../../application/ports/documents.ts'
-import { BEGINNING } from '../../../application/ports/event-store.ts'
-import type { EventStore, Position, SubscriptionMessage } from '../../../application/ports/event-store.ts'
+import { NO_CHECKPOINT, type Documents } from '../../../application/ports/documents.ts'
+import {
+  BEGINNING, type EventStore, type Position, type SubscriptionMessage,
+} from '../../../application/ports/event-store.ts'
 import { watchLog } from '../../../application/log/watched-log.ts'
 import { connectMongo } from '../../../infrastructure/mongodb/connection.ts'
 import { createMongoDocuments } from '../../../infrastructure/mongodb/documents.ts'
@@ -16,9 +16,8 @@ import { createMemoryEventStore } from '../../support/doubles/memory/event-store
 import { startMongoDouble } from '../../support/doubles/mongodb/process.ts'
 import { right } from '../../support/tools/right.ts'
 import {
-  EVENTS, createLive, createFilledWorld, assertRebuilt, neverAborted, rebuild,
+  EVENTS, createLive, createFilledWorld, assertRebuilt, neverAborted, rebuild, type RebuildWorld,
 } from '../../support/read-models/rebuild-world.ts'
-import type { RebuildWorld } from '../../support/read-models/rebuild-world.ts'
 import { silentLogger } from '../../support/doubles/loggers.ts'
 import { checkpointAt } from '../../support/read-models/checkpoints.ts'
 import { modelOf } from '../../../projections/projection.ts'

@@ -6,8 +6,7 @@ import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { issueToken } from '../../support/service/api-tokens.ts'
 import type { Client } from '../../support/service/client.ts'
-import { passwordOf, startTestService } from '../../support/service/service.ts'
-import type { TestService } from '../../support/service/service.ts'
+import { passwordOf, startTestService, type TestService } from '../../support/service/service.ts'
 import { testWith } from '../../support/running/skip-unless.ts'
 
 /** Path of the Python program schemathesis (`pip install schemathesis`), from the setting or found in PATH. */

@@ -1,8 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import * as E from 'fp-ts/lib/Either.js'
-import { createLocator, readProduct, testFiles } from './locate.ts'
-import type { Sources } from './locate.ts'
+import { createLocator, readProduct, testFiles, type Sources } from './locate.ts'
 import type { Mutant } from './mutant.ts'
 
 /** Returns a test file and its imports from `test/`, because a contract or a property may define its tests. */

@@ -1,12 +1,10 @@
-import test from 'ava'
-import type { ExecutionContext } from 'ava'
-import { MongoClient, MongoServerError } from 'mongodb'
-import type { Collection, MongoClientOptions } from 'mongodb'
+import test, { type ExecutionContext } from 'ava'
+import { MongoClient, MongoServerError, type Collection, type MongoClientOptions } from 'mongodb'
 import { eventually } from '../../support/tools/eventually.ts'
-import { DURABLE } from '../../support/doubles/mongodb/process.ts'
-import type { MongoDouble } from '../../support/doubles/mongodb/process.ts'
-import { numbersAt, POLLING, setNumber, startDoubleSet } from '../../support/stores/mongodb-double-clients.ts'
-import type { Numbered } from '../../support/stores/mongodb-double-clients.ts'
+import { DURABLE, type MongoDouble } from '../../support/doubles/mongodb/process.ts'
+import {
+  numbersAt, POLLING, setNumber, startDoubleSet, type Numbered,
+} from '../../support/stores/mongodb-double-clients.ts'
 
 // The double is a server that imitates MongoDB. These tests use its replica set through the real driver.
 

@@ -5,8 +5,9 @@ import { logIn } from '../../support/service/client.ts'
 import { stenolog } from '../../support/service/command-line.ts'
 import { launch } from '../../support/service/launch.ts'
 import { unpackFiles } from '../../support/older-data/packed-files.ts'
-import { ADA, inRecordedShape, LISTS, readLists, TIMELESS_SETTINGS } from '../../support/older-data/lists.ts'
-import type { Lists } from '../../support/older-data/lists.ts'
+import {
+  ADA, inRecordedShape, LISTS, readLists, TIMELESS_SETTINGS, type Lists,
+} from '../../support/older-data/lists.ts'
 import { temporaryDirectory } from '../../support/tools/temporary-directory.ts'
 
 /** Names of folders: the commit of the version that wrote the data with `test/support/older-data/make.ts`. */

@@ -1,15 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import { access, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import test from 'ava'
-import type { ExecutionContext } from 'ava'
+import test, { type ExecutionContext } from 'ava'
 import type { Client, Listing, LiveJson } from '../../support/service/client.ts'
 import { eventually } from '../../support/tools/eventually.ts'
 import { launch } from '../../support/service/launch.ts'
-import { startMongoDouble } from '../../support/doubles/mongodb/process.ts'
-import type { MongoDouble } from '../../support/doubles/mongodb/process.ts'
-import { startTestService } from '../../support/service/service.ts'
-import type { TestService } from '../../support/service/service.ts'
+import { startMongoDouble, type MongoDouble } from '../../support/doubles/mongodb/process.ts'
+import { startTestService, type TestService } from '../../support/service/service.ts'
 import { temporaryDirectory } from '../../support/tools/temporary-directory.ts'
 
 const startDouble = async (t: ExecutionContext): Promise<MongoDouble> => {

@@ -2,8 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { copyFile, readdir, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import test from 'ava'
-import type { ExecutionContext } from 'ava'
+import test, { type ExecutionContext } from 'ava'
 import { FORMAT } from '../../../infrastructure/stores/format.ts'
 import { withFfmpeg } from '../../support/sources/audio-server.ts'
 import { EVENTSTORE_FOLDER } from '../../support/stores/chosen-stores.ts'
@@ -11,9 +10,9 @@ import { startEventStoreDb } from '../../support/stores/eventstoredb.ts'
 import { startMongoDouble } from '../../support/doubles/mongodb/process.ts'
 import { readLog } from '../../support/older-data/log-copy.ts'
 import {
-  emptyFolder, fillAndKill, upgradeAndCheck, OLDER_CHECKOUTS, startOlder, startThisVersion,
+  emptyFolder, fillAndKill, upgradeAndCheck, OLDER_CHECKOUTS, startOlder, startThisVersion, type ServiceData,
+  type Settings,
 } from '../../support/older-data/upgrade.ts'
-import type { ServiceData, Settings } from '../../support/older-data/upgrade.ts'
 
 const withOlder = OLDER_CHECKOUTS.length === 0 ? test.skip : withFfmpeg
 const withOlderOnServer = EVENTSTORE_FOLDER === undefined ? test.skip : withOlder

@@ -7,8 +7,7 @@ import { openSqliteEventStore } from '../../../infrastructure/sqlite/event-log/e
 import type { Json, Listing, Single } from '../../support/service/client.ts'
 import { eventually } from '../../support/tools/eventually.ts'
 import { footprintOf } from '../../support/tools/footprint.ts'
-import { passwordOf, startTestService } from '../../support/service/service.ts'
-import type { TestService } from '../../support/service/service.ts'
+import { passwordOf, startTestService, type TestService } from '../../support/service/service.ts'
 
 const USERS = Number(process.env['STENOLOG_TEST_USERS'] ?? 100_000)
 const FIRST_USER_ID = 1_000_000

@@ -5,11 +5,11 @@ import { WebSocket } from 'ws'
 import { comparableWords } from '../../../domain/transcript/word-alignment.ts'
 import type { Client, LiveJson } from '../../support/service/client.ts'
 import { patiently } from '../../support/tools/eventually.ts'
-import { footprintOf, isFlat, quartersOf, describeGrowth, sampleFootprints } from '../../support/tools/footprint.ts'
-import type { Footprint } from '../../support/tools/footprint.ts'
+import {
+  footprintOf, isFlat, quartersOf, describeGrowth, sampleFootprints, type Footprint,
+} from '../../support/tools/footprint.ts'
 import { transcribeAtFullSpeed } from '../../support/load/full-speed.ts'
-import { inspect, prepareInspection } from '../../support/service/inspect.ts'
-import type { Inspection } from '../../support/service/inspect.ts'
+import { inspect, prepareInspection, type Inspection } from '../../support/service/inspect.ts'
 import { runTestService } from '../../support/service/service.ts'
 import { sampleSentences, silence } from '../../support/audio/speech.ts'
 

@@ -6,19 +6,9 @@ import { eventually } from '../../support/tools/eventually.ts'
 import { startRetryingSource } from '../../support/sources/retrying-source.ts'
 import { startPulling } from '../../support/sources/pulling.ts'
 import {
-  createApache,
-  createGstreamer,
-  createNginx,
-  makeCertificate,
-  makeVideo,
-  sendTones,
-  tlsInFrontOf,
-  withApache,
-  withGstreamer,
-  withNginx,
-  untilWritten,
+  createApache, createGstreamer, createNginx, makeCertificate, makeVideo, sendTones, tlsInFrontOf, withApache,
+  withGstreamer, withNginx, untilWritten, type Certificate, type ToneSender,
 } from '../../support/sources/real-servers.ts'
-import type { Certificate, ToneSender } from '../../support/sources/real-servers.ts'
 import { temporaryDirectory } from '../../support/tools/temporary-directory.ts'
 import { tonesIn } from '../../support/audio/tones.ts'
 

@@ -1,6 +1,5 @@
-import { readFileSync } from 'node:fs'
+import { readFileSync, globSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
-import { globSync } from 'node:fs'
 import { parseSync } from 'oxc-parser'
 
 /** A source file and what it imports: project files as paths from the root, packages and node:* by name. */

@@ -6,8 +6,7 @@ import { reconcileLives } from '../../../application/lives/policies/reconcile-li
 import { createMemoryKeyring } from '../../support/doubles/memory/keyring.ts'
 import { createTestEnvironment } from '../../support/doubles/environment.ts'
 import { silentLogger } from '../../support/doubles/loggers.ts'
-import { createRandom, createSimulation } from './crash-simulation.ts'
-import type { Faults, SimulatedProcess } from './crash-simulation.ts'
+import { createRandom, createSimulation, type Faults, type SimulatedProcess } from './crash-simulation.ts'
 import { createLogRules } from '../../unit/application/lives-log-rules.ts'
 import { callerOf, requestOf, writeSideOf } from '../../support/worlds/write-side.ts'
 

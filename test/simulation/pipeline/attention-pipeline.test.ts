@@ -1,11 +1,9 @@
 import test from 'ava'
-import { DEFAULT_ENGINE_SETTINGS as settings } from '../../../domain/live/settings.ts'
-import type { EngineSettings } from '../../../domain/live/settings.ts'
+import { DEFAULT_ENGINE_SETTINGS as settings, type EngineSettings } from '../../../domain/live/settings.ts'
 import { limitsOf } from '../../../application/pipeline/policy/policy-limits.ts'
 import { collectEvents, pipelineOf, spokenWords } from '../../support/pipeline/pipeline-driver.ts'
-import { scriptedAudio } from '../../support/doubles/scripted/script.ts'
+import { scriptedAudio, type ScriptedWord } from '../../support/doubles/scripted/script.ts'
 import { scriptedEngine } from '../../support/doubles/scripted/engine.ts'
-import type { ScriptedWord } from '../../support/doubles/scripted/script.ts'
 import { streamAudio, eventLoopTurns } from '../../support/pipeline/pipeline-stream.ts'
 
 const pace = { chunk: 1600, ticks: 5, latency: 1, windowSeconds: 30, hasWordTimes: true }

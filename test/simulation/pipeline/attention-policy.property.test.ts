@@ -2,12 +2,9 @@ import test from 'ava'
 import fc from 'fast-check'
 import { limitsOf } from '../../../application/pipeline/policy/policy-limits.ts'
 import { SAMPLE_RATE } from '../../../application/ports/engine.ts'
-import { DEFAULT_ENGINE_SETTINGS } from '../../../domain/live/settings.ts'
-import type { EngineSettings } from '../../../domain/live/settings.ts'
-import { scriptedAudio } from '../../support/doubles/scripted/script.ts'
-import type { ScriptedWord } from '../../support/doubles/scripted/script.ts'
-import { streamAudio } from '../../support/pipeline/pipeline-stream.ts'
-import type { Streamed } from '../../support/pipeline/pipeline-stream.ts'
+import { DEFAULT_ENGINE_SETTINGS, type EngineSettings } from '../../../domain/live/settings.ts'
+import { scriptedAudio, type ScriptedWord } from '../../support/doubles/scripted/script.ts'
+import { streamAudio, type Streamed } from '../../support/pipeline/pipeline-stream.ts'
 
 /** Random words. `wrongPercent`: the share of the words that drafts transcribe wrongly. */
 const script = (wrongPercent: number): fc.Arbitrary<ReadonlyArray<ScriptedWord>> =>

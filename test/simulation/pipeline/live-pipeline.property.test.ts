@@ -1,10 +1,8 @@
 import test from 'ava'
 import fc from 'fast-check'
-import { DEFAULT_ENGINE_SETTINGS } from '../../../domain/live/settings.ts'
+import { DEFAULT_ENGINE_SETTINGS, type EngineSettings } from '../../../domain/live/settings.ts'
 import { scriptedAudio } from '../../support/doubles/scripted/script.ts'
-import type { EngineSettings } from '../../../domain/live/settings.ts'
-import { streamAudio } from '../../support/pipeline/pipeline-stream.ts'
-import type { Streamed } from '../../support/pipeline/pipeline-stream.ts'
+import { streamAudio, type Streamed } from '../../support/pipeline/pipeline-stream.ts'
 
 /** Returns a unique word for each place in the script. */
 const wordAt = (place: number, letters: number): string =>

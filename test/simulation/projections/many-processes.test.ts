@@ -3,19 +3,18 @@ import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
 import * as fc from 'fast-check'
 import type { Checkpointed, Documents } from '../../../application/ports/documents.ts'
-import { BEGINNING } from '../../../application/ports/event-store.ts'
-import type { Position } from '../../../application/ports/event-store.ts'
+import { BEGINNING, type Position } from '../../../application/ports/event-store.ts'
 import { SESSION_LISTS } from '../../../application/ports/projector.ts'
 import { liveCounts } from '../../../projections/live-counts/projection.ts'
 import { lives } from '../../../projections/lives/projection.ts'
-import { modelOf } from '../../../projections/projection.ts'
-import type { Projection } from '../../../projections/projection.ts'
+import { modelOf, type Projection } from '../../../projections/projection.ts'
 import { leaseOf } from '../../../projections/projector.ts'
 import { eventually } from '../../support/tools/eventually.ts'
 import { committed, throughCommit } from '../../support/read-models/through-commit.ts'
 import { right } from '../../support/tools/right.ts'
-import { advanceLive, createProjectorProcesses } from '../../support/read-models/projector-processes.ts'
-import type { ProjectorProcess } from '../../support/read-models/projector-processes.ts'
+import {
+  advanceLive, createProjectorProcesses, type ProjectorProcess,
+} from '../../support/read-models/projector-processes.ts'
 
 const PROJECTIONS = [lives, liveCounts]
 const LEASE = leaseOf(lives)

@@ -1,5 +1,4 @@
-import { NO_FAULTS } from './worker-processes.ts'
-import type { AppendFaults } from './worker-processes.ts'
+import { NO_FAULTS, type AppendFaults } from './worker-processes.ts'
 import { createSimulatedWorkers } from './simulated-workers.ts'
 
 export interface Schedule extends AppendFaults {

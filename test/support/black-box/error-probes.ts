@@ -2,10 +2,8 @@ import assert from 'node:assert/strict'
 import { on, once } from 'node:events'
 import { WebSocket } from 'ws'
 import { eventually } from '../tools/eventually.ts'
-import { createLive, FORM, socketAddress } from './probe.ts'
-import type { Probe } from './probe.ts'
-import { requestOf } from './raw-http.ts'
-import type { RawAnswer } from './raw-http.ts'
+import { createLive, FORM, socketAddress, type Probe } from './probe.ts'
+import { requestOf, type RawAnswer } from './raw-http.ts'
 import { ROOT } from './subject.ts'
 
 const hasDetail = ({ headers, body }: RawAnswer): void => {

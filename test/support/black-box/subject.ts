@@ -3,8 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { CHILD_ENVIRONMENT } from '../tools/child-environment.ts'
-import { ask, requestOf } from './raw-http.ts'
-import type { RawAnswer } from './raw-http.ts'
+import { ask, requestOf, type RawAnswer } from './raw-http.ts'
 
 export const ROOT = { username: 'root', password: 'correct horse battery staple' }
 

@@ -1,6 +1,5 @@
 import { existsSync } from 'node:fs'
-import { chromium } from 'playwright-core'
-import type { Browser, Page } from 'playwright-core'
+import { chromium, type Browser, type Page } from 'playwright-core'
 
 /** The path of Debian's Chromium. Tests are skipped when it is not installed. */
 export const CHROMIUM =

@@ -1,11 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import test from 'ava'
-import type { ExecutionContext } from 'ava'
+import test, { type ExecutionContext } from 'ava'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { launchBrowser } from './browser.ts'
-import { runTestService } from '../service/service.ts'
-import type { TestService } from '../service/service.ts'
+import { runTestService, type TestService } from '../service/service.ts'
 
 /** Messages of the browser about failed requests, refused sockets and a header that works over https only. */
 const BROWSER_MESSAGES = [

@@ -3,13 +3,10 @@ import { SAMPLE_RATE } from '../../../application/ports/engine.ts'
 import type { Json, LiveJson } from '../service/client.ts'
 import { eventually } from '../tools/eventually.ts'
 import type { Cell } from './matrix-cells.ts'
-import { listenTo, speakerAt, storedNumbers, upTo } from './numbered-session.ts'
-import type { NumberedListener } from './numbered-session.ts'
-import { serveHls, serveWordsByRtmp } from './numbered-sources.ts'
-import type { NumberedSource } from './numbered-sources.ts'
+import { listenTo, speakerAt, storedNumbers, upTo, type NumberedListener } from './numbered-session.ts'
+import { serveHls, serveWordsByRtmp, type NumberedSource } from './numbered-sources.ts'
 import { numberedAudio, secondsOf } from './numbered-words.ts'
-import { sendInRealTime } from './realtime-sender.ts'
-import type { RealtimeSender } from './realtime-sender.ts'
+import { sendInRealTime, type RealtimeSender } from './realtime-sender.ts'
 
 type Url = () => string
 

@@ -2,10 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { ExecutionContext } from 'ava'
 import { eventually } from '../tools/eventually.ts'
 import type { Cluster, ClusterProcess, Peer } from './cluster.ts'
-import { nameOf } from './matrix-cells.ts'
-import type { Cell, Strike } from './matrix-cells.ts'
-import { beginSession, judgeAtEnd } from './matrix-session.ts'
-import type { MatrixSession } from './matrix-session.ts'
+import { nameOf, type Cell, type Strike } from './matrix-cells.ts'
+import { beginSession, judgeAtEnd, type MatrixSession } from './matrix-session.ts'
 
 /** The processes of one service by role. */
 export interface MatrixCluster {

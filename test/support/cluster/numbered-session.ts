@@ -1,6 +1,5 @@
 import { SAMPLE_RATE } from '../../../application/ports/engine.ts'
-import type { Client, LiveJson, TestSocket } from '../service/client.ts'
-import { logIn, openSocket } from '../service/client.ts'
+import { logIn, openSocket, type Client, type LiveJson, type TestSocket } from '../service/client.ts'
 import { ADMIN, passwordOf } from '../service/service.ts'
 import { numberedAudio, numbersIn } from './numbered-words.ts'
 

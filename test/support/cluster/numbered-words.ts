@@ -1,8 +1,6 @@
 import { SAMPLE_RATE } from '../../../application/ports/engine.ts'
-import { scriptedAudio } from '../doubles/scripted/script.ts'
-import { scriptedEngine } from '../doubles/scripted/engine.ts'
-import type { ScriptedEngine } from '../doubles/scripted/engine.ts'
-import type { ScriptedWord } from '../doubles/scripted/script.ts'
+import { scriptedAudio, type ScriptedWord } from '../doubles/scripted/script.ts'
+import { scriptedEngine, type ScriptedEngine } from '../doubles/scripted/engine.ts'
 
 /** Enough for hours. Sample values limit the number of words. */
 const WORDS = 20_000

@@ -1,6 +1,5 @@
 import { SAMPLE_RATE } from '../../../application/ports/engine.ts'
-import type { LiveJson, TestSocket } from '../service/client.ts'
-import { openSocket } from '../service/client.ts'
+import { openSocket, type LiveJson, type TestSocket } from '../service/client.ts'
 
 /** Samples of one frame: 100 ms. */
 const FRAME = SAMPLE_RATE / 10

@@ -1,7 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { SAMPLE_RATE } from '../../../application/ports/engine.ts'
-import type { LiveJson, TestSocket } from '../service/client.ts'
-import { openSocket } from '../service/client.ts'
+import { openSocket, type LiveJson, type TestSocket } from '../service/client.ts'
 import { wordAfter } from './numbered-words.ts'
 
 /** Samples of one frame: 100 ms. */

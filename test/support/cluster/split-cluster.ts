@@ -1,6 +1,5 @@
 import type { ExecutionContext } from 'ava'
-import { startCluster } from './cluster.ts'
-import type { Cluster, ClusterOptions, ClusterProcess } from './cluster.ts'
+import { startCluster, type Cluster, type ClusterOptions, type ClusterProcess } from './cluster.ts'
 
 /** Starts two workers, two API processes and a projector. */
 export const startSplitCluster = async (

@@ -1,8 +1,7 @@
 import { node, number, octets, onnxFile, text } from '../../../infrastructure/onnx/graphs/graph-writer.ts'
 import {
-  ATTRIBUTE, ELEMENT, fieldsOf, GRAPH, message, MODEL, NODE, TENSOR,
+  ATTRIBUTE, ELEMENT, fieldsOf, GRAPH, message, MODEL, NODE, TENSOR, type Field,
 } from '../../../infrastructure/onnx/graphs/onnx-format.ts'
-import type { Field } from '../../../infrastructure/onnx/graphs/onnx-format.ts'
 
 /** Name of the ONNX file of these graphs. */
 export const GRAPH_NAME = 'graph.onnx'

@@ -1,12 +1,9 @@
 import * as E from 'fp-ts/lib/Either.js'
-import { BEGINNING } from '../../../application/ports/event-store.ts'
-import type { EventStore, Position, StoredEvent } from '../../../application/ports/event-store.ts'
+import { BEGINNING, type EventStore, type Position, type StoredEvent } from '../../../application/ports/event-store.ts'
 import { apiTokenStream } from '../../../domain/api-token/events.ts'
-import { liveStream } from '../../../domain/live/events.ts'
-import type { StoredLiveEvent } from '../../../domain/live/events.ts'
+import { liveStream, type StoredLiveEvent } from '../../../domain/live/events.ts'
 import type { Envelope } from '../../../domain/shared/event.ts'
-import { userStream } from '../../../domain/user/events.ts'
-import type { StoredUserEvent } from '../../../domain/user/events.ts'
+import { userStream, type StoredUserEvent } from '../../../domain/user/events.ts'
 import { after, liveCreated } from './sample-events.ts'
 
 /** An envelope whose content shows the text, so a test can recognise it. */

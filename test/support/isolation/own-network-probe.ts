@@ -1,6 +1,5 @@
 import { once } from 'node:events'
-import { createServer } from 'node:net'
-import type { AddressInfo } from 'node:net'
+import { createServer, type AddressInfo } from 'node:net'
 import { createAddressGuard } from '../../../infrastructure/sources/network/address-guard.ts'
 import { pullSource } from '../../../infrastructure/sources/puller/pull-source.ts'
 import { sourceErrorOf } from '../../../infrastructure/sources/source-error.ts'

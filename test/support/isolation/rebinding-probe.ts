@@ -1,5 +1,4 @@
-import { createServer as createHttpServer } from 'node:http'
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import { createServer as createHttpServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { createServer } from 'node:net'
 import { createHubHttp } from '../../../infrastructure/hub/hub-http.ts'
 import { pullSource } from '../../../infrastructure/sources/puller/pull-source.ts'

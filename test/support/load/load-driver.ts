@@ -4,8 +4,7 @@
  */
 import { randomUUID } from 'node:crypto'
 import { ApiError } from '../../../interfaces/client/client.ts'
-import type { Client, LiveJson } from '../service/client.ts'
-import { logIn } from '../service/client.ts'
+import { logIn, type Client, type LiveJson } from '../service/client.ts'
 import { createRandom } from '../tools/seeded.ts'
 import { silence } from '../audio/speech.ts'
 

@@ -2,10 +2,8 @@ import { join } from 'node:path'
 import type { ExecutionContext } from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
 import { createHubHttp } from '../../../infrastructure/hub/hub-http.ts'
-import { pullModel } from '../../../infrastructure/hub/pull.ts'
-import type { PullOptions } from '../../../infrastructure/hub/pull.ts'
-import { startHub } from './hub.ts'
-import type { TestHub } from './hub.ts'
+import { pullModel, type PullOptions } from '../../../infrastructure/hub/pull.ts'
+import { startHub, type TestHub } from './hub.ts'
 import { temporaryDirectory } from '../tools/temporary-directory.ts'
 
 /** The folder of the model that the test hub serves, and its id at the hub. */

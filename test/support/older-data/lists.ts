@@ -1,6 +1,5 @@
 import type { ExecutionContext } from 'ava'
-import { createClient, logIn } from '../service/client.ts'
-import type { Client, Json, Listing } from '../service/client.ts'
+import { createClient, logIn, type Client, type Json, type Listing } from '../service/client.ts'
 
 /** The accounts of the data. They are fixed, because every version uses the same data. */
 export const ADA = { username: 'ada', password: 'ada has a password' }

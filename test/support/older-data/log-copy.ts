@@ -1,5 +1,4 @@
-import { EventStoreDBClient, jsonEvent } from '@eventstore/db-client'
-import type { JSONEventData } from '@eventstore/db-client'
+import { EventStoreDBClient, jsonEvent, type JSONEventData } from '@eventstore/db-client'
 import type { Json } from '../service/client.ts'
 
 /** An event of a service, or the metadata of one of its streams (stream `$$NAME`). A JSON value. */

@@ -21,8 +21,7 @@ import { eventually } from '../tools/eventually.ts'
 import { readLists, ROOT, TIMELESS_SETTINGS } from './lists.ts'
 import { readLog } from './log-copy.ts'
 import { packFiles } from './packed-files.ts'
-import { LOG, RECORD } from './record.ts'
-import type { OlderLog, OlderRecord } from './record.ts'
+import { LOG, RECORD, type OlderLog, type OlderRecord } from './record.ts'
 
 const [checkout, output] = process.argv.slice(2)
 if (checkout === undefined || output === undefined) throw new Error('usage: make-backup.ts CHECKOUT OUTPUT')

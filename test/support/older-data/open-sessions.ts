@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import type { ExecutionContext } from 'ava'
 import { endlessHls, packageSample, serve } from '../sources/audio-server.ts'
-import { logIn } from '../service/client.ts'
-import type { Client, Json, LiveJson, Single, TestSocket } from '../service/client.ts'
+import { logIn, type Client, type Json, type LiveJson, type Single, type TestSocket } from '../service/client.ts'
 import { eventually } from '../tools/eventually.ts'
 import { sampleSentences, silence } from '../audio/speech.ts'
 

@@ -5,24 +5,21 @@ import {
   ADMISSION_STREAM, Admitted, CapacitySet, Moved, Released, WorkerDraining, WorkerJoined, WorkerLeft,
   WorkerRestarted,
 } from '../../../domain/admission/events.ts'
-import { evolve, initialState, reservedVram } from '../../../domain/admission/state.ts'
-import type { AdmissionState } from '../../../domain/admission/state.ts'
+import { evolve, initialState, reservedVram, type AdmissionState } from '../../../domain/admission/state.ts'
 import { eventReader } from '../../../domain/read-event.ts'
 import { issueToken, withKey } from '../service/api-tokens.ts'
-import { createClient, logIn } from '../service/client.ts'
-import type { Client, Json, Listing } from '../service/client.ts'
+import { createClient, logIn, type Client, type Json, type Listing } from '../service/client.ts'
 import { stenolog } from '../service/command-line.ts'
 import { eventually } from '../tools/eventually.ts'
-import { launch } from '../service/launch.ts'
-import type { Launched } from '../service/launch.ts'
+import { launch, type Launched } from '../service/launch.ts'
 import { right } from '../tools/right.ts'
 import { prefixed } from '../service/service.ts'
 import { openLogOf } from '../stores/stores.ts'
 import { temporaryDirectory } from '../tools/temporary-directory.ts'
-import { ADA, inRecordedShape, BOB, checkLists, readLists, ROOT, TIMELESS_SETTINGS } from './lists.ts'
-import type { Lists } from './lists.ts'
-import { create, openSessions, openSources, checkSessionsContinue, speak } from './open-sessions.ts'
-import type { OpenSession, Sources } from './open-sessions.ts'
+import { ADA, inRecordedShape, BOB, checkLists, readLists, ROOT, TIMELESS_SETTINGS, type Lists } from './lists.ts'
+import {
+  create, openSessions, openSources, checkSessionsContinue, speak, type OpenSession, type Sources,
+} from './open-sessions.ts'
 
 /** Folders of older checkouts with installed dependencies, separated as in PATH. */
 export const OLDER_CHECKOUTS = process.env['STENOLOG_TEST_OLDER_CHECKOUTS']?.split(delimiter) ?? []

@@ -2,10 +2,8 @@ import { attentionPolicy } from '../../../application/pipeline/policy/by-attenti
 import { limitsOf } from '../../../application/pipeline/policy/policy-limits.ts'
 import type { Outcome, Pass, Step } from '../../../application/pipeline/policy/policy.ts'
 import type { SegmenterState } from '../../../application/pipeline/speech/speech-segmenter.ts'
-import { SAMPLE_RATE } from '../../../application/ports/engine.ts'
-import type { TranscribedWord, Hypothesis } from '../../../application/ports/engine.ts'
-import { DEFAULT_ENGINE_SETTINGS } from '../../../domain/live/settings.ts'
-import type { EngineSettings } from '../../../domain/live/settings.ts'
+import { SAMPLE_RATE, type TranscribedWord, type Hypothesis } from '../../../application/ports/engine.ts'
+import { DEFAULT_ENGINE_SETTINGS, type EngineSettings } from '../../../domain/live/settings.ts'
 
 export const samplesOf = (seconds: number): number => Math.round(seconds * SAMPLE_RATE)
 

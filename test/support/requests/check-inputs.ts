@@ -1,7 +1,6 @@
 import type { ExecutionContext } from 'ava'
 import type { Route } from '../../../interfaces/http/route.ts'
-import { largestInputs, smallestInput } from './largest-inputs.ts'
-import type { RequestInput } from './largest-inputs.ts'
+import { largestInputs, smallestInput, type RequestInput } from './largest-inputs.ts'
 import { startMeasuring, timeOf } from './longest-block.ts'
 
 const REPEATS = 20

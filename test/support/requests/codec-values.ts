@@ -1,8 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js'
 import * as t from 'io-ts'
 import type { Bounds } from '../../../domain/shared/codecs.ts'
-import { shapeOf } from '../../../interfaces/http/codecs/shapes.ts'
-import type { JsonSchema, Shape } from '../../../interfaces/http/codecs/shapes.ts'
+import { shapeOf, type JsonSchema, type Shape } from '../../../interfaces/http/codecs/shapes.ts'
 
 export type Size = 'smallest' | 'largest'
 

@@ -1,8 +1,7 @@
 import type * as t from 'io-ts'
 import { memberNames } from '../../../interfaces/http/codecs/shapes.ts'
 import type { Route } from '../../../interfaces/http/route.ts'
-import { valueOf } from './codec-values.ts'
-import type { Size } from './codec-values.ts'
+import { valueOf, type Size } from './codec-values.ts'
 
 /** A request without credentials. */
 export interface RequestInput {

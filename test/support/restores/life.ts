@@ -2,8 +2,7 @@ import assert from 'node:assert/strict'
 import { ADA, BOB, ROOT } from '../older-data/lists.ts'
 import { sampleSentences, silence } from '../audio/speech.ts'
 import { issueToken, revokeToken, withKey } from '../service/api-tokens.ts'
-import { logIn } from '../service/client.ts'
-import type { Client, Json, LiveJson, TestSocket } from '../service/client.ts'
+import { logIn, type Client, type Json, type LiveJson, type TestSocket } from '../service/client.ts'
 
 export interface Account {
   readonly username: string

@@ -4,8 +4,7 @@ import type { ExecutionContext } from 'ava'
 import { ADA, BOB, ROOT } from '../older-data/lists.ts'
 import { issueToken, withKey } from '../service/api-tokens.ts'
 import { createClient, logIn } from '../service/client.ts'
-import { speakSession, ZOE } from './life.ts'
-import type { Account, BackedUp, Lost } from './life.ts'
+import { speakSession, ZOE, type Account, type BackedUp, type Lost } from './life.ts'
 
 /** A service that runs on restored data, and what it must not repeat. */
 export interface Restored {

@@ -6,10 +6,8 @@ import { sampleSentences, silence } from '../audio/speech.ts'
 import { eventually } from '../tools/eventually.ts'
 import { temporaryDirectory } from '../tools/temporary-directory.ts'
 import { stenolog } from '../service/command-line.ts'
-import { createClient } from '../service/client.ts'
-import type { Client, Json, LiveJson, Single } from '../service/client.ts'
-import { startTestService } from '../service/service.ts'
-import type { TestService } from '../service/service.ts'
+import { createClient, type Client, type Json, type LiveJson, type Single } from '../service/client.ts'
+import { startTestService, type TestService } from '../service/service.ts'
 
 /** Returns the names of the keys in a keyring's file. */
 export const keysIn = (file: string): ReadonlyArray<string> => {

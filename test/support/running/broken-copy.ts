@@ -2,8 +2,7 @@ import { existsSync } from 'node:fs'
 import { cp, mkdir, mkdtemp, readFile, readdir, realpath, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { runAva } from './ava-runner.ts'
-import type { TestResult } from './ava-runner.ts'
+import { runAva, type TestResult } from './ava-runner.ts'
 
 /** The run of the named tests of one file. */
 export interface Run {

@@ -1,8 +1,7 @@
 import { existsSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import test from 'ava'
-import type { ExecutionContext, SkipFn } from 'ava'
+import test, { type ExecutionContext, type SkipFn } from 'ava'
 import { isSkippedHere } from './skipped-on-servers.ts'
 
 const exist = (paths: ReadonlyArray<string>): boolean => paths.every((path) => existsSync(path))

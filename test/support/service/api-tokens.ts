@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
-import { createClient } from './client.ts'
-import type { Answer, Client, Json, Listing, Single } from './client.ts'
+import { createClient, type Answer, type Client, type Json, type Listing, type Single } from './client.ts'
 
 /** An API token in a list: the members that tests use by name. */
 export interface TokenJson extends Json {

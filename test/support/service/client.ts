@@ -1,7 +1,6 @@
 import { once } from 'node:events'
 import { WebSocket } from 'ws'
-import { createApiClient } from '../../../interfaces/client/client.ts'
-import type { ApiClient } from '../../../interfaces/client/client.ts'
+import { createApiClient, type ApiClient } from '../../../interfaces/client/client.ts'
 import type { CreateLiveRequest, LiveSession } from '../../../interfaces/client/operations.ts'
 import { answerCheckOf, frameCheckOf } from './description-checks.ts'
 import { eventually } from '../tools/eventually.ts'

@@ -6,8 +6,7 @@ import type { ExecutionContext } from 'ava'
 import { rightOf } from '../tools/right.ts'
 import { isOnServers } from '../stores/chosen-stores.ts'
 import type { Client, Json, Listing, LiveJson, Single } from './client.ts'
-import { runTestService, startTestService } from './service.ts'
-import type { TestService } from './service.ts'
+import { runTestService, startTestService, type TestService } from './service.ts'
 import { openLogOf } from '../stores/stores.ts'
 
 interface DamagedStream {

@@ -1,6 +1,5 @@
 import fc from 'fast-check'
-import { valuesOf } from './values-of-schema.ts'
-import type { Schema } from './values-of-schema.ts'
+import { valuesOf, type Schema } from './values-of-schema.ts'
 
 interface Parameter {
   readonly name: string

@@ -1,6 +1,5 @@
 import type { ExecutionContext } from 'ava'
-import { launch } from './launch.ts'
-import type { Launched } from './launch.ts'
+import { launch, type Launched } from './launch.ts'
 import { ADMIN } from './service.ts'
 import { temporaryDirectory } from '../tools/temporary-directory.ts'
 

@@ -1,6 +1,5 @@
 import type { ExecutionContext } from 'ava'
-import type { Client } from './client.ts'
-import { logIn } from './client.ts'
+import { logIn, type Client } from './client.ts'
 import type { Launched } from './launch.ts'
 import { ADMIN, passwordOf } from './service.ts'
 import { temporaryDirectory } from '../tools/temporary-directory.ts'

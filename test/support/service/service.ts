@@ -2,10 +2,8 @@ import { cp, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { ExecutionContext } from 'ava'
-import type { ServiceProcess } from '../../../interfaces/cli/service-process.ts'
-import { startServiceProcess } from '../../../interfaces/cli/service-process.ts'
-import type { Client } from './client.ts'
-import { createClient, logIn } from './client.ts'
+import { startServiceProcess, type ServiceProcess } from '../../../interfaces/cli/service-process.ts'
+import { createClient, logIn, type Client } from './client.ts'
 import { startTestStores } from '../stores/stores.ts'
 
 /** The password of the users that `TestService.user` creates. */

@@ -1,6 +1,5 @@
 import test from 'ava'
-import { runTestService } from './service.ts'
-import type { TestService } from './service.ts'
+import { runTestService, type TestService } from './service.ts'
 
 let isRequested = false
 let running: Awaited<ReturnType<typeof runTestService>> | undefined

@@ -1,7 +1,6 @@
 import { createSocket } from 'node:dgram'
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
-import { createServer } from 'node:net'
-import type { AddressInfo } from 'node:net'
+import { createServer, type AddressInfo } from 'node:net'
 import type { ExecutionContext } from 'ava'
 
 /** A host that must never be contacted. It records every contact. */

@@ -1,7 +1,6 @@
 import type { ExecutionContext } from 'ava'
 import type { PullEnd, Puller, SourceTarget } from '../../../application/ports/audio-source.ts'
-import { pullSource } from '../../../infrastructure/sources/puller/pull-source.ts'
-import type { PullOptions } from '../../../infrastructure/sources/puller/pull-source.ts'
+import { pullSource, type PullOptions } from '../../../infrastructure/sources/puller/pull-source.ts'
 import { sourceErrorOf } from '../../../infrastructure/sources/source-error.ts'
 import { decideIsolation } from '../../../infrastructure/sources/source-isolation.ts'
 import { createPullers } from '../../../infrastructure/sources/puller/puller-client.ts'

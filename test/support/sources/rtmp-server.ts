@@ -1,12 +1,10 @@
 import type { Socket } from 'node:net'
 import type { ExecutionContext } from 'ava'
-import { decodeAmf, encodeAmf } from '../../../infrastructure/sources/rtmp/amf0.ts'
-import type { AmfValue } from '../../../infrastructure/sources/rtmp/amf0.ts'
+import { decodeAmf, encodeAmf, type AmfValue } from '../../../infrastructure/sources/rtmp/amf0.ts'
 import { flvAudioTag } from '../../../infrastructure/sources/flv.ts'
 import { createByteReader } from '../../../infrastructure/sources/network/byte-reader.ts'
 import { chunksOf, createMessageReader } from '../../../infrastructure/sources/rtmp/rtmp-messages.ts'
-import { listenForStream } from './stream-server.ts'
-import type { StreamServer } from './stream-server.ts'
+import { listenForStream, type StreamServer } from './stream-server.ts'
 
 /** Returns the bodies of the audio tags of an FLV file. */
 export const flvAudio = (flv: Buffer): ReadonlyArray<Buffer> => {

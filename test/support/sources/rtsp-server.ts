@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Socket } from 'node:net'
 import type { ExecutionContext } from 'ava'
-import { listenForStream } from './stream-server.ts'
-import type { StreamServer } from './stream-server.ts'
+import { listenForStream, type StreamServer } from './stream-server.ts'
 
 /** The account of a protected server. */
 export const SECRET = { user: 'okapi', password: 'wapiti 47' }

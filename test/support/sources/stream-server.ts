@@ -1,5 +1,4 @@
-import { createServer } from 'node:net'
-import type { AddressInfo, Socket } from 'node:net'
+import { createServer, type AddressInfo, type Socket } from 'node:net'
 import type { ExecutionContext } from 'ava'
 
 /** A TCP server of a streaming protocol. */

@@ -1,7 +1,6 @@
 import { EVENTSTORE_FOLDER } from './chosen-stores.ts'
 import { startDouble, type EventStoreDbDouble } from '../doubles/eventstoredb/start.ts'
-import { startEventStoreServer } from './eventstoredb-server/start.ts'
-import type { EventStoreServer } from './eventstoredb-server/start.ts'
+import { startEventStoreServer, type EventStoreServer } from './eventstoredb-server/start.ts'
 
 /** The double or a real server. All nodes of a real server are killed, frozen and started together. */
 export interface TestEventStoreDb extends Omit<EventStoreDbDouble, 'port'> {

@@ -1,8 +1,6 @@
 import type { ExecutionContext } from 'ava'
-import { MongoClient } from 'mongodb'
-import type { Collection, MongoClientOptions } from 'mongodb'
-import { DURABLE, startMongoDouble } from '../doubles/mongodb/process.ts'
-import type { MongoDouble } from '../doubles/mongodb/process.ts'
+import { MongoClient, type Collection, type MongoClientOptions } from 'mongodb'
+import { DURABLE, startMongoDouble, type MongoDouble } from '../doubles/mongodb/process.ts'
 
 /** A document of the tests. */
 export interface Numbered {

@@ -1,5 +1,4 @@
-import { createServer } from 'node:net'
-import type { AddressInfo } from 'node:net'
+import { createServer, type AddressInfo } from 'node:net'
 
 /** Returns a free port of 127.0.0.1. */
 export const freePort = async (): Promise<number> => {

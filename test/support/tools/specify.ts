@@ -1,7 +1,6 @@
 import type { ExecutionContext } from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
-import { fold } from '../../../domain/shared/decider.ts'
-import type { Decider } from '../../../domain/shared/decider.ts'
+import { fold, type Decider } from '../../../domain/shared/decider.ts'
 
 /**
  * Tests a decider in three steps. Given the events of the past, when a command is decided, then the decision is new

@@ -3,8 +3,7 @@ import { basename, join } from 'node:path'
 import { floats, node } from '../../../infrastructure/onnx/graphs/graph-writer.ts'
 import type { Graph, Operation } from '../../../infrastructure/onnx/graphs/graph-reader.ts'
 import { floatsOf, weightedOf } from '../../../infrastructure/onnx/graphs/integer-products.ts'
-import { rewriteGraph } from '../../../infrastructure/onnx/graphs/rewrite-graph.ts'
-import type { Rewritten } from '../../../infrastructure/onnx/graphs/rewrite-graph.ts'
+import { rewriteGraph, type Rewritten } from '../../../infrastructure/onnx/graphs/rewrite-graph.ts'
 
 /** Rewrites the dequantised rows of an 8-bit table as rows of a float table. */
 const tableOf = (operation: Operation, { operations, constants }: Graph): Rewritten | null => {

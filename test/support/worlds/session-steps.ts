@@ -1,9 +1,9 @@
-import test from 'ava'
-import type { ExecutionContext } from 'ava'
+import test, { type ExecutionContext } from 'ava'
 import { step, type Input } from '../../../application/sessions/session-machine.ts'
 import type { Answer } from '../../../application/sessions/socket-sessions.ts'
-import { beginSession } from '../../../application/sessions/session-state.ts'
-import type { ConfigFrame, Effect, End, SessionState } from '../../../application/sessions/session-state.ts'
+import {
+  beginSession, type ConfigFrame, type Effect, type End, type SessionState,
+} from '../../../application/sessions/session-state.ts'
 import type { FinishReason } from '../../../domain/live/events.ts'
 import { DEFAULT_ENGINE_SETTINGS } from '../../../domain/live/settings.ts'
 import { AUDIO } from './session-world.ts'

@@ -1,7 +1,7 @@
-import { resolveToken } from '../../../application/lives/queries/resolve-token.ts'
-import type { ResolveToken, ResolveTokenDeps } from '../../../application/lives/queries/resolve-token.ts'
-import { BEGINNING } from '../../../application/ports/event-store.ts'
-import type { EventStore, Position } from '../../../application/ports/event-store.ts'
+import {
+  resolveToken, type ResolveToken, type ResolveTokenDeps,
+} from '../../../application/lives/queries/resolve-token.ts'
+import { BEGINNING, type EventStore, type Position } from '../../../application/ports/event-store.ts'
 import { findListedToken, findUnlistedLive } from '../../../projections/live-tokens/queries.ts'
 import type { ReadDocuments } from '../../../projections/typed-documents.ts'
 import { createTestCredentials } from '../doubles/credentials.ts'

@@ -9,8 +9,7 @@ import { createMemoryEventStore } from '../../support/doubles/memory/event-store
 import { createMemoryKeyring } from '../../support/doubles/memory/keyring.ts'
 import { right } from '../../support/tools/right.ts'
 import { createTestEnvironment } from '../../support/doubles/environment.ts'
-import { createWorker } from '../../simulation/workers/worker-world.ts'
-import type { WorkerStores } from '../../simulation/workers/worker-world.ts'
+import { createWorker, type WorkerStores } from '../../simulation/workers/worker-world.ts'
 import { callerOf } from '../../support/worlds/write-side.ts'
 
 export const URL_LIVE = { audioFormat: 'hls', audioUrl: 'http://radio.example/live', autoStart: true } as const

@@ -1,7 +1,6 @@
 import test from 'ava'
 import { timed } from '../../../bench/cpu-time.ts'
-import { measure, reachesTarget } from '../../../bench/harness.ts'
-import type { Benchmark, Figure, Round } from '../../../bench/harness.ts'
+import { measure, reachesTarget, type Benchmark, type Figure, type Round } from '../../../bench/harness.ts'
 
 const round = (seconds: number, cpuSeconds: number | null): Round => ({ work: 1, seconds, cpuSeconds })
 

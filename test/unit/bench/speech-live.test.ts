@@ -1,9 +1,7 @@
 import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
-import { runLive } from '../../../bench/speech/live.ts'
-import type { LiveOptions } from '../../../bench/speech/live.ts'
-import { SAMPLE_RATE, VAD_FRAME } from '../../../application/ports/engine.ts'
-import type { SpeechEngine } from '../../../application/ports/engine.ts'
+import { runLive, type LiveOptions } from '../../../bench/speech/live.ts'
+import { SAMPLE_RATE, VAD_FRAME, type SpeechEngine } from '../../../application/ports/engine.ts'
 import { DEFAULT_ENGINE_SETTINGS } from '../../../domain/live/settings.ts'
 
 /** An engine that returns one word for each second of audio without delay, and takes all audio for speech. */

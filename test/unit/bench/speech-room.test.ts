@@ -2,8 +2,7 @@ import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
 import { detectQuiets } from '../../../bench/speech/quiet.ts'
 import { lineOf, roomOf } from '../../../bench/speech/room.ts'
-import { SAMPLE_RATE, VAD_FRAME } from '../../../application/ports/engine.ts'
-import type { PassTime, SpeechEngine } from '../../../application/ports/engine.ts'
+import { SAMPLE_RATE, VAD_FRAME, type PassTime, type SpeechEngine } from '../../../application/ports/engine.ts'
 
 const engine = (pass: PassTime | null, lanes: number): Pick<SpeechEngine, 'passTime' | 'deviceOf'> => ({
   passTime: () => pass,

@@ -1,7 +1,6 @@
 import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
-import { deviceLines } from '../../../interfaces/cli/doctor/device-checks.ts'
-import type { DeviceFindings } from '../../../interfaces/cli/doctor/device-checks.ts'
+import { deviceLines, type DeviceFindings } from '../../../interfaces/cli/doctor/device-checks.ts'
 
 const CARD = { name: 'A GPU', memory: 8192, used: 1000 }
 const CUDA = {

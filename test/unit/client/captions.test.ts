@@ -1,6 +1,5 @@
 import test from 'ava'
-import { ended, NO_CAPTIONS, withFrame } from '../../../interfaces/client/captions.ts'
-import type { Captions, TextFrame } from '../../../interfaces/client/captions.ts'
+import { ended, NO_CAPTIONS, withFrame, type Captions, type TextFrame } from '../../../interfaces/client/captions.ts'
 
 const frame = (segment: number, text: string, changes: Partial<TextFrame> = {}): TextFrame =>
   ({ type: 'transcription', start: segment, end: segment + 0.9, text, language: 'en', segment, final: true,

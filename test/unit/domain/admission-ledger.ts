@@ -1,6 +1,5 @@
 import type { AdmissionEvent, WorkerRestarted } from '../../../domain/admission/events.ts'
-import { canRun } from '../../../domain/admission/placement.ts'
-import type { Offering } from '../../../domain/admission/placement.ts'
+import { canRun, type Offering } from '../../../domain/admission/placement.ts'
 import type { EventOf } from '../../../domain/shared/event.ts'
 
 export const WORKERS = ['gpu-0', 'gpu-1', 'gpu-2']

@@ -1,11 +1,9 @@
 import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
-import { admissionDecider } from '../../../domain/admission/decider.ts'
-import type { AdmissionCommand } from '../../../domain/admission/decider.ts'
+import { admissionDecider, type AdmissionCommand } from '../../../domain/admission/decider.ts'
 import { isPlaceable } from '../../../domain/admission/placement.ts'
 import { openOf, placementOf, reservedVram } from '../../../domain/admission/state.ts'
-import { fold } from '../../../domain/shared/decider.ts'
-import type { Stamped } from '../../../domain/shared/decider.ts'
+import { fold, type Stamped } from '../../../domain/shared/decider.ts'
 import { specify } from '../../support/tools/specify.ts'
 import {
   admit,

@@ -1,8 +1,7 @@
 import { globSync, readdirSync, readFileSync } from 'node:fs'
 import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
-import { allEvents, definitionOf, upgrade } from '../../../domain/all-events.ts'
-import type { AnyEventDefinition } from '../../../domain/all-events.ts'
+import { allEvents, definitionOf, upgrade, type AnyEventDefinition } from '../../../domain/all-events.ts'
 import { decodeOrThrow } from '../../../domain/shared/codecs.ts'
 import { envelope, ERASED, isFilled, textToSeal } from '../../../domain/shared/event.ts'
 

@@ -1,10 +1,8 @@
 import test from 'ava'
-import { apiTokenDecider } from '../../../domain/api-token/decider.ts'
-import type { ApiTokenCommand } from '../../../domain/api-token/decider.ts'
+import { apiTokenDecider, type ApiTokenCommand } from '../../../domain/api-token/decider.ts'
 import type { ApiTokenEvent, ApiTokenUsed } from '../../../domain/api-token/events.ts'
 import { hasExpired, looksLikeApiToken, prefixOfSecret, tokenUseDecider } from '../../../domain/api-token/rules.ts'
-import { fold } from '../../../domain/shared/decider.ts'
-import type { Stamped } from '../../../domain/shared/decider.ts'
+import { fold, type Stamped } from '../../../domain/shared/decider.ts'
 import { specify } from '../../support/tools/specify.ts'
 import { after } from '../../support/events/sample-events.ts'
 

@@ -1,6 +1,5 @@
 import test from 'ava'
-import { idempotencyKeyDecider } from '../../../domain/idempotency/decider.ts'
-import type { IdempotencyKeyCommand } from '../../../domain/idempotency/decider.ts'
+import { idempotencyKeyDecider, type IdempotencyKeyCommand } from '../../../domain/idempotency/decider.ts'
 import type { IdempotencyKeyAdmitted, IdempotencyKeyUsed } from '../../../domain/idempotency/events.ts'
 import { fold } from '../../../domain/shared/decider.ts'
 import { specify } from '../../support/tools/specify.ts'

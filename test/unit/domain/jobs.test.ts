@@ -1,7 +1,6 @@
 import test from 'ava'
-import { jobsDecider } from '../../../domain/jobs/decider.ts'
+import { jobsDecider, type JobCommand } from '../../../domain/jobs/decider.ts'
 import type { Stamped } from '../../../domain/shared/decider.ts'
-import type { JobCommand } from '../../../domain/jobs/decider.ts'
 import type { JobEvent, JobKind } from '../../../domain/jobs/events.ts'
 import { specify } from '../../support/tools/specify.ts'
 import { after } from '../../support/events/sample-events.ts'

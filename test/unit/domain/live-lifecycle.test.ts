@@ -4,16 +4,8 @@ import { liveDecider } from '../../../domain/live/decider.ts'
 import type { LiveEvent } from '../../../domain/live/events.ts'
 import { fold } from '../../../domain/shared/decider.ts'
 import {
-  aborted,
-  attached,
-  commands,
-  created,
-  deleted,
-  failed,
-  finished,
-  started,
+  aborted, attached, commands, created, deleted, failed, finished, started, type CommandName,
 } from './live-samples.ts'
-import type { CommandName } from './live-samples.ts'
 
 /** The expected result: the types of the events, or the tag of the refusal. */
 type Outcome = ReadonlyArray<LiveEvent['type']> | LiveRefusals[keyof LiveRefusals]['_tag']

@@ -1,8 +1,7 @@
 import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
 import { liveDecider } from '../../../domain/live/decider.ts'
-import { finishReason } from '../../../domain/live/events.ts'
-import type { FinishReason, LiveEvent } from '../../../domain/live/events.ts'
+import { finishReason, type FinishReason, type LiveEvent } from '../../../domain/live/events.ts'
 import { fold } from '../../../domain/shared/decider.ts'
 import { specify } from '../../support/tools/specify.ts'
 import {

@@ -1,6 +1,5 @@
 import test from 'ava'
-import { Tensor } from 'onnxruntime-node'
-import type { InferenceSession } from 'onnxruntime-node'
+import { Tensor, type InferenceSession } from 'onnxruntime-node'
 import { twoFileDecoder } from '../../../infrastructure/onnx/decoder.ts'
 
 const OUTPUTS = ['logits', 'present.0.decoder.key', 'cross_attentions.0', 'cross_attentions.1']

@@ -1,7 +1,6 @@
 import { cp, readFile, rm, symlink, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import test from 'ava'
-import type { ExecutionContext } from 'ava'
+import test, { type ExecutionContext } from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
 import { readWhisperDirectory } from '../../../infrastructure/onnx/whisper/whisper-directory.ts'
 import { temporaryDirectory } from '../../support/tools/temporary-directory.ts'

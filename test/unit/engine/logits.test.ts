@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs'
 import test from 'ava'
 import fc from 'fast-check'
-import { applyRules, chooseToken, probabilityOf } from '../../../infrastructure/onnx/logits.ts'
-import type { LogitsRules } from '../../../infrastructure/onnx/logits.ts'
+import { applyRules, chooseToken, probabilityOf, type LogitsRules } from '../../../infrastructure/onnx/logits.ts'
 
 // The vocabulary: text tokens 0–5, end of text 6, no-timestamps 7 and timestamps 8–15.
 const END = 6

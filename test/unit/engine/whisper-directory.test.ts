@@ -8,8 +8,7 @@ import { outputNamesOf } from '../../../infrastructure/onnx/graphs/graph-outputs
 import { readGraph } from '../../../infrastructure/onnx/graphs/graph-reader.ts'
 import { onnxFile } from '../../../infrastructure/onnx/graphs/graph-writer.ts'
 import { readWhisperDirectory } from '../../../infrastructure/onnx/whisper/whisper-directory.ts'
-import { abilitiesOf, promptFor } from '../../../infrastructure/onnx/whisper/whisper-model.ts'
-import type { WhisperModel } from '../../../infrastructure/onnx/whisper/whisper-model.ts'
+import { abilitiesOf, promptFor, type WhisperModel } from '../../../infrastructure/onnx/whisper/whisper-model.ts'
 import { sharedModel, testWith } from '../../support/running/skip-unless.ts'
 import { temporaryDirectory } from '../../support/tools/temporary-directory.ts'
 

@@ -1,6 +1,5 @@
 import test from 'ava'
-import { outcomeOfAppend } from '../../../infrastructure/stores/append-outcome.ts'
-import type { StreamState } from '../../../infrastructure/stores/append-outcome.ts'
+import { outcomeOfAppend, type StreamState } from '../../../infrastructure/stores/append-outcome.ts'
 
 /** A stream with one event for each id. The revisions before `base` are deleted. */
 const streamOf = (ids: string, base = 0): StreamState => ({

@@ -1,7 +1,6 @@
 import { cp, rm, symlink, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import test from 'ava'
-import type { ExecutionContext } from 'ava'
+import test, { type ExecutionContext } from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
 import { listInstalled } from '../../../application/catalogue/commands/list-installed.ts'
 import { openCatalogue } from '../../../infrastructure/catalogue/catalogue.ts'

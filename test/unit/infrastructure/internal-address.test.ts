@@ -1,7 +1,6 @@
 import test from 'ava'
 import * as fc from 'fast-check'
-import { advertisedAddress, parseAddress } from '../../../infrastructure/internal/address.ts'
-import type { Interfaces } from '../../../infrastructure/internal/address.ts'
+import { advertisedAddress, parseAddress, type Interfaces } from '../../../infrastructure/internal/address.ts'
 import { parsePath, pathOf } from '../../../infrastructure/internal/paths.ts'
 
 const loopback = { address: '127.0.0.1', family: 'IPv4', internal: true } as const

@@ -1,7 +1,6 @@
 import { appendFile, cp, mkdir, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import test from 'ava'
-import type { ExecutionContext } from 'ava'
+import test, { type ExecutionContext } from 'ava'
 import { lookAtModels, watchModels } from '../../../infrastructure/catalogue/watch-models.ts'
 import { eventually } from '../../support/tools/eventually.ts'
 import { createManualTimers } from '../../support/doubles/manual-timers.ts'

@@ -1,13 +1,8 @@
 import { readFileSync } from 'node:fs'
-import test from 'ava'
-import type { ExecutionContext } from 'ava'
+import test, { type ExecutionContext } from 'ava'
 import {
-  commit,
-  newWordsOf,
-  NO_AGREEMENT,
-  trim,
+  commit, newWordsOf, NO_AGREEMENT, trim, type Agreement,
 } from '../../../application/pipeline/policy/by-agreement/local-agreement.ts'
-import type { Agreement } from '../../../application/pipeline/policy/by-agreement/local-agreement.ts'
 import { testWith } from '../../support/running/skip-unless.ts'
 
 /** A hypothesis and the words that HypothesisBuffer of whisper_streaming committed after it. */

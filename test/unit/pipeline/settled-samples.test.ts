@@ -3,9 +3,8 @@ import { settledBy } from '../../../application/pipeline/policy/policy.ts'
 import { INITIAL_SEGMENTER } from '../../../application/pipeline/speech/speech-segmenter.ts'
 import { collectEvents, pipelineOf } from '../../support/pipeline/pipeline-driver.ts'
 import { immediateTimers } from '../../support/doubles/immediate-timers.ts'
-import { scriptedAudio } from '../../support/doubles/scripted/script.ts'
+import { scriptedAudio, type ScriptedWord } from '../../support/doubles/scripted/script.ts'
 import { scriptedEngine } from '../../support/doubles/scripted/engine.ts'
-import type { ScriptedWord } from '../../support/doubles/scripted/script.ts'
 import { chanceOf } from '../../support/tools/seeded.ts'
 
 // Audio is settled when no later pass needs it, because all words in it are final.

@@ -1,9 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs'
 import * as E from 'fp-ts/lib/Either.js'
-import { endOfAudio, foldSpeech, INITIAL_SEGMENTER } from '../../../application/pipeline/speech/speech-segmenter.ts'
-import type { SegmenterState } from '../../../application/pipeline/speech/speech-segmenter.ts'
-import { SAMPLE_RATE, VAD_FRAME } from '../../../application/ports/engine.ts'
-import type { SpeechEngine, VadState } from '../../../application/ports/engine.ts'
+import {
+  endOfAudio, foldSpeech, INITIAL_SEGMENTER, type SegmenterState,
+} from '../../../application/pipeline/speech/speech-segmenter.ts'
+import { SAMPLE_RATE, VAD_FRAME, type SpeechEngine, type VadState } from '../../../application/ports/engine.ts'
 import { createSpeechEngine } from '../../../infrastructure/onnx/process/engine-client.ts'
 import { createRecordingLogger } from '../../support/doubles/loggers.ts'
 import { testWith } from '../../support/running/skip-unless.ts'

@@ -1,12 +1,8 @@
 import test from 'ava'
 import fc from 'fast-check'
 import {
-  dropPhrase,
-  endOfAudio,
-  foldSpeech,
-  INITIAL_SEGMENTER,
+  dropPhrase, endOfAudio, foldSpeech, INITIAL_SEGMENTER, type Phrase, type Region, type SegmenterState,
 } from '../../../application/pipeline/speech/speech-segmenter.ts'
-import type { Phrase, Region, SegmenterState } from '../../../application/pipeline/speech/speech-segmenter.ts'
 import { SAMPLE_RATE, VAD_FRAME } from '../../../application/ports/engine.ts'
 
 const SECOND = SAMPLE_RATE

@@ -2,8 +2,7 @@ import test from 'ava'
 import { limitsOf } from '../../../application/pipeline/policy/policy-limits.ts'
 import { initialPolicy } from '../../../application/pipeline/policy/by-agreement/policy-state.ts'
 import { applyPass, skipSilence } from '../../../application/pipeline/policy/by-agreement/streaming-policy.ts'
-import { SAMPLE_RATE } from '../../../application/ports/engine.ts'
-import type { Hypothesis } from '../../../application/ports/engine.ts'
+import { SAMPLE_RATE, type Hypothesis } from '../../../application/ports/engine.ts'
 import { DEFAULT_ENGINE_SETTINGS } from '../../../domain/live/settings.ts'
 
 const limits = limitsOf({ ...DEFAULT_ENGINE_SETTINGS, max_delay: 3, max_buffer: 20 }, 30)

@@ -2,8 +2,7 @@ import test from 'ava'
 import fc from 'fast-check'
 import { timeWords } from '../../../application/pipeline/policy/by-agreement/word-times.ts'
 import { withKnownTimes } from '../../../application/pipeline/policy/by-agreement/alignment.ts'
-import { textOf } from '../../../application/pipeline/policy/words.ts'
-import type { Word } from '../../../application/pipeline/policy/words.ts'
+import { textOf, type Word } from '../../../application/pipeline/policy/words.ts'
 
 const rounded = (words: ReadonlyArray<Word>): ReadonlyArray<readonly [string, number, number]> =>
   words.map(({ text, start, end }) => [text, Math.round(start * 100) / 100, Math.round(end * 100) / 100])

@@ -1,7 +1,6 @@
 import test from 'ava'
 import type { Document } from '../../../application/ports/documents.ts'
-import { BEGINNING } from '../../../application/ports/event-store.ts'
-import type { Position } from '../../../application/ports/event-store.ts'
+import { BEGINNING, type Position } from '../../../application/ports/event-store.ts'
 import type { StoredLiveEvent } from '../../../domain/live/events.ts'
 import { differencesFromLog } from '../../../projections/compare-with-log.ts'
 import { foldLive, lives } from '../../../projections/lives/projection.ts'

@@ -7,8 +7,7 @@ import { liveCounts, liveTotals } from '../../../projections/live-counts/project
 import { lives } from '../../../projections/lives/projection.ts'
 import { createMemoryDocuments } from '../../support/doubles/memory/documents.ts'
 import { after } from '../../support/events/sample-events.ts'
-import { sealedLive, storedEvents } from '../../support/events/stored-events.ts'
-import type { PlainEvent } from '../../support/events/stored-events.ts'
+import { sealedLive, storedEvents, type PlainEvent } from '../../support/events/stored-events.ts'
 import { documentsOf, projectEvents } from '../../support/read-models/specify-projection.ts'
 import { right } from '../../support/tools/right.ts'
 

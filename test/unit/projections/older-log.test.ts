@@ -3,8 +3,9 @@ import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
 import * as O from 'fp-ts/lib/Option.js'
 import type { Checkpoint } from '../../../application/ports/documents.ts'
-import { BEGINNING } from '../../../application/ports/event-store.ts'
-import type { EventStore, ExpectedRevision, Position } from '../../../application/ports/event-store.ts'
+import {
+  BEGINNING, type EventStore, type ExpectedRevision, type Position,
+} from '../../../application/ports/event-store.ts'
 import { SESSION_LISTS } from '../../../application/ports/projector.ts'
 import { allProjections } from '../../../projections/all-projections.ts'
 import { olderLogReason } from '../../../projections/older-log.ts'

@@ -10,8 +10,7 @@ import { createPlacements } from '../../../application/sessions/relay/placements
 import type { Connection } from '../../../interfaces/ws/connection.ts'
 import { catchUp } from '../../../interfaces/ws/listeners/catch-up.ts'
 import { createHub } from '../../../interfaces/ws/listeners/hub.ts'
-import { LIVE } from './relay-log.ts'
-import type { RelayLog } from './relay-log.ts'
+import { LIVE, type RelayLog } from './relay-log.ts'
 import type { RelayWorker } from './relay-worker.ts'
 
 /**

@@ -4,14 +4,10 @@ import type { LiveEnd } from '../../../application/lives/policies/watch-ends.ts'
 import { finalKey } from '../../../application/lives/queries/resume-point.ts'
 import { ownTerm } from '../../../application/lives/terms/worker.ts'
 import { createLiveBus } from '../../../application/pipeline/live-bus.ts'
-import { createRecentFinals } from '../../../application/sessions/recent-finals.ts'
-import type { AddedFinal, LiveFinals } from '../../../application/sessions/recent-finals.ts'
-import { NO_SENDERS } from '../../../application/sessions/relay/link-senders.ts'
-import type { LinkSenders } from '../../../application/sessions/relay/link-senders.ts'
-import { serveLinks } from '../../../application/sessions/relay/serve-links.ts'
-import type { ServeLinksDeps } from '../../../application/sessions/relay/serve-links.ts'
-import { UNAVAILABLE, LIVE, turn } from './relay-log.ts'
-import type { RelayLog } from './relay-log.ts'
+import { createRecentFinals, type AddedFinal, type LiveFinals } from '../../../application/sessions/recent-finals.ts'
+import { NO_SENDERS, type LinkSenders } from '../../../application/sessions/relay/link-senders.ts'
+import { serveLinks, type ServeLinksDeps } from '../../../application/sessions/relay/serve-links.ts'
+import { UNAVAILABLE, LIVE, turn, type RelayLog } from './relay-log.ts'
 
 /** A final that is not sent yet or not stored yet. */
 interface PendingFinal {

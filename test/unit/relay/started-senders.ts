@@ -1,8 +1,7 @@
 import type { ExecutionContext } from 'ava'
 import { CONFIG } from './numbered-words.ts'
 import type { RemoteClient } from './remote-client.ts'
-import { createSenderWorld } from '../../simulation/relay/sender-world.ts'
-import type { SenderWorld } from '../../simulation/relay/sender-world.ts'
+import { createSenderWorld, type SenderWorld } from '../../simulation/relay/sender-world.ts'
 
 type Options = NonNullable<Parameters<typeof createSenderWorld>[0]>
 

@@ -1,5 +1,4 @@
-import { networkInterfaces } from 'node:os'
-import type { NetworkInterfaceInfo } from 'node:os'
+import { networkInterfaces, type NetworkInterfaceInfo } from 'node:os'
 import test from 'ava'
 import {
   createAddressGuard,

@@ -1,6 +1,5 @@
 import test from 'ava'
-import { followHls } from '../../../infrastructure/sources/http/hls-segments.ts'
-import type { HlsSegment } from '../../../infrastructure/sources/http/hls-segments.ts'
+import { followHls, type HlsSegment } from '../../../infrastructure/sources/http/hls-segments.ts'
 import type { Fetcher } from '../../../infrastructure/sources/http/http-fetch.ts'
 import { SourceError } from '../../../infrastructure/sources/source-error.ts'
 

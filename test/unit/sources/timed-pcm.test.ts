@@ -1,7 +1,6 @@
 import test from 'ava'
 import fc from 'fast-check'
-import { createPieceReader, pieceOf } from '../../../infrastructure/sources/decoder/timed-pcm.ts'
-import type { TimedPcm } from '../../../infrastructure/sources/decoder/timed-pcm.ts'
+import { createPieceReader, pieceOf, type TimedPcm } from '../../../infrastructure/sources/decoder/timed-pcm.ts'
 
 const RATE = 16_000
 const pcmOf = (samples: number, value = 1): Buffer => Buffer.alloc(samples * 2, value)

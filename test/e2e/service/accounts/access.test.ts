@@ -1,10 +1,8 @@
 import { join } from 'node:path'
 import test from 'ava'
-import { SignJWT, UnsecuredJWT, decodeJwt } from 'jose'
-import type { JWTPayload } from 'jose'
+import { SignJWT, UnsecuredJWT, decodeJwt, type JWTPayload } from 'jose'
 import { deriveKey, loadMasterKey } from '../../../../infrastructure/keys/master-key.ts'
-import { createClient } from '../../../support/service/client.ts'
-import type { Json, Listing, LiveJson, Single } from '../../../support/service/client.ts'
+import { createClient, type Json, type Listing, type LiveJson, type Single } from '../../../support/service/client.ts'
 import { ADMIN } from '../../../support/service/service.ts'
 import { sharedTestService } from '../../../support/service/shared-service.ts'
 

@@ -1,6 +1,5 @@
 import test from 'ava'
-import { createClient } from '../../../support/service/client.ts'
-import type { Client, Json, Listing } from '../../../support/service/client.ts'
+import { createClient, type Client, type Json, type Listing } from '../../../support/service/client.ts'
 import { runTestService } from '../../../support/service/service.ts'
 
 const service = await runTestService()

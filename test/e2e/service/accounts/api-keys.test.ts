@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import test from 'ava'
-import { TOKENS, issueToken, listTokens, revokeToken, withKey } from '../../../support/service/api-tokens.ts'
-import type { TokenJson } from '../../../support/service/api-tokens.ts'
-import { createClient } from '../../../support/service/client.ts'
-import type { Json, Listing, Single } from '../../../support/service/client.ts'
+import {
+  TOKENS, issueToken, listTokens, revokeToken, withKey, type TokenJson,
+} from '../../../support/service/api-tokens.ts'
+import { createClient, type Json, type Listing, type Single } from '../../../support/service/client.ts'
 import { eventually } from '../../../support/tools/eventually.ts'
 import { startTestService } from '../../../support/service/service.ts'
 import { sharedTestService } from '../../../support/service/shared-service.ts'

@@ -1,6 +1,7 @@
 import test from 'ava'
-import { createClient, logIn } from '../../../support/service/client.ts'
-import type { Answer, Client, Json, Listing, Single } from '../../../support/service/client.ts'
+import {
+  createClient, logIn, type Answer, type Client, type Json, type Listing, type Single,
+} from '../../../support/service/client.ts'
 import { stenolog } from '../../../support/service/command-line.ts'
 import { ADMIN, passwordOf, runTestService } from '../../../support/service/service.ts'
 

@@ -1,6 +1,5 @@
 import test from 'ava'
-import { PATH, removeProfile } from '../../../support/service/profiles.ts'
-import type { Profile, Profiles } from '../../../support/service/profiles.ts'
+import { PATH, removeProfile, type Profile, type Profiles } from '../../../support/service/profiles.ts'
 import { sharedTestService } from '../../../support/service/shared-service.ts'
 
 const NOT_FOUND = { detail: 'Profile not found' }

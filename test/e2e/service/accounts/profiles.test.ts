@@ -1,7 +1,6 @@
 import test from 'ava'
 import type { Json } from '../../../support/service/client.ts'
-import { PATH, removeProfile } from '../../../support/service/profiles.ts'
-import type { Profile, Profiles } from '../../../support/service/profiles.ts'
+import { PATH, removeProfile, type Profile, type Profiles } from '../../../support/service/profiles.ts'
 import { sharedTestService } from '../../../support/service/shared-service.ts'
 
 interface Issues {

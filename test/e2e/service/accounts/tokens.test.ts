@@ -1,6 +1,7 @@
 import test from 'ava'
-import { TOKENS, issueToken, listTokens, revokeToken, withKey } from '../../../support/service/api-tokens.ts'
-import type { TokenJson } from '../../../support/service/api-tokens.ts'
+import {
+  TOKENS, issueToken, listTokens, revokeToken, withKey, type TokenJson,
+} from '../../../support/service/api-tokens.ts'
 import type { Listing, Single } from '../../../support/service/client.ts'
 import { sharedTestService } from '../../../support/service/shared-service.ts'
 

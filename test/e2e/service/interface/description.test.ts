@@ -1,7 +1,6 @@
 import { Validator } from '@seriousme/openapi-schema-validator'
 import test from 'ava'
-import { createClient } from '../../../support/service/client.ts'
-import type { Client, Json } from '../../../support/service/client.ts'
+import { createClient, type Client, type Json } from '../../../support/service/client.ts'
 import { passwordOf, runTestService } from '../../../support/service/service.ts'
 
 const service = await runTestService()

@@ -3,8 +3,9 @@ import fc from 'fast-check'
 import { issueToken } from '../../../support/service/api-tokens.ts'
 import type { Client, Json } from '../../../support/service/client.ts'
 import { answerCheckOf } from '../../../support/service/description-checks.ts'
-import { bodyOf, requestsOf } from '../../../support/service/generated-requests.ts'
-import type { Document, GeneratedRequest, Operation } from '../../../support/service/generated-requests.ts'
+import {
+  bodyOf, requestsOf, type Document, type GeneratedRequest, type Operation,
+} from '../../../support/service/generated-requests.ts'
 import type { Schema } from '../../../support/service/values-of-schema.ts'
 import { runTestService } from '../../../support/service/service.ts'
 

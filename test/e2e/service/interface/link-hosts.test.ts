@@ -1,7 +1,6 @@
 import { request } from 'node:http'
 import test from 'ava'
-import { createClient } from '../../../support/service/client.ts'
-import type { LiveJson, Single } from '../../../support/service/client.ts'
+import { createClient, type LiveJson, type Single } from '../../../support/service/client.ts'
 import { startTestService } from '../../../support/service/service.ts'
 
 test('with HOST=0.0.0.0, links use the Host header if it is an IP address or localhost', async (t) => {

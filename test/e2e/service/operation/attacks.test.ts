@@ -3,8 +3,9 @@ import { join } from 'node:path'
 import test from 'ava'
 import { ROUTES } from '../../../../interfaces/http/route-table.ts'
 import type { Route } from '../../../../interfaces/http/route.ts'
-import { createClient, handshake } from '../../../support/service/client.ts'
-import type { Client, Json, Listing, LiveJson, Single } from '../../../support/service/client.ts'
+import {
+  createClient, handshake, type Client, type Json, type Listing, type LiveJson, type Single,
+} from '../../../support/service/client.ts'
 import { passwordOf, runTestService } from '../../../support/service/service.ts'
 import { isOnServers } from '../../../support/stores/chosen-stores.ts'
 

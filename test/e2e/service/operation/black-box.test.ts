@@ -2,8 +2,7 @@ import test from 'ava'
 import { ABUSE_PROBES } from '../../../support/black-box/abuse-probes.ts'
 import { ERROR_PROBES } from '../../../support/black-box/error-probes.ts'
 import type { Probe } from '../../../support/black-box/probe.ts'
-import { startSubject } from '../../../support/black-box/subject.ts'
-import type { Subject } from '../../../support/black-box/subject.ts'
+import { startSubject, type Subject } from '../../../support/black-box/subject.ts'
 
 const isLight = ({ isHeavy = false }: Probe): boolean => !isHeavy
 /** Probes that need no settings and no administrator share one service, because they leave it intact. */

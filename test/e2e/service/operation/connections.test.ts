@@ -1,8 +1,6 @@
-import test from 'ava'
-import type { ExecutionContext } from 'ava'
+import test, { type ExecutionContext } from 'ava'
 import { eventually } from '../../../support/tools/eventually.ts'
-import { openRaw } from '../../../support/tools/raw-connection.ts'
-import type { RawConnection } from '../../../support/tools/raw-connection.ts'
+import { openRaw, type RawConnection } from '../../../support/tools/raw-connection.ts'
 import { runTestService } from '../../../support/service/service.ts'
 
 const service = await runTestService({ RATE_LIMIT: '500', TRUSTED_PROXIES: '127.0.0.1/32', LOG_LEVEL: 'trace' })

@@ -1,9 +1,7 @@
 import { once } from 'node:events'
-import { request } from 'node:http'
-import type { IncomingMessage } from 'node:http'
+import { request, type IncomingMessage } from 'node:http'
 import test from 'ava'
-import { createClient, handshake, logIn } from '../../../support/service/client.ts'
-import type { Single } from '../../../support/service/client.ts'
+import { createClient, handshake, logIn, type Single } from '../../../support/service/client.ts'
 import { eventually } from '../../../support/tools/eventually.ts'
 import { ADMIN, passwordOf, runTestService, startTestService } from '../../../support/service/service.ts'
 

@@ -2,8 +2,9 @@ import { randomBytes } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from 'ava'
-import { createClient, handshake, logIn } from '../../../support/service/client.ts'
-import type { Client, LiveJson, Listing, Single } from '../../../support/service/client.ts'
+import {
+  createClient, handshake, logIn, type Client, type LiveJson, type Listing, type Single,
+} from '../../../support/service/client.ts'
 import { eventually } from '../../../support/tools/eventually.ts'
 import { launch } from '../../../support/service/launch.ts'
 import { contentsOf, createSearch, formsOf } from '../../../support/tools/secret-search.ts'

@@ -1,6 +1,7 @@
 import test from 'ava'
-import { logIn } from '../../../support/service/client.ts'
-import type { Answer, Client, Json, Listing, LiveJson, Single } from '../../../support/service/client.ts'
+import {
+  logIn, type Answer, type Client, type Json, type Listing, type LiveJson, type Single,
+} from '../../../support/service/client.ts'
 import { passwordOf, runTestService } from '../../../support/service/service.ts'
 
 const service = await runTestService()

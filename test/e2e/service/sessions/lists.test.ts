@@ -1,6 +1,5 @@
 import test from 'ava'
-import { createClient, logIn } from '../../../support/service/client.ts'
-import type { Client, Listing, LiveJson } from '../../../support/service/client.ts'
+import { createClient, logIn, type Client, type Listing, type LiveJson } from '../../../support/service/client.ts'
 import { passwordOf, runTestService } from '../../../support/service/service.ts'
 import { countConsistentRounds } from '../../../support/service/write-then-read.ts'
 

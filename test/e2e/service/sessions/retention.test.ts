@@ -1,6 +1,7 @@
 import test from 'ava'
-import { handshake, logIn } from '../../../support/service/client.ts'
-import type { Client, Json, Listing, LiveJson, Single } from '../../../support/service/client.ts'
+import {
+  handshake, logIn, type Client, type Json, type Listing, type LiveJson, type Single,
+} from '../../../support/service/client.ts'
 import { passwordOf, runTestService } from '../../../support/service/service.ts'
 import { sampleSentences, silence } from '../../../support/audio/speech.ts'
 

@@ -1,7 +1,8 @@
 import test from 'ava'
 import { decodeJwt } from 'jose'
-import type { Client, Json, LiveJson, Single, TestSocket } from '../../../support/service/client.ts'
-import { handshake, openSocket } from '../../../support/service/client.ts'
+import {
+  handshake, openSocket, type Client, type Json, type LiveJson, type Single, type TestSocket,
+} from '../../../support/service/client.ts'
 import { startTestService } from '../../../support/service/service.ts'
 import { sharedTestService } from '../../../support/service/shared-service.ts'
 

@@ -1,7 +1,6 @@
 import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
-import { connect } from 'node:net'
-import type { Socket } from 'node:net'
+import { connect, type Socket } from 'node:net'
 import test from 'ava'
 import { WebSocket } from 'ws'
 import type { LiveJson } from '../../../support/service/client.ts'

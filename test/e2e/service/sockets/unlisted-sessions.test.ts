@@ -3,8 +3,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { DOCUMENTS_FILE } from '../../../../interfaces/compose/stores.ts'
 import { testOnChosenStores } from '../../../support/running/skip-unless.ts'
 import { issueToken, withKey } from '../../../support/service/api-tokens.ts'
-import { handshake } from '../../../support/service/client.ts'
-import type { Listing, LiveJson, Single } from '../../../support/service/client.ts'
+import { handshake, type Listing, type LiveJson, type Single } from '../../../support/service/client.ts'
 import { startTestService } from '../../../support/service/service.ts'
 
 /** Makes the database refuse every write of the lists. */

@@ -1,6 +1,5 @@
 import { connect } from 'node:net'
-import test from 'ava'
-import type { ExecutionContext } from 'ava'
+import test, { type ExecutionContext } from 'ava'
 import { handshake } from '../../../support/service/client.ts'
 import { eventually } from '../../../support/tools/eventually.ts'
 import { openRaw } from '../../../support/tools/raw-connection.ts'

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Metadata } from '@grpc/grpc-js'
-import gossip from '@eventstore/db-client/generated/gossip_pb.js'
-import type { ClusterInfo } from '@eventstore/db-client/generated/gossip_pb.js'
+import gossip, { type ClusterInfo } from '@eventstore/db-client/generated/gossip_pb.js'
 import type { EventLog, LogView } from './log/event-log.ts'
 import type { Failure } from './rpc/messages.ts'
 

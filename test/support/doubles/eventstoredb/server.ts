@@ -8,13 +8,12 @@ import {
   type ServiceDefinition,
   type UntypedServiceImplementation,
 } from '@grpc/grpc-js'
-import features from '@eventstore/db-client/generated/serverfeatures_pb.js'
+import features, { type SupportedMethods } from '@eventstore/db-client/generated/serverfeatures_pb.js'
 import featuresGrpc from '@eventstore/db-client/generated/serverfeatures_grpc_pb.js'
 import gossipGrpc from '@eventstore/db-client/generated/gossip_grpc_pb.js'
 import streamsGrpc from '@eventstore/db-client/generated/streams_grpc_pb.js'
 import type { Empty } from '@eventstore/db-client/generated/shared_pb.js'
 import type { ClusterInfo } from '@eventstore/db-client/generated/gossip_pb.js'
-import type { SupportedMethods } from '@eventstore/db-client/generated/serverfeatures_pb.js'
 import { withAccess } from './rpc/access.ts'
 import type { Faults } from './faults.ts'
 import { answerHttp } from './rpc/http-calls.ts'

@@ -5,10 +5,8 @@ import type {
 } from '../../../../application/ports/live-links.ts'
 import type { Self } from '../../../../application/ports/members.ts'
 import type { Timers } from '../../../../application/ports/timers.ts'
-import { createDeliveryQueue } from './delivery-queue.ts'
-import type { DeliveryQueue } from './delivery-queue.ts'
-import { copyOf, transmitted } from './wire-copies.ts'
-import type { Message } from './wire-copies.ts'
+import { createDeliveryQueue, type DeliveryQueue } from './delivery-queue.ts'
+import { copyOf, transmitted, type Message } from './wire-copies.ts'
 
 /** The limits of the real adapter, in milliseconds and bytes. */
 const DIAL_MS = 2000

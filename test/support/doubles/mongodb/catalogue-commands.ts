@@ -1,6 +1,5 @@
 import type { BSON } from 'mongodb'
-import { cursorAnswer, FIRST_BATCH, listOf, OK } from './call.ts'
-import type { Call } from './call.ts'
+import { cursorAnswer, FIRST_BATCH, listOf, OK, type Call } from './call.ts'
 import { notImplemented, ServerError } from './errors.ts'
 import { checkFilter, matches } from './match.ts'
 

@@ -1,14 +1,12 @@
 import { BSON } from 'mongodb'
-import { cursorAnswer, FIRST_BATCH, listOf, OK } from './call.ts'
-import type { Call } from './call.ts'
+import { cursorAnswer, FIRST_BATCH, listOf, OK, type Call } from './call.ts'
 import {
   createIndexes, drop, dropDatabase, dropIndexes, listCollections, listIndexes,
 } from './catalogue-commands.ts'
 import { runBulk, notImplemented, ServerError } from './errors.ts'
 import { explained } from './explain.ts'
 import { checkFilter, demanded, matches, projected, sorted } from './match.ts'
-import { readNow } from './split-updates.ts'
-import type { ReadForUpdate } from './split-updates.ts'
+import { readNow, type ReadForUpdate } from './split-updates.ts'
 import { checkUpdate, updated } from './update.ts'
 
 interface Command {

@@ -1,9 +1,7 @@
 import { once } from 'node:events'
-import { createServer } from 'node:net'
-import type { AddressInfo, Server, Socket } from 'node:net'
+import { createServer, type AddressInfo, type Server, type Socket } from 'node:net'
 import type { Line } from './faults.ts'
-import { createReader } from './wire.ts'
-import type { Request } from './wire.ts'
+import { createReader, type Request } from './wire.ts'
 
 export interface Connection {
   readonly socket: Socket

@@ -9,18 +9,17 @@
  * its parent process.
  */
 import type { BSON } from 'mongodb'
-import { createDoors } from './doors.ts'
-import type { Connection } from './doors.ts'
+import { createDoors, type Connection } from './doors.ts'
 import { failure, ServerError } from './errors.ts'
-import { createFaults } from './faults.ts'
-import type { Control, ControlAnswer, ControlRequest, DoorControl, State, WeakWrite } from './faults.ts'
+import {
+  createFaults, type Control, type ControlAnswer, type ControlRequest, type DoorControl, type State, type WeakWrite,
+} from './faults.ts'
 import { greeting, isKnown, topologyVersionOf } from './greeting.ts'
 import { createReplicaSet } from './replica-set.ts'
 import { createServer } from './server.ts'
 import { readNow, splitUpdates } from './split-updates.ts'
 import { openStorage } from './storage.ts'
-import { replyTo } from './wire.ts'
-import type { Request } from './wire.ts'
+import { replyTo, type Request } from './wire.ts'
 
 /** The number of members of a replica set. */
 const SIZE = 3

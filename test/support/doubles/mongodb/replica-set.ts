@@ -1,7 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import type { Turn } from './faults.ts'
-import { branchOf } from './storage.ts'
-import type { Storage } from './storage.ts'
+import { branchOf, type Storage } from './storage.ts'
 
 /** A member of the set. */
 interface Member {

@@ -1,8 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 import type { Hypothesis, JobFailed, SpeechEngine, TranscribeJob } from '../../../../application/ports/engine.ts'
-import { FIRST_VALUE, runsOf, SAMPLE_RATE, samplesOf } from './script.ts'
-import type { ScriptedWord } from './script.ts'
+import { FIRST_VALUE, runsOf, SAMPLE_RATE, samplesOf, type ScriptedWord } from './script.ts'
 import { hypothesisAfter } from './word-times.ts'
 
 const VAD_FRAME_SAMPLES = 512

@@ -1,6 +1,5 @@
 import type { Beginning, TranscribedWord, Hypothesis } from '../../../../application/ports/engine.ts'
-import { FIRST_VALUE, runsOf, SAMPLE_RATE, samplesOf } from './script.ts'
-import type { Run, ScriptedWord } from './script.ts'
+import { FIRST_VALUE, runsOf, SAMPLE_RATE, samplesOf, type Run, type ScriptedWord } from './script.ts'
 
 /**
  * The kinds of tokens. Every word of a script has one token of each kind. `word`: the whole word. `half`: the beginning

@@ -1,7 +1,8 @@
 import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
-import { createAdmissionActor, openAdmission } from '../../../../application/admission/admission-actor.ts'
-import type { AdmissionActor } from '../../../../application/admission/admission-actor.ts'
+import {
+  createAdmissionActor, openAdmission, type AdmissionActor,
+} from '../../../../application/admission/admission-actor.ts'
 import type { Environment } from '../../../../application/ports/environment.ts'
 import type { EventStore } from '../../../../application/ports/event-store.ts'
 import { ADMISSION_STREAM } from '../../../../domain/admission/events.ts'

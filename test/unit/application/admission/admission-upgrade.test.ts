@@ -1,5 +1,4 @@
-import test from 'ava'
-import type { ExecutionContext } from 'ava'
+import test, { type ExecutionContext } from 'ava'
 import { createAdmissionActor } from '../../../../application/admission/admission-actor.ts'
 import { joinWorker } from '../../../../application/admission/join-worker.ts'
 import type { EventStore, NewEvent } from '../../../../application/ports/event-store.ts'

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
-import test from 'ava'
-import type { ExecutionContext } from 'ava'
+import test, { type ExecutionContext } from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
 import type { EventStore } from '../../../../application/ports/event-store.ts'
 import { createManualTimers } from '../../../support/doubles/manual-timers.ts'

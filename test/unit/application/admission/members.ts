@@ -1,5 +1,4 @@
-import { NO_ABILITIES } from '../../../../application/ports/catalogue.ts'
-import type { Model } from '../../../../application/ports/catalogue.ts'
+import { NO_ABILITIES, type Model } from '../../../../application/ports/catalogue.ts'
 import type { Member, Members, Offers } from '../../../../application/ports/members.ts'
 
 export const modelNamed = (

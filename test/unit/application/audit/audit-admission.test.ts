@@ -1,7 +1,8 @@
 import test from 'ava'
 import { after } from '../../../support/events/sample-events.ts'
-import { admitted, creation, capacity, finished, on, problemsOf, released, vram, worker } from './audited-log.ts'
-import type { Step } from './audited-log.ts'
+import {
+  admitted, creation, capacity, finished, on, problemsOf, released, vram, worker, type Step,
+} from './audited-log.ts'
 
 const joined = (name: string, megabytes = vram, incarnation = 'i'): Step =>
   ['admission', { type: 'WorkerJoined', data: { worker: name, incarnation, vram: megabytes, at: after(0) } }]

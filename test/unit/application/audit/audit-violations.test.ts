@@ -1,25 +1,8 @@
 import test from 'ava'
 import {
-  aborted,
-  admitted,
-  attached,
-  creation,
-  capacity,
-  deleted,
-  disabled,
-  fenced,
-  finished,
-  moved,
-  on,
-  problemsOf,
-  registered,
-  released,
-  segment,
-  takenOver,
-  userDeleted,
-  vram,
+  aborted, admitted, attached, creation, capacity, deleted, disabled, fenced, finished, moved, on, problemsOf,
+  registered, released, segment, takenOver, userDeleted, vram, type Step,
 } from './audited-log.ts'
-import type { Step } from './audited-log.ts'
 
 const created = [capacity, admitted(1), creation()]
 

@@ -7,28 +7,9 @@ import { createMemoryEventStore } from '../../../support/doubles/memory/event-st
 import { createMemoryKeyring } from '../../../support/doubles/memory/keyring.ts'
 import { right } from '../../../support/tools/right.ts'
 import {
-  NOTHING_ERASED,
-  about,
-  admitted,
-  attached,
-  creation,
-  capacity,
-  deleted,
-  disabled,
-  environment,
-  fenced,
-  finished,
-  moved,
-  on,
-  problemsOf,
-  registered,
-  released,
-  segment,
-  takenOver,
-  userDeleted,
-  vram,
+  NOTHING_ERASED, about, admitted, attached, creation, capacity, deleted, disabled, environment, fenced, finished,
+  moved, on, problemsOf, registered, released, segment, takenOver, userDeleted, vram, type Step,
 } from './audited-log.ts'
-import type { Step } from './audited-log.ts'
 
 test('a history that follows the rules passes', async (t) => {
   const whole = [

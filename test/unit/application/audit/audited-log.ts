@@ -1,7 +1,6 @@
 import { checkLog } from '../../../../application/audit/check-log.ts'
 import { sealEvents } from '../../../../application/log/event-serialization.ts'
-import { BEGINNING } from '../../../../application/ports/event-store.ts'
-import type { EventStore, NewEvent } from '../../../../application/ports/event-store.ts'
+import { BEGINNING, type EventStore, type NewEvent } from '../../../../application/ports/event-store.ts'
 import { after, liveCreated } from '../../../support/events/sample-events.ts'
 import { createMemoryEventStore } from '../../../support/doubles/memory/event-store.ts'
 import { createMemoryKeyring } from '../../../support/doubles/memory/keyring.ts'

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
-import test from 'ava'
-import type { ExecutionContext } from 'ava'
+import test, { type ExecutionContext } from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
 import {
   switchLanguage,
@@ -9,8 +8,7 @@ import {
 } from '../../../../application/catalogue/commands/switch-reference.ts'
 import { openSwitchedCatalogue } from '../../../../application/catalogue/switched-catalogue.ts'
 import type { Caller } from '../../../../application/caller.ts'
-import { NO_ABILITIES } from '../../../../application/ports/catalogue.ts'
-import type { Catalogue, TranslationPair } from '../../../../application/ports/catalogue.ts'
+import { NO_ABILITIES, type Catalogue, type TranslationPair } from '../../../../application/ports/catalogue.ts'
 import { after } from '../../../support/events/sample-events.ts'
 import { eventually } from '../../../support/tools/eventually.ts'
 import { immediateTimers as timers } from '../../../support/doubles/immediate-timers.ts'

@@ -17,8 +17,7 @@ import { eventually } from '../../../support/tools/eventually.ts'
 import { right } from '../../../support/tools/right.ts'
 import { SINGLE_PROCESS_LEASES } from '../../../support/worlds/single-process-leases.ts'
 import { callerOf, createWriteSide, requestOf } from '../../../support/worlds/write-side.ts'
-import { FAULTS, faultyClock } from './faulty-clock.ts'
-import type { FaultyClock } from './faulty-clock.ts'
+import { FAULTS, faultyClock, type FaultyClock } from './faulty-clock.ts'
 
 /** Something that waits. */
 interface Wait {

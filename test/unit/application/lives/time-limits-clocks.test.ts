@@ -1,6 +1,5 @@
 import test from 'ava'
-import { endInTerm } from '../../../../application/lives/ending.ts'
-import type { EndByWorker } from '../../../../application/lives/ending.ts'
+import { endInTerm, type EndByWorker } from '../../../../application/lives/ending.ts'
 import { expireLives } from '../../../../application/lives/policies/expire-lives.ts'
 import { reconcileLives } from '../../../../application/lives/policies/reconcile-lives.ts'
 import { createTestEnvironment } from '../../../support/doubles/environment.ts'

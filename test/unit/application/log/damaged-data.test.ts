@@ -1,16 +1,16 @@
 import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
 import { startLogDuty } from '../../../../application/log/log-duty.ts'
-import { BEGINNING } from '../../../../application/ports/event-store.ts'
-import type { EventStore, Position, SubscriptionMessage } from '../../../../application/ports/event-store.ts'
+import {
+  BEGINNING, type EventStore, type Position, type SubscriptionMessage,
+} from '../../../../application/ports/event-store.ts'
 import { watchLog } from '../../../../application/log/watched-log.ts'
 import { eventually } from '../../../support/tools/eventually.ts'
 import { immediateTimers } from '../../../support/doubles/immediate-timers.ts'
 import { createMemoryDocuments } from '../../../support/doubles/memory/documents.ts'
 import { createMemoryEventStore } from '../../../support/doubles/memory/event-store.ts'
 import { right } from '../../../support/tools/right.ts'
-import { createRecordingLogger } from '../../../support/doubles/loggers.ts'
-import { silentLogger } from '../../../support/doubles/loggers.ts'
+import { createRecordingLogger, silentLogger } from '../../../support/doubles/loggers.ts'
 import { append, environment } from '../append-event.ts'
 
 /** Wraps a store in which the events of one type are damaged. */

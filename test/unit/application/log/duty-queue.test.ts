@@ -1,6 +1,5 @@
 import test from 'ava'
-import { createDutyQueue } from '../../../../application/log/duty-queue.ts'
-import type { DutyQueue, Waiting } from '../../../../application/log/duty-queue.ts'
+import { createDutyQueue, type DutyQueue, type Waiting } from '../../../../application/log/duty-queue.ts'
 import { checkpointAt } from '../../../support/read-models/checkpoints.ts'
 import { storedEvents } from '../../../support/events/stored-events.ts'
 import type { Position } from '../../../../application/ports/event-store.ts'

@@ -13,8 +13,7 @@ import { createMemoryKeyring } from '../../../support/doubles/memory/keyring.ts'
 import { right } from '../../../support/tools/right.ts'
 import { storedEvents } from '../../../support/events/stored-events.ts'
 import { createTestEnvironment } from '../../../support/doubles/environment.ts'
-import { createFailingStore } from '../failing-store.ts'
-import type { Fate } from '../failing-store.ts'
+import { createFailingStore, type Fate } from '../failing-store.ts'
 
 const STREAM = 'listener-token-x'
 

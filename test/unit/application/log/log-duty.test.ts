@@ -12,8 +12,7 @@ import type {
 import type { Timers } from '../../../../application/ports/timers.ts'
 import { createRecordingLogger } from '../../../support/doubles/loggers.ts'
 import { dataOf } from '../../../support/events/stored-data.ts'
-import type { Checkpoint } from '../../../../application/ports/documents.ts'
-import { NO_CHECKPOINT } from '../../../../application/ports/documents.ts'
+import { NO_CHECKPOINT, type Checkpoint } from '../../../../application/ports/documents.ts'
 
 const metadata = {
   correlationId: 'c',

@@ -1,17 +1,9 @@
 import test from 'ava'
 import fc from 'fast-check'
 import {
-  MIN_SECONDS_BETWEEN_GAPS,
-  startStretch,
-  advanceClock,
-  MAX_GAP_SECONDS,
-  MAX_LOST_SECONDS,
-  MAX_REPEATED_SECONDS,
-  TOLERANCE_SECONDS,
-  INITIAL_CLOCK,
-  WRAP_SECONDS,
+  MIN_SECONDS_BETWEEN_GAPS, startStretch, advanceClock, MAX_GAP_SECONDS, MAX_LOST_SECONDS, MAX_REPEATED_SECONDS,
+  TOLERANCE_SECONDS, INITIAL_CLOCK, WRAP_SECONDS, type MediaClock, type TimedAudio,
 } from '../../../../application/sessions/clock/media-clock.ts'
-import type { MediaClock, TimedAudio } from '../../../../application/sessions/clock/media-clock.ts'
 import { createLiveClock } from '../../../../application/sessions/clock/live-clock.ts'
 import type { Continuity } from '../../../../application/ports/audio-source.ts'
 

@@ -1,8 +1,8 @@
 import { Metadata, status, type StatusObject } from '@grpc/grpc-js'
-import shared from '@eventstore/db-client/generated/shared_pb.js'
-import streams from '@eventstore/db-client/generated/streams_pb.js'
-import type { StreamIdentifier, UUID } from '@eventstore/db-client/generated/shared_pb.js'
-import type { AppendReq, BatchAppendReq, ReadResp } from '@eventstore/db-client/generated/streams_pb.js'
+import shared, { type StreamIdentifier, type UUID } from '@eventstore/db-client/generated/shared_pb.js'
+import streams, {
+  type AppendReq, type BatchAppendReq, type ReadResp,
+} from '@eventstore/db-client/generated/streams_pb.js'
 import type { LogRecord } from '../log/event-log.ts'
 import type { ProposedEvent } from '../log/log-file.ts'
 

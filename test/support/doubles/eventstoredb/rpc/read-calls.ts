@@ -1,5 +1,4 @@
-import streams from '@eventstore/db-client/generated/streams_pb.js'
-import type { ReadReq, ReadResp } from '@eventstore/db-client/generated/streams_pb.js'
+import streams, { type ReadReq, type ReadResp } from '@eventstore/db-client/generated/streams_pb.js'
 import type { LogRecord, LogView } from '../log/event-log.ts'
 import { eventResponse, identifierOf, nameOf, thrownFailure, tombstonedFailure, type Failure } from './messages.ts'
 import { requiresLeader, type ServingNode } from '../node.ts'

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import streams from '@eventstore/db-client/generated/streams_pb.js'
-import type { ReadReq, ReadResp } from '@eventstore/db-client/generated/streams_pb.js'
+import streams, { type ReadReq, type ReadResp } from '@eventstore/db-client/generated/streams_pb.js'
 import type { LogRecord, LogView } from '../log/event-log.ts'
 import { checkpointResponse, eventResponse, nameOf, thrownFailure } from './messages.ts'
 import { errorAt, givenPosition, indexFrom, isShown, START, type LogPosition } from './log-positions.ts'

@@ -1,15 +1,9 @@
 import type { sendUnaryData, ServerDuplexStream, ServerReadableStream, ServerUnaryCall } from '@grpc/grpc-js'
 import shared from '@eventstore/db-client/generated/shared_pb.js'
-import streams from '@eventstore/db-client/generated/streams_pb.js'
-import type {
-  AppendReq,
-  AppendResp,
-  DeleteReq,
-  DeleteResp,
-  TombstoneReq,
-  TombstoneResp,
+import streams, {
+  type AppendReq, type AppendResp, type DeleteReq, type DeleteResp, type TombstoneReq, type TombstoneResp,
+  type BatchAppendReq, type BatchAppendResp,
 } from '@eventstore/db-client/generated/streams_pb.js'
-import type { BatchAppendReq, BatchAppendResp } from '@eventstore/db-client/generated/streams_pb.js'
 import { append, MAX_APPEND_BYTES, removeStream, type AppendAnswer, type Expected } from '../log/append-rules.ts'
 import { batchResponse, expectedOfBatch } from './batch-messages.ts'
 import type { Faults } from '../faults.ts'
