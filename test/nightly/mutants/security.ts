@@ -163,7 +163,7 @@ export const securityMutants: ReadonlyArray<Mutant> = [
     in: 'leave',
     before: "if (!listed(state, remaining).administers) return E.left({ _tag: 'NoAdministratorRemains' })",
     after: '',
-    test: 'domain/administrators.test.ts',
+    test: 'administrators/administrators.test.ts',
     titles: ['an administrator can leave while another one remains; the last administrator cannot'],
   },
   {

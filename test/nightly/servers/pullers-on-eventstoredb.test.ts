@@ -1,7 +1,7 @@
 import test from 'ava'
 import { openEventStoreDb } from '../../../infrastructure/eventstoredb/event-store.ts'
 import { startsAndStops } from '../../unit/application/sessions/starts-and-stops.ts'
-import { stores } from '../../unit/application/one-worker.ts'
+import { stores } from '../../simulation/workers/one-worker.ts'
 import { startEventStoreDb } from '../../support/stores/eventstoredb.ts'
 
 test('a session in EventStoreDB starts its puller, and its end stops the puller', async (t) => {

@@ -7,7 +7,7 @@ import { createMemoryKeyring } from '../../support/doubles/memory/keyring.ts'
 import { createTestEnvironment } from '../../support/doubles/environment.ts'
 import { silentLogger } from '../../support/doubles/loggers.ts'
 import { createRandom, createSimulation, type Faults, type SimulatedProcess } from './crash-simulation.ts'
-import { createLogRules } from '../../unit/application/lives-log-rules.ts'
+import { createLogRules } from './lives-log-rules.ts'
 import { callerOf, requestOf, writeSideOf } from '../../support/worlds/write-side.ts'
 
 const CAPACITY = 24

@@ -1,9 +1,9 @@
 import type { TranscriptFrame } from '../../../domain/transcript/frame.ts'
 import { finalKey } from '../../../application/lives/queries/resume-point.ts'
 import { createRandom } from '../../support/tools/seeded.ts'
-import { createRelayApi } from '../../unit/relay/relay-api.ts'
-import { createRelayLog, LIVE, type RelayLog } from '../../unit/relay/relay-log.ts'
-import { createRelayWorker, type RelayWorker } from '../../unit/relay/relay-worker.ts'
+import { createRelayApi } from '../../unit/application/sessions/relay/relay-api.ts'
+import { createRelayLog, LIVE, type RelayLog } from '../../unit/application/sessions/relay/relay-log.ts'
+import { createRelayWorker, type RelayWorker } from '../../unit/application/sessions/relay/relay-worker.ts'
 
 export interface Schedule {
   readonly seed: number

@@ -1,6 +1,6 @@
 import { SAMPLE_RATE } from '../../../application/ports/engine.ts'
 import { scriptedAudio } from '../../support/doubles/scripted/script.ts'
-import { asText, CONFIG, FINISH, framesOf, numberedWords, textOf } from '../../unit/relay/numbered-words.ts'
+import { asText, CONFIG, FINISH, framesOf, numberedWords, textOf } from '../../unit/interfaces/ws/relay/numbered-words.ts'
 import { createSenderWorld } from './sender-world.ts'
 
 export interface Schedule {

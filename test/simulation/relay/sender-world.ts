@@ -24,7 +24,7 @@ import { scriptedEngine } from '../../support/doubles/scripted/engine.ts'
 import type { ScriptedWord } from '../../support/doubles/scripted/script.ts'
 import { createScriptedPullers } from '../../support/doubles/scripted/puller.ts'
 import { promptTranslations } from '../../support/worlds/prompt-translations.ts'
-import { createRemoteClient } from '../../unit/relay/remote-client.ts'
+import { createRemoteClient } from '../../unit/interfaces/ws/relay/remote-client.ts'
 import { UNAVAILABLE, createSimulatedLifecycle, turn, type SimulatedStore } from './sender-lifecycle.ts'
 
 export const LIVE = 1

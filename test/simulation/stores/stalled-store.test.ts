@@ -7,7 +7,7 @@ import { createManualTimers } from '../../support/doubles/manual-timers.ts'
 import { right } from '../../support/tools/right.ts'
 import { AUDIO } from '../../support/worlds/session-world.ts'
 import { chanceOf } from '../../support/tools/seeded.ts'
-import { me, startWorker, stores, typesOf } from '../../unit/application/one-worker.ts'
+import { me, startWorker, stores, typesOf } from '../workers/one-worker.ts'
 import { createStalledWorld } from './stalled-store.ts'
 import { requestOf } from '../../support/worlds/write-side.ts'
 

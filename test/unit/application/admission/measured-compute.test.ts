@@ -4,7 +4,7 @@ import { NO_ABILITIES } from '../../../../application/ports/catalogue.ts'
 import type { PassTime } from '../../../../application/ports/engine.ts'
 import { initialState } from '../../../../domain/admission/state.ts'
 import { createRecordingLogger } from '../../../support/doubles/loggers.ts'
-import { reservation } from '../../domain/admission-samples.ts'
+import { reservation } from '../../domain/admission/admission-samples.ts'
 
 const BASE = { id: 1, name: 'base', active: true, vram: 300, createdAt: '', updatedAt: null, ...NO_ABILITIES }
 

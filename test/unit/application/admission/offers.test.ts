@@ -7,7 +7,7 @@ import type { TranslationPair } from '../../../../application/ports/catalogue.ts
 import { admissionDecider } from '../../../../domain/admission/decider.ts'
 import { initialState } from '../../../../domain/admission/state.ts'
 import { fold } from '../../../../domain/shared/decider.ts'
-import { admit, admitted, joined, reservation } from '../../domain/admission-samples.ts'
+import { admit, admitted, joined, reservation } from '../../domain/admission/admission-samples.ts'
 import { specify } from '../../../support/tools/specify.ts'
 import { memberNamed, modelNamed, offersWith, plainModel, scriptedMembers } from './members.ts'
 

@@ -7,7 +7,7 @@ import { after } from '../../../support/events/sample-events.ts'
 import { right } from '../../../support/tools/right.ts'
 import { callerOf } from '../../../support/worlds/token-world.ts'
 import { startUserWorld } from '../../../support/worlds/user-world.ts'
-import { accepts, startWithToken } from '../users/token-owner.ts'
+import { accepts, startWithToken } from '../tokens/token-owner.ts'
 import { FAULTS, faultyClock } from './faulty-clock.ts'
 
 const HOUR = 3_600_000

@@ -9,7 +9,7 @@ import { right } from '../../../support/tools/right.ts'
 import { AUDIO } from '../../../support/worlds/session-world.ts'
 import { dataOf } from '../../../support/events/stored-data.ts'
 import { temporaryDirectory } from '../../../support/tools/temporary-directory.ts'
-import { admitted, appendElsewhere, me, startWorker, stores, typesOf, URL_LIVE } from '../one-worker.ts'
+import { admitted, appendElsewhere, me, startWorker, stores, typesOf, URL_LIVE } from '../../../simulation/workers/one-worker.ts'
 import { startsAndStops } from './starts-and-stops.ts'
 import { callerOf, requestOf } from '../../../support/worlds/write-side.ts'
 
