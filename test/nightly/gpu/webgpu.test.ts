@@ -1,5 +1,6 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { readdir, readFile } from 'node:fs/promises'
 import type { ExecutionContext } from 'ava'
 import { readAudioFile } from '../../../interfaces/cli/streaming/audio-file.ts'
 import { serialTestWith } from '../../support/running/skip-unless.ts'
@@ -7,8 +8,56 @@ import { temporaryDirectory } from '../../support/tools/temporary-directory.ts'
 import { readWav } from '../../support/audio/wav.ts'
 import { withFloatWeights } from '../../support/webgpu/float-weights.ts'
 import { startTranscriber, type TranscriberSettings } from '../../support/webgpu/transcriber.ts'
-import { computesShapes, readProfiles } from '../../support/webgpu/node-profile.ts'
 import { TESTED_GPU } from '../../support/webgpu/tested-gpu.ts'
+
+/** One run of a node in onnxruntime's profile. */
+interface ProfiledNode {
+  readonly graph: string
+  readonly provider: string
+  readonly type: string
+  /** Element types of its inputs. */
+  readonly reads: ReadonlyArray<string>
+}
+
+interface ProfileEvent {
+  readonly cat: string
+  readonly args?: {
+    readonly provider?: string
+    readonly op_name?: string
+    readonly input_type_shape?: ReadonlyArray<Readonly<Record<string, unknown>>>
+  }
+}
+
+/** Returns all runs of nodes in a folder of profiles. */
+const readProfiles = async (folder: string): Promise<ReadonlyArray<ProfiledNode>> => {
+  const files = await readdir(folder)
+  const nodes = await Promise.all(
+    files.map(async (file) => {
+      const events = JSON.parse(await readFile(join(folder, file), 'utf8')) as ReadonlyArray<ProfileEvent>
+      return events.flatMap(
+        ({
+          cat,
+          args: { provider, op_name: type, input_type_shape: inputs = [] } = {},
+        }): ReadonlyArray<ProfiledNode> => {
+          if (cat !== 'Node' || provider === undefined || type === undefined) return []
+          return [
+            {
+              graph: file.split('.', 1)[0] ?? file,
+              provider,
+              type,
+              reads: inputs.flatMap((input) => Object.keys(input)),
+            },
+          ]
+        },
+      )
+    }),
+  )
+  return nodes.flat()
+}
+
+/** Returns whether a node computes positions or shapes, which onnxruntime always does on the CPU. */
+const computesShapes = ({ type, reads }: ProfiledNode): boolean =>
+  type === 'Shape' || reads.every((read) => !read.startsWith('float'))
 
 /** Decoding on a GPU, by default SwiftShader, a software GPU: correct, but slow. */
 const DEMO = 'models/demo-en'

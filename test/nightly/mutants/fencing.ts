@@ -188,7 +188,7 @@ export const fencingMutants: ReadonlyArray<Mutant> = [
     in: 'decide',
     before: 'return current.liveId === before ?',
     after: 'return liveId !== before ?',
-    test: 'domain/idempotency.test.ts',
+    test: 'idempotency/idempotency.test.ts',
     titles: ['when two requests with the same key both created a session, the second is refused'],
   },
   {

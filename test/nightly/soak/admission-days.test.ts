@@ -2,10 +2,9 @@ import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
 import { createAdmissionActor } from '../../../application/admission/admission-actor.ts'
 import { joinWorker } from '../../../application/admission/join-worker.ts'
-import type { EventStore } from '../../../application/ports/event-store.ts'
+import type { EventStore, NewEvent } from '../../../application/ports/event-store.ts'
 import { reservedVram } from '../../../domain/admission/state.ts'
 import { admitCommand } from '../../support/worlds/write-side.ts'
-import { withLargestAppends } from '../../support/events/append-sizes.ts'
 import { immediateTimers } from '../../support/doubles/immediate-timers.ts'
 import { createMemoryEventStore } from '../../support/doubles/memory/event-store.ts'
 import { createMemoryKeyring } from '../../support/doubles/memory/keyring.ts'
@@ -13,6 +12,22 @@ import { right } from '../../support/tools/right.ts'
 import { chanceOf } from '../../support/tools/seeded.ts'
 import { createTestEnvironment } from '../../support/doubles/environment.ts'
 import { silentLogger } from '../../support/doubles/loggers.ts'
+
+const jsonBytes = (value: unknown): number => Buffer.byteLength(JSON.stringify(value))
+
+/** The size of an append by the rules of EventStoreDB. */
+const bytesOf = (events: ReadonlyArray<NewEvent>): number =>
+  events.reduce((sum, { type, data, metadata }) => sum + 2 * type.length + jsonBytes(data) + jsonBytes(metadata), 0)
+
+/** Wraps a store. `largest` returns the bytes of the largest append to a stream so far. */
+const withLargestAppends = (store: EventStore) => {
+  const largest = new Map<string, number>()
+  const append: EventStore['append'] = (stream, expected, events) => {
+    largest.set(stream, Math.max(largest.get(stream) ?? 0, bytesOf(events)))
+    return store.append(stream, expected, events)
+  }
+  return { store: { ...store, append }, largest: (stream: string): number => largest.get(stream) ?? 0 }
+}
 
 const KIB = 1024
 const DAY_MS = 24 * 60 * 60 * 1000

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { cpus } from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
 import test, { type ExecutionContext } from 'ava'
+import { MongoClient } from 'mongodb'
 import { createClient } from '../../support/service/client.ts'
-import { watchHeartbeats } from '../../support/cluster/heartbeats.ts'
 import { startCluster, type ClusterProcess } from '../../support/cluster/cluster.ts'
 import {
   listenTo, speakerAt, storedNumbers, upTo, type NumberedListener,
@@ -12,6 +12,61 @@ import { numberedAudio } from '../../support/cluster/numbered-words.ts'
 import { sendAndResume } from '../../support/cluster/resuming-sender.ts'
 import { eventually } from '../../support/tools/eventually.ts'
 import { percentile } from '../../support/tools/visibility-delay.ts'
+
+/** Much less than the time between two heartbeats. */
+const POLL_MS = 100
+
+interface MemberDocument {
+  readonly _id: string
+  readonly incarnation: string
+  readonly beat: number
+  readonly seenAt?: Date
+}
+
+/** The observed heartbeats of the members. */
+interface Heartbeats {
+  /** Milliseconds between consecutive heartbeats, by the clock of MongoDB. */
+  readonly gaps: ReadonlyArray<number>
+  /** The present incarnation (run of the process) of the member with this name. */
+  readonly incarnationOf: (name: string) => string
+  readonly stop: () => Promise<void>
+}
+
+/** Observes the members of a service until `stop`. */
+const watchHeartbeats = async (url: string): Promise<Heartbeats> => {
+  const client = await new MongoClient(url).connect()
+  const members = client.db().collection<MemberDocument>('members')
+  const stopped = new AbortController()
+  const gaps: Array<number> = []
+  const last = new Map<string, MemberDocument>()
+  const incarnations = new Map<string, string>()
+  const poll = async (): Promise<void> => {
+    for (const member of await members.find({}).toArray()) {
+      const before = last.get(member.incarnation)
+      // When a poll missed heartbeats, the observed time is divided by their number.
+      const beats = member.beat - (before?.beat ?? member.beat)
+      const passed = (member.seenAt?.getTime() ?? 0) - (before?.seenAt?.getTime() ?? NaN)
+      if (beats > 0 && !Number.isNaN(passed)) gaps.push(...Array.from({ length: beats }, () => passed / beats))
+      last.set(member.incarnation, member)
+      incarnations.set(member._id, member.incarnation)
+    }
+  }
+  const watching = (async () => {
+    while (!stopped.signal.aborted) {
+      await poll()
+      await delay(POLL_MS)
+    }
+  })()
+  return {
+    gaps,
+    incarnationOf: (name) => incarnations.get(name) ?? '',
+    stop: async () => {
+      stopped.abort()
+      await watching
+      await client.close()
+    },
+  }
+}
 
 const MINUTES = Number(process.env['STENOLOG_TEST_SOAK_MINUTES'] ?? 1)
 const SESSIONS = Number(process.env['STENOLOG_TEST_SOAK_SESSIONS'] ?? 20)

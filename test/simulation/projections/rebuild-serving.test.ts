@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setImmediate } from 'node:timers/promises'
-import test from 'ava'
+import test, { type ExecutionContext } from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
-import type { Documents } from '../../../application/ports/documents.ts'
-import type { Position } from '../../../application/ports/event-store.ts'
+import { NO_CHECKPOINT, type Documents } from '../../../application/ports/documents.ts'
+import { BEGINNING, type Position, type EventStore, type NewEvent } from '../../../application/ports/event-store.ts'
 import { SESSION_LISTS, type RebuildProgress } from '../../../application/ports/projector.ts'
 import { openSqliteDocuments } from '../../../infrastructure/sqlite/documents/documents.ts'
 import { openSqliteEventStore } from '../../../infrastructure/sqlite/event-log/event-store.ts'
@@ -15,7 +15,82 @@ import { createMemoryDocuments } from '../../support/doubles/memory/documents.ts
 import { createMemoryEventStore } from '../../support/doubles/memory/event-store.ts'
 import { right } from '../../support/tools/right.ts'
 import { temporaryDirectory } from '../../support/tools/temporary-directory.ts'
-import { createLives, differences, environment, newEvent, page, serve } from './rebuild-world.ts'
+import { systemTimers } from '../../../infrastructure/node/system-timers.ts'
+import { allProjections } from '../../../projections/all-projections.ts'
+import { differencesOf, foldLog } from '../../../projections/fold-log.ts'
+import { startProjector } from '../../../projections/projector.ts'
+import { SINGLE_PROCESS_LEASES } from '../../support/worlds/single-process-leases.ts'
+import { sealedLive } from '../../support/events/stored-events.ts'
+import { createRecordingLogger } from '../../support/doubles/loggers.ts'
+import { createTestEnvironment } from '../../support/doubles/environment.ts'
+
+const environment = createTestEnvironment()
+
+const newEvent = ({ type, data }: { readonly type: string; readonly data: object }): NewEvent => ({
+  id: environment.newId(),
+  type,
+  data: { ...data },
+  metadata: { correlationId: 'c', causationId: 'c', actor: 'service', recordedAt: environment.now() },
+})
+
+/** Appends created sessions; every second session has also ended. Returns the highest position. */
+const createLives = async (store: EventStore, from: number, count: number): Promise<Position> => {
+  const appended = await Promise.all(
+    Array.from({ length: count }, async (_, n) => {
+      const liveId = from + n
+      const data = { liveId, userId: 1 + (liveId % 3), at: environment.now() }
+      const ended = liveId % 2 === 0 ? [newEvent({ type: 'LiveFinished', data: { ...data, reason: 'restart' } })] : []
+      return right(await store.append(`live-${liveId}`, 'no-stream', [newEvent(sealedLive(data)), ...ended]))
+        .position
+    }),
+  )
+  return appended.toSorted().at(-1) ?? BEGINNING
+}
+
+/** Runs the projections until the end of the test. */
+const serve = (t: ExecutionContext, store: EventStore, documents: Documents) => {
+  const stop = new AbortController()
+  const logger = createRecordingLogger()
+  const projector = startProjector({
+    store,
+    documents,
+    projections: allProjections,
+    leases: SINGLE_PROCESS_LEASES,
+    code: 'test',
+    logger,
+    environment,
+    timers: systemTimers,
+    signal: stop.signal,
+  })
+  t.teardown(async () => {
+    stop.abort()
+    await projector.stopped
+  })
+  return { projector, logger }
+}
+
+/** Compares every read model with a new fold of the log. */
+const differences = async (store: EventStore, documents: Documents): Promise<ReadonlyArray<string>> => {
+  const found: Array<string> = []
+  const to = right(await store.head())
+  for (const projection of allProjections) {
+    const fresh = createMemoryDocuments()
+    const { name: collection } = projection.collection
+    right(await fresh.ensure([projection.collection]))
+    await foldLog({ store, documents: fresh }, projection, {
+      from: NO_CHECKPOINT,
+      to,
+      signal: new AbortController().signal,
+    })
+    for await (const { id, kind } of differencesOf({ documents, collection }, { documents: fresh, collection }))
+      found.push(`${collection} ${id} ${kind}`)
+  }
+  return found
+}
+
+/** Reads the newest sessions of user 1. */
+const page = (documents: Documents, limit: number) =>
+  documents.page('lives', { filter: { userId: 1 }, sort: { by: 'id', direction: 'descending' }, skip: 0, limit })
 
 test('a rebuild during writes serves every read, corrects errors and equals the fold of the log', async (t) => {
   const directory = await temporaryDirectory()

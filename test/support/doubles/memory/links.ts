@@ -1,12 +1,66 @@
-import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
+import * as E from 'fp-ts/lib/Either.js'
 import type {
-  EndMessage, LinkEvents, LinkHandler, LiveLinks, RelayedData, Peer, Unreachable,
+  EndMessage, LinkEvents, LinkHandler, LiveLinks, RelayedData, Peer, Unreachable, FromWorker, ToWorker,
 } from '../../../../application/ports/live-links.ts'
 import type { Self } from '../../../../application/ports/members.ts'
 import type { Timers } from '../../../../application/ports/timers.ts'
-import { createDeliveryQueue, type DeliveryQueue } from './delivery-queue.ts'
-import { copyOf, transmitted, type Message } from './wire-copies.ts'
+
+type Message = ToWorker | FromWorker
+
+/** A copy that went through JSON, as every message on the wire does. */
+const copyOf = <A>(value: A): A => JSON.parse(JSON.stringify(value)) as A
+
+/** The message as it arrives, and its size in bytes. */
+const transmitted = (message: Message): readonly [copy: Message, bytes: number] => {
+  if (message.kind !== 'binary') return [copyOf(message), JSON.stringify(message).length]
+  return [{ ...message, bytes: Buffer.from(message.bytes) }, message.bytes.byteLength]
+}
+
+/** Deliveries in one direction between two processes, in order. */
+interface DeliveryQueue {
+  readonly push: (deliver: () => void, size?: number) => void
+  /** Runs the due deliveries, unless the connection is held. */
+  readonly flush: () => void
+  /** The sum of the sizes of the waiting deliveries. */
+  readonly waiting: () => number
+  readonly drop: () => void
+}
+
+/**
+ * Delivers each entry in its own turn of the event loop, or after `delay` milliseconds. While `isHeld` returns true,
+ * nothing is delivered.
+ */
+const createDeliveryQueue = (isHeld: () => boolean, delay: () => number, timers: Timers): DeliveryQueue => {
+  let queue: Array<{ readonly deliver: () => void; readonly size: number; isDue: boolean }> = []
+  let waiting = 0
+  const flush = (): void => {
+    while (!isHeld() && queue[0]?.isDue === true) {
+      const first = queue.shift()
+      waiting -= first?.size ?? 0
+      first?.deliver()
+    }
+  }
+  return {
+    push: (deliver, size = 0) => {
+      const entry = { deliver, size, isDue: false }
+      queue.push(entry)
+      waiting += size
+      const setDue = (): void => {
+        entry.isDue = true
+        flush()
+      }
+      if (delay() > 0) timers.after(delay(), setDue)
+      else setImmediate(setDue)
+    },
+    flush,
+    waiting: () => waiting,
+    drop: () => {
+      queue = []
+      waiting = 0
+    },
+  }
+}
 
 /** The limits of the real adapter, in milliseconds and bytes. */
 const DIAL_MS = 2000

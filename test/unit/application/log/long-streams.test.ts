@@ -18,11 +18,30 @@ import { createTestEnvironment } from '../../../support/doubles/environment.ts'
 import { immediateTimers } from '../../../support/doubles/immediate-timers.ts'
 import { createMemoryEventStore } from '../../../support/doubles/memory/event-store.ts'
 import { createMemoryKeyring } from '../../../support/doubles/memory/keyring.ts'
-import { countReads } from '../../../support/stores/counting-store.ts'
 import { right } from '../../../support/tools/right.ts'
 import { createStreamStates } from '../../../support/worlds/stream-states.ts'
 import { callerOf, createWriteSide, requestOf } from '../../../support/worlds/write-side.ts'
 import { createFailingStore } from '../failing-store.ts'
+import type { EventStore } from '../../../../application/ports/event-store.ts'
+
+/** Wraps a store and counts the events that it returns. */
+const countReads = (store: EventStore) => {
+  let events = 0
+  const read: EventStore['read'] = async (stream, options) => {
+    const found = await store.read(stream, options)
+    if (E.isRight(found)) events += found.right.length
+    return found
+  }
+  return {
+    store: { ...store, read },
+    /** Runs `task` and returns how many events it read. */
+    during: async (task: () => Promise<unknown>): Promise<number> => {
+      const before = events
+      await task()
+      return events - before
+    },
+  }
+}
 
 const STREAM = 'profiles-7'
 const HOTWORDS = Array.from({ length: 30 }, (_, index) => `hotword ${index} `.repeat(8))

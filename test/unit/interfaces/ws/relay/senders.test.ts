@@ -1,10 +1,48 @@
-import test from 'ava'
 import assert from 'node:assert/strict'
+import test, { type ExecutionContext } from 'ava'
 import { scriptedAudio } from '../../../../support/doubles/scripted/script.ts'
 import { createScriptedPipelines } from '../../../../support/doubles/scripted/pipeline.ts'
 import { CONFIG, FINISH, framesOf, numberedWords, textOf } from './numbered-words.ts'
+import type { RemoteClient } from './remote-client.ts'
+import { createSenderWorld, type SenderWorld } from '../../../../simulation/relay/sender-world.ts'
 
-import { connectConfigured, speak, startWorld } from './started-senders.ts'
+type Options = NonNullable<Parameters<typeof createSenderWorld>[0]>
+
+/** Starts workers `a` and `b`, a session on `a`, and a process without a worker. */
+const startWorld = (t: ExecutionContext, options: Options = {}) => {
+  const world = createSenderWorld(options)
+  t.teardown(world.close)
+  world.createWorker('a')
+  world.createWorker('b')
+  world.join()
+  world.place('a')
+  return { world, api: world.createApi('api') }
+}
+
+/** Connects a sender and sends its config. */
+const connectConfigured = async (
+  world: SenderWorld,
+  api: ReturnType<SenderWorld['createApi']>,
+): Promise<RemoteClient> => {
+  const client = api.connect()
+  await world.pass(1000)
+  await client.joining
+  client.send(CONFIG)
+  await world.pass(100)
+  return client
+}
+
+/** Sends the audio frames in real time. */
+const speak = async (
+  world: SenderWorld,
+  client: RemoteClient,
+  frames: ReadonlyArray<Uint8Array>,
+): Promise<void> => {
+  for (const frame of frames) {
+    client.send(frame)
+    await world.pass(100)
+  }
+}
 
 const [ASR, STARTED] = ['{"status":"ASR process started"}', '{"status":"started"}']
 
