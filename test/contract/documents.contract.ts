@@ -120,10 +120,7 @@ export const documentsContract = (
       const find = async (wanted: ReadonlyArray<string>) =>
         Object.fromEntries(await right(documents.find('lives', wanted)))
       const all = Array.from({ length: 2500 }, (_, n) => String(n))
-      await commit(
-        documents,
-        all.map((id, n) => put(id, 1, { id: n, text: 'Größe 🎙 "' })),
-      )
+      await commit(documents, all.map((id, n) => put(id, 1, { id: n, text: 'Größe 🎙 "' })))
       await commit(documents, [remove('7', 2), put('8', 2, { id: 8, v: 2 })])
       t.deepEqual(await find([]), {})
       t.deepEqual(await find(['7', '8', 'x', '1', '1', "' OR 1"]), {
@@ -143,10 +140,7 @@ export const documentsContract = (
 
   on('a scan returns each document once in byte order of the ids, without removed documents', async (t, documents) => {
     const names = ['b', 'a', '10', '9', 'é', '🎙', '\uffee', 'gone']
-    await commit(
-      documents,
-      names.map((id, n) => put(id, n + 1, { id, n })),
-    )
+    await commit(documents, names.map((id, n) => put(id, n + 1, { id, n })))
     await commit(documents, [remove('gone', 20)])
     const scanned: Array<unknown> = []
     let after: string | null = null

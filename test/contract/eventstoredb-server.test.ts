@@ -29,11 +29,7 @@ const withStreamSpace = (store: EventStore, space: string): EventStore => {
     setMetadata: (stream, metadata) => store.setMetadata(space + stream, metadata),
     deleteStream: (stream) => store.deleteStream(space + stream),
     subscribe: async function* (from, prefixes, signal) {
-      for await (const message of store.subscribe(
-        from,
-        prefixes.map((prefix) => space + prefix),
-        signal,
-      ))
+      for await (const message of store.subscribe(from, prefixes.map((prefix) => space + prefix), signal))
         yield renamed(message)
     },
   }

@@ -79,10 +79,7 @@ export const keyringContract = (
 
   on('a seal concurrent with the erasure leaves nothing readable', async (t, keyring) => {
     await sealOne(keyring, 'user-1', 'before')
-    const [sealed] = await Promise.all([
-      keyring.seal('user-1', plainMembers(['during'])),
-      keyring.erase(['user-1']),
-    ])
+    const [sealed] = await Promise.all([keyring.seal('user-1', plainMembers(['during'])), keyring.erase(['user-1'])])
     const envelopes = E.isRight(sealed) ? sealed.right : []
     t.deepEqual(await right(keyring.open(sealedMembers(envelopes))), envelopes.map(() => erased('user-1')))
   })

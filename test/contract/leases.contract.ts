@@ -111,10 +111,7 @@ export const leaseRegisterContract = (
   open: () => Promise<Opened<LeaseRegister>>,
   run: SerialFn | typeof test = test,
 ): void => {
-  const [alpha, beta] = [
-    { name: 'alpha', incarnation: '1' },
-    { name: 'beta', incarnation: '2' },
-  ]
+  const [alpha, beta] = [{ name: 'alpha', incarnation: '1' }, { name: 'beta', incarnation: '2' }]
   run(`${name}: a lease is taken only in the state that was read, and only its holder releases it`, async (t) => {
     const { opened: register, close } = await open()
     try {

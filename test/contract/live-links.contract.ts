@@ -1,11 +1,5 @@
 import * as E from 'fp-ts/lib/Either.js'
-import type {
-  EndMessage,
-  FromWorker,
-  LinkHandler,
-  RelayedData,
-  ToWorker,
-} from '../../application/ports/live-links.ts'
+import type { EndMessage, FromWorker, LinkHandler, RelayedData, ToWorker } from '../../application/ports/live-links.ts'
 import type { Timers } from '../../application/ports/timers.ts'
 import {
   WORKER, RESTARTED_WORKER, createWorker, HELLO, HERE, frame, line, range, open, turns, inWorlds, type LinksWorld,
@@ -33,10 +27,7 @@ export const liveLinksContract = (name: string, openWorld: (timers: Timers) => P
       await until(t, () => near.messages.length === 300)
       t.deepEqual(worker.first().messages, sent)
       t.is(worker.first().liveId, 7)
-      t.deepEqual(
-        near.messages,
-        range(300).map((n) => line(n % 256)),
-      )
+      t.deepEqual(near.messages, range(300).map((n) => line(n % 256)))
     },
   )
 

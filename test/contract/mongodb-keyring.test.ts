@@ -38,10 +38,7 @@ onEveryMongo((name, open) => {
     const { connection, close } = await open()
     t.teardown(close)
     const masterKey = randomBytes(32)
-    const [here, there] = [
-      await openMongoKeyring(connection, masterKey),
-      await openMongoKeyring(connection, masterKey),
-    ]
+    const [here, there] = [await openMongoKeyring(connection, masterKey), await openMongoKeyring(connection, masterKey)]
     const alice = await right(here.seal('user-1', plainMembers(['Alice'])))
     const bob = await right(here.seal('user-2', plainMembers(['Bob'])))
     t.deepEqual(await right(there.open(sealedMembers([...alice, ...bob]))), [E.right('Alice'), E.right('Bob')])

@@ -201,10 +201,7 @@ test('events are correlated by the request id if it is a UUID, else by a generat
   t.regex(second, /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
   t.deepEqual(
     http.log.lines.map(({ fields }) => [fields['requestId'], fields['correlationId']]),
-    [
-      [uuid, undefined],
-      ['my-id.1', second],
-    ],
+    [[uuid, undefined], ['my-id.1', second]],
   )
 })
 

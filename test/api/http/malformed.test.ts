@@ -91,10 +91,7 @@ for (const [flaw, status, detail, bytes] of MALFORMED)
     ] as const) {
       if (status !== 417) await connection.closed()
       const answers = answersIn(connection.answers())
-      t.deepEqual(
-        answers.map((answer) => answer.status),
-        [...Array.from({ length: before }, () => 200), status],
-      )
+      t.deepEqual(answers.map((answer) => answer.status), [...Array.from({ length: before }, () => 200), status])
       const { headers, body } = answers.at(-1) ?? { headers: new Headers() }
       t.deepEqual(body, { detail })
       t.is(headers.get('content-type'), 'application/json; charset=utf-8')
@@ -181,10 +178,7 @@ test('a request that stalls in its headers or body is answered 408 with a body',
     const slow = await openRaw(t, url)
     slow.write(bytes)
     const answers = answersIn(await slow.closed())
-    t.deepEqual(
-      answers.map(({ status, body }) => [status, body]),
-      [[408, { detail: 'The request took too long' }]],
-    )
+    t.deepEqual(answers.map(({ status, body }) => [status, body]), [[408, { detail: 'The request took too long' }]])
   }
 })
 

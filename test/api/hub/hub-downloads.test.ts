@@ -35,10 +35,7 @@ test('a repeatedly interrupted download continues as long as each attempt makes 
   t.true(E.isRight(pulled), JSON.stringify(pulled))
   t.deepEqual(await contentOf(join(modelsDir, 'mine')), await contentOf(HUB_MODEL_FOLDER))
   t.true(waits.length > 6, 'more failures than a pull without progress accepts')
-  t.true(
-    waits.every((wait) => wait <= 1000),
-    'progress resets the delay',
-  )
+  t.true(waits.every((wait) => wait <= 1000), 'progress resets the delay')
 })
 
 test('a partial file that is longer than the original is downloaded again', async (t) => {

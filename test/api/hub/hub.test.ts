@@ -37,10 +37,7 @@ test('a pulled model has exactly the files the engine needs, with their hashes a
   t.deepEqual(await entries(modelsDir), ['mine'], 'no other folder is left')
   const manifest = orThrow(await readManifest(folder))
   t.like(manifest, { source: HUB_MODEL, commit: hub.commit, precision: 'fp32' })
-  t.deepEqual(
-    manifest?.files.map(({ path }) => path),
-    NEEDED,
-  )
+  t.deepEqual(manifest?.files.map(({ path }) => path), NEEDED)
   t.true(manifest?.files.every(({ sha256 }) => /^[0-9a-f]{64}$/.test(sha256)))
   t.deepEqual([...hub.sent.keys()].sort(), [...NEEDED].sort(), 'no other file was downloaded')
   t.true(

@@ -27,7 +27,4 @@ export const contentOf = (folder: string): Promise<ReadonlyArray<string>> =>
 
 /** Returns the sorted names in a folder. The list is empty for a missing folder. */
 export const entries = (directory: string): Promise<ReadonlyArray<string>> =>
-  readdir(directory).then(
-    (names) => names.sort(),
-    () => [],
-  )
+  readdir(directory).then((names) => names.sort(), () => [])

@@ -158,10 +158,7 @@ test('misbehaving RTSP servers end the attempt with a code; redirects are checke
   t.is(server.requests.filter((line) => line.endsWith('/loop')).length, 4)
   // Credentials for one server are not sent to another server.
   const otherServer = await serveRtsp(t, pcmuAudio(1))
-  for (const [next, code] of [
-    [server, 'stream_over'],
-    [otherServer, 'rtsp_401'],
-  ] as const)
+  for (const [next, code] of [[server, 'stream_over'], [otherServer, 'rtsp_401']] as const)
     t.is(
       (
         await pullOnce(

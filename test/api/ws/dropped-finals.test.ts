@@ -7,10 +7,7 @@ import { audioOf, startSockets } from '../../support/worlds/socket-world.ts'
 
 const TARGETS = [{ model: 'mt-es', from: 'en', to: 'es' }]
 
-for (const [where, keptFinals] of [
-  ['memory', 100],
-  ['the store', 2],
-] as const)
+for (const [where, keptFinals] of [['memory', 100], ['the store', 2]] as const)
   test(`a resuming listener gets finals that the store refused from memory, others from ${where}`, async (t) => {
     const fixture = await startSockets(t, {}, {}, { keptFinals })
     const { lifecycle, pipelines, sessions, logger } = fixture

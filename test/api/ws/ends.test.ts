@@ -70,10 +70,7 @@ for (const [cause, sender, listener] of FINAL_FRAMES) {
     const live = lifecycle.add()
     const [sending, listening] = [await configured(live), await listen(live)]
     lifecycle.endElsewhere(live.id, cause)
-    for (const [expected, socket] of [
-      [sender, sending],
-      [listener, listening],
-    ] as const) {
+    for (const [expected, socket] of [[sender, sending], [listener, listening]] as const) {
       const { code, reason } = await socket.closed
       if (expected === null) t.is(code, 1006)
       else assertEnding(t, expected, { frame: socket.texts.at(-1), close: code, reason })

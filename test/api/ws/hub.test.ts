@@ -56,10 +56,7 @@ test('a listener with over 1 MiB unread is closed with 1013; a sender only misse
   hub.join(1, { role: 'sender', connection: busy.connection })
   hub.join(1, { role: 'listener', connection: good.connection })
   for (let i = 0; i < 3; i += 1) bus.publish(1, frame)
-  t.deepEqual(
-    slow.endings.map(({ close, reason }) => ({ close, reason })),
-    [{ close: 1013, reason: 'slow_consumer' }],
-  )
+  t.deepEqual(slow.endings.map(({ close, reason }) => ({ close, reason })), [{ close: 1013, reason: 'slow_consumer' }])
   t.is(slow.sent.length, 0)
   t.is(busy.sent.length, 0)
   t.is(busy.endings.length, 0)

@@ -100,10 +100,7 @@ test('a partial frame is followed by a final frame with the same segment number'
   await listening.frame(({ final }) => final === true)
   t.deepEqual(
     listening.frames.slice(1).map(({ segment, final, text }) => ({ segment, final, text })),
-    [
-      { segment: 1, final: false, text: 'Hel' },
-      { segment: 1, final: true, text: 'Hello' },
-    ],
+    [{ segment: 1, final: false, text: 'Hel' }, { segment: 1, final: true, text: 'Hello' }],
   )
 })
 

@@ -78,9 +78,6 @@ test('RECONNECT_GRACE does not apply after a protocol violation or when the sess
   timers.advance(60_000)
   t.deepEqual(
     [broken.cause, ended.cause],
-    [
-      { status: 'finished', reason: 'sender_closed' },
-      { status: 'finished', reason: 'finish_route' },
-    ],
+    [{ status: 'finished', reason: 'sender_closed' }, { status: 'finished', reason: 'finish_route' }],
   )
 })

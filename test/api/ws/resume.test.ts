@@ -155,10 +155,7 @@ test('a final sent during a store outage is kept for clients that resume before 
   t.false(live.segments.some(({ segment }) => segment === 2))
   const resumed = await listen('&after=1')
   await eventually(() => assert.ok(finalKeysOf(resumed).includes('2en')))
-  t.deepEqual(
-    finalKeysOf(resumed).filter((final) => final !== '2es'),
-    ['1es', '2en'],
-  )
+  t.deepEqual(finalKeysOf(resumed).filter((final) => final !== '2es'), ['1es', '2en'])
   timers.advance(60_000)
 })
 

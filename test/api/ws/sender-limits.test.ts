@@ -22,10 +22,7 @@ test('reading pauses at a backlog of 30 s, resumes when the backlog shrinks, and
     const due = Math.min(200, consumed + 30) * 16_000
     await eventually(() => assert.ok(pipelines.of(live.id).samples() >= due))
   }
-  t.deepEqual(
-    pipelines.of(live.id).pushed.map(([first]) => first),
-    Array.from({ length: 20 }, (_, i) => i),
-  )
+  t.deepEqual(pipelines.of(live.id).pushed.map(([first]) => first), Array.from({ length: 20 }, (_, i) => i))
   t.is(errorCodesOf(socket.frames).length, 0)
 })
 

@@ -156,10 +156,7 @@ test(
       fc.asyncProperty(fc.array(anyStep, { maxLength: 40 }), async (steps) => {
         const { live, sent, afterFinish, close, logger, hub, timers } = await play(steps)
         for (const frame of sent)
-          assert.ok(
-            ALLOWED.some((pattern) => pattern.test(frame)),
-            frame,
-          )
+          assert.ok(ALLOWED.some((pattern) => pattern.test(frame)), frame)
         for (const frame of afterFinish) assert.match(frame, AFTER_FINISH, 'only final frames after FINISH')
         assert.equal(live.status, 'finished')
         assert.deepEqual(logger.lines, [])

@@ -138,19 +138,10 @@ test('invalid audio is refused, and valid audio after it is accepted as base64 a
   socket.send({ type: 'audio', data: base64Of(Int16Array.from([1, 2])) })
   socket.sendAudio(Int16Array.from([3, -4]))
   await eventually(() =>
-    assert.deepEqual(
-      pipelines.of(live.id).pushed.map((samples) => [...samples]),
-      [
-        [1, 2],
-        [3, -4],
-      ],
-    ),
+    assert.deepEqual(pipelines.of(live.id).pushed.map((samples) => [...samples]), [[1, 2], [3, -4]]),
   )
   await awaitPongs(socket)
-  t.deepEqual(
-    errorCodesOf(socket.frames),
-    Array.from({ length: 8 }, () => 'invalid_audio'),
-  )
+  t.deepEqual(errorCodesOf(socket.frames), Array.from({ length: 8 }, () => 'invalid_audio'))
 })
 
 test('a session with a URL refuses audio from a sender', async (t) => {

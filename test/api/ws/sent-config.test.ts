@@ -15,10 +15,7 @@ test('accepted configs merge into one frame: the last settings before audio and 
   t.is(merged([]), null)
   t.deepEqual(merged([[{ max_chars: 40, prompt: 'a' }, false]]), { type: 'config', max_chars: 40, prompt: 'a' })
   t.deepEqual(
-    merged([
-      [{ max_chars: 40, prompt: 'a' }, false],
-      [{ max_lines: 1 }, false],
-    ]),
+    merged([[{ max_chars: 40, prompt: 'a' }, false], [{ max_lines: 1 }, false]]),
     { type: 'config', max_lines: 1, prompt: 'a' },
   )
   t.deepEqual(

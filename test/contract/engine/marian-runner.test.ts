@@ -60,21 +60,12 @@ const merged = (model: MarianModel): MarianModel => ({
   weights: { ...model.weights, decoder: { kind: 'merged', file: `${TINY_MARIAN}/onnx/decoder_model_merged.onnx` } },
 })
 
-for (const [decoders, change] of [
-  ['two decoder files', unchanged],
-  ['a merged decoder', merged],
-] as const) {
+for (const [decoders, change] of [['two decoder files', unchanged], ['a merged decoder', merged]] as const) {
   test(`with ${decoders} the tokens equal the greedy search of the reference`, async (t) => {
     const { translate } = await runner(TINY_MARIAN, change)
     t.true(expected.length > 30)
-    t.true(
-      expected.some(({ tokens }) => tokens.length < 10),
-      'some translations end on their own',
-    )
-    t.true(
-      expected.some(({ tokens }) => tokens.length === 22),
-      'some translations reach the limit',
-    )
+    t.true(expected.some(({ tokens }) => tokens.length < 10), 'some translations end on their own')
+    t.true(expected.some(({ tokens }) => tokens.length === 22), 'some translations reach the limit')
     for (const { text, to, tokens, translation } of expected) {
       const { pieces, text: translated } = await translate(text, 'en', to)
       // Each text is a single sentence, so it has a single piece.
@@ -103,10 +94,7 @@ test('a text is translated sentence by sentence, and text without letters and di
   const translated = async (text: string) => (await translate(text, 'en', 'fr')).text
   const [first, second] = [await translated('the test.'), await translated('A winter song.')]
   const both = await translate('  the test.\n A winter song.  ', 'en', 'fr')
-  t.deepEqual(
-    both.pieces.map(({ source }) => source),
-    ['the test.', 'A winter song.'],
-  )
+  t.deepEqual(both.pieces.map(({ source }) => source), ['the test.', 'A winter song.'])
   t.is(both.text, `${first} ${second}`)
   t.deepEqual(await translate('', 'en', 'fr'), { text: '', pieces: [] })
   t.deepEqual(await translate(' \n', 'en', 'fr'), { text: '', pieces: [] })

@@ -77,10 +77,7 @@ test('an append goes only to the leader, with account, expected revision and a s
   await right(append('a', 'no-stream', [newEvent()]))
   await right(append('a', 7, [newEvent()]))
   await right(append('a', 'any', [newEvent()]))
-  t.deepEqual(
-    sent.map(({ options }) => options.expectedRevision),
-    ['no_stream', 7n, 'any'],
-  )
+  t.deepEqual(sent.map(({ options }) => options.expectedRevision), ['no_stream', 7n, 'any'])
   for (const { options } of sent) {
     t.deepEqual(options.credentials, credentials)
     t.true(options.requiresLeader)

@@ -24,10 +24,7 @@ test('a connection string contains the nodes, the account and the options of all
   t.deepEqual(
     parseConnection(`esdb+discover://ada:x@a:1,b:2?${all}`),
     E.right({
-      hosts: [
-        { host: 'a', port: 1 },
-        { host: 'b', port: 2 },
-      ],
+      hosts: [{ host: 'a', port: 1 }, { host: 'b', port: 2 }],
       discovers: true,
       credentials: ada,
       tls: { ca: '/a b/ca.crt', cert: '/u.crt', key: '/u.key' },
@@ -43,10 +40,7 @@ test('the newer scheme names mean the same as the older one', (t) => {
       t.deepEqual(
         parseConnection(`${scheme}${discover}://ada:x@a:1,b:2`),
         E.right({
-          hosts: [
-            { host: 'a', port: 1 },
-            { host: 'b', port: 2 },
-          ],
+          hosts: [{ host: 'a', port: 1 }, { host: 'b', port: 2 }],
           discovers: discover !== '',
           tls: {},
           credentials: ada,

@@ -65,18 +65,12 @@ const CLUSTERS: ReadonlyArray<readonly [string, ReadonlyArray<EventStoreDbNode>,
   ['five nodes', [0, 1, 2, 3, 4].map((n) => ({ state: n === 4 ? 'Leader' : 'Follower', epoch: 9 })), 'node4:2113'],
   [
     'an ex-leader without quorum',
-    [
-      { state: 'Unknown', epoch: 3 },
-      { state: 'Follower', epoch: 3, isFrozen: true },
-    ],
+    [{ state: 'Unknown', epoch: 3 }, { state: 'Follower', epoch: 3, isFrozen: true }],
     null,
   ],
   [
     'a leader that resigns',
-    [
-      { state: 'ResigningLeader', epoch: 3 },
-      { state: 'Follower', epoch: 3 },
-    ],
+    [{ state: 'ResigningLeader', epoch: 3 }, { state: 'Follower', epoch: 3 }],
     null,
   ],
   [

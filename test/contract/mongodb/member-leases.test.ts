@@ -63,10 +63,7 @@ for (const freeze of ['machine', 'process'] as const)
         }
         await heal(world)
         const up = world.up()
-        t.true(
-          world.processes.every(({ phase }) => phase() !== 'starting'),
-          'every start ends, in success or refusal',
-        )
+        t.true(world.processes.every(({ phase }) => phase() !== 'starting'), 'every start ends, in success or refusal')
         const names = up.map((process) => process.members().self.name)
         t.is(new Set(names).size, names.length, 'no two processes with one name are up')
         for (const process of up) t.deepEqual(namesFor(process).toSorted(), names.toSorted(), 'every member is seen')

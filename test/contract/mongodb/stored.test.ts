@@ -64,10 +64,7 @@ test('removed documents take no place on a page, and equal keys sort by id in bo
   ] as const) {
     const page = (skip: number) =>
       right(documents.page('lives', { filter: {}, sort: { by: 'status', direction }, skip, limit: 2 }))
-    t.deepEqual(
-      [...(await page(0)), ...(await page(2))].map(({ id }) => id),
-      expected,
-    )
+    t.deepEqual([...(await page(0)), ...(await page(2))].map(({ id }) => id), expected)
   }
 })
 

@@ -82,10 +82,7 @@ withLog('a long log delivers every event once, in order, up to a damaged row', a
   const COUNT = 12_000
   for (const stream of ['a', 'b']) await right(store.append(stream, 'no-stream', newEvents(COUNT / 2)))
   const whole = await take(store.subscribe(BEGINNING, [''], neverAborted), caughtUp)
-  t.deepEqual(
-    delivered(whole),
-    [...Array(COUNT).keys()].map((n) => n % (COUNT / 2)),
-  )
+  t.deepEqual(delivered(whole), [...Array(COUNT).keys()].map((n) => n % (COUNT / 2)))
   t.deepEqual(delivered(await take(store.subscribe(BEGINNING, ['b', 'c'], neverAborted), caughtUp)), [
     ...Array(COUNT / 2).keys(),
   ])

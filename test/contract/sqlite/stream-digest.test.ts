@@ -95,10 +95,7 @@ withLog(
     await right(again.append('c', 'any', [newEvent(20)]))
     await right(again.append('d', 'any', [newEvent(21)]))
     t.deepEqual(await verifyChain(file), E.right(14))
-    t.deepEqual(
-      (await right(again.read('a'))).map(({ revision }) => revision),
-      [3],
-    )
+    t.deepEqual((await right(again.read('a'))).map(({ revision }) => revision), [3])
     tamper(file, `UPDATE streams SET first = last + 1 WHERE name = 'c'`)
     t.like(await verifyChain(file), {
       left: { reason: 'the row of the stream c is damaged: reads may return wrong events' },

@@ -40,10 +40,7 @@ const DAMAGES: ReadonlyArray<
   [
     'a missing row',
     'DELETE FROM events WHERE pos = 6',
-    [
-      [1, 'it is missing'],
-      [2, 'it does not follow the previous row'],
-    ],
+    [[1, 'it is missing'], [2, 'it does not follow the previous row']],
   ],
   ['a missing last row', 'DELETE FROM events WHERE pos = 8', [[3, 'it is missing']]],
   [

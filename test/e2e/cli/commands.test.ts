@@ -147,10 +147,7 @@ test('help COMMAND prints the help of the command', async (t) => {
   const { path, remove } = await temporaryDirectory()
   t.teardown(remove)
   const [helpCommand, helpOption] = await Promise.all(
-    [
-      ['help', 'check'],
-      ['check', '-h'],
-    ].map((args) => stenolog(path, args)),
+    [['help', 'check'], ['check', '-h']].map((args) => stenolog(path, args)),
   )
   t.deepEqual(helpCommand, helpOption)
   t.is(helpCommand?.code, 0)

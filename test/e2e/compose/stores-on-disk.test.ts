@@ -44,10 +44,7 @@ test('acknowledged events are synced to the disk, read models are not, and a sto
   t.true((await readdir(dataDirectory)).some((name) => name.endsWith('-wal')))
   service.kill('SIGTERM')
   t.is(await service.exited, 0)
-  t.deepEqual(
-    (await readdir(dataDirectory)).filter((name) => /-(wal|shm|journal)$/.test(name)),
-    [],
-  )
+  t.deepEqual((await readdir(dataDirectory)).filter((name) => /-(wal|shm|journal)$/.test(name)), [])
 })
 
 test('a write-ahead file that had to grow is truncated', async (t) => {

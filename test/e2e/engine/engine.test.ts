@@ -136,10 +136,7 @@ test('onnxruntime sends no telemetry: the engine process opens no telemetry file
   await engine.load('demo-en')
   const folder = `/proc/${engine.pid()}/fd`
   const files = await Promise.all((await readdir(folder)).map((name) => readlink(join(folder, name)).catch(() => '')))
-  t.deepEqual(
-    files.filter((file) => file.includes('.onnxruntime')),
-    [],
-  )
+  t.deepEqual(files.filter((file) => file.includes('.onnxruntime')), [])
 })
 
 test('the engine process does not outlive a service that was killed', async (t) => {

@@ -112,27 +112,9 @@ test('a GPU prefers 32-bit weights, and the CPU prefers 8-bit weights', async (t
     return [/encoder_model(.*)\.onnx$/.exec(weights.right.encoder)?.[1], weights.right.eightBits]
   }
   await put('_quantized')
-  t.deepEqual(
-    [await found('cpu'), await found('cuda')],
-    [
-      ['_quantized', true],
-      ['_quantized', true],
-    ],
-  )
+  t.deepEqual([await found('cpu'), await found('cuda')], [['_quantized', true], ['_quantized', true]])
   await put('_fp16')
-  t.deepEqual(
-    [await found('cpu'), await found('webgpu')],
-    [
-      ['_quantized', true],
-      ['_fp16', false],
-    ],
-  )
+  t.deepEqual([await found('cpu'), await found('webgpu')], [['_quantized', true], ['_fp16', false]])
   await put('')
-  t.deepEqual(
-    [await found('cpu'), await found('cuda')],
-    [
-      ['_quantized', true],
-      ['', false],
-    ],
-  )
+  t.deepEqual([await found('cpu'), await found('cuda')], [['_quantized', true], ['', false]])
 })

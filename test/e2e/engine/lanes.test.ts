@@ -54,20 +54,14 @@ test('a worker runs the waiting jobs of a model as one batch, and an invalid job
   const pool = createWorkerPool({ script: WORKER, size: () => 1, batch: 4, onDeath: (reason) => deaths.push(reason) })
   const run = (tasks: ReadonlyArray<Task>): Promise<ReadonlyArray<Outcome>> =>
     Promise.all(tasks.map(async (task, index) => comparableOutcome(await pool.run(task, () => begun.push(index)))))
-  const [ofSimon, ofSheep] = await run([job(simon)]).then(async ([first]) => [
-    first,
-    (await run([job(sheep)]))[0],
-  ])
+  const [ofSimon, ofSheep] = await run([job(simon)]).then(async ([first]) => [first, (await run([job(sheep)]))[0]])
   t.notDeepEqual(ofSimon, ofSheep)
   begun.length = 0
 
   // The idle worker begins the first job. The other jobs wait: four of them form a batch, then the rest follows.
   const load: Task = { kind: 'load', model: 'tiny', folder: MODEL }
   const outcomes = await run([job(simon), job(sheep), job(simon), load, job(sheep), job(simon), job(sheep)])
-  t.deepEqual(
-    outcomes.filter((_, index) => index !== 3),
-    [ofSimon, ofSheep, ofSimon, ofSheep, ofSimon, ofSheep],
-  )
+  t.deepEqual(outcomes.filter((_, index) => index !== 3), [ofSimon, ofSheep, ofSimon, ofSheep, ofSimon, ofSheep])
   t.deepEqual(begun, [0, 1, 2, 4, 5, 3, 6], 'waiting jobs of the same model form one batch')
 
   const [first, wrong, third] = (await run([job(sheep), job(simon), job(simon, 'xx'), job(sheep)])).slice(1)

@@ -77,20 +77,13 @@ test('sessions spread over one engine for each GPU, and a killed engine disturbs
   }
 
   const sessions = [1, 2, 3, 4].map((liveId) => begin(liveId, 1000))
-  t.deepEqual(
-    sessions.map(({ engine }) => engine),
-    [0, 1, 2, 0],
-  )
+  t.deepEqual(sessions.map(({ engine }) => engine), [0, 1, 2, 0])
   process.kill(pids[1] ?? 0, 'SIGKILL')
   t.deepEqual(await Promise.all(sessions.map(({ finish }) => finish())), [TEXT, TEXT, TEXT, TEXT])
   t.deepEqual(gpusOfDeadProcesses(logger.lines), ['GPU-b2'])
   await eventually(() => assert.notEqual(engines[1]?.pid() ?? pids[1], pids[1]))
   t.deepEqual([engines[0].pid(), engines[2]?.pid()], [pids[0], pids[2]])
-  t.deepEqual(
-    pool.loads()?.map((engine) => engine.sessions.size),
-    [0, 0, 0],
-    'each session has left its GPU',
-  )
+  t.deepEqual(pool.loads()?.map((engine) => engine.sessions.size), [0, 0, 0], 'each session has left its GPU')
 })
 
 test('a session begins on a GPU with enough memory, and memory of an aborted session is used again', async (t) => {

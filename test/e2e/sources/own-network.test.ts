@@ -24,15 +24,9 @@ const probe = async (...args: ReadonlyArray<string>): Promise<Outcome> => {
 withNetwork('a machine with a public address pulls from itself and its neighbours only with permission', async (t) => {
   const refused = await probe('8.8.4.4,8.8.4.9,[2600:1f18::5]')
   t.is(refused.outcomes.length, 9)
-  t.deepEqual(
-    refused.outcomes.filter(([, code, contacts]) => code !== 'address_forbidden' || contacts !== 0),
-    [],
-  )
+  t.deepEqual(refused.outcomes.filter(([, code, contacts]) => code !== 'address_forbidden' || contacts !== 0), [])
   t.false(refused.ssh)
   const allowed = await probe('8.8.4.4,[2600:1f18::5]', '8.8.4.0/24,2600:1f18::/64')
-  t.deepEqual(
-    allowed.outcomes.filter(([, code, contacts]) => code === 'address_forbidden' || contacts === 0),
-    [],
-  )
+  t.deepEqual(allowed.outcomes.filter(([, code, contacts]) => code === 'address_forbidden' || contacts === 0), [])
   t.true(allowed.ssh)
 })

@@ -68,13 +68,7 @@ test.serial('the command line lists and finishes the sessions of all users while
   const member = await service.user('speaker')
   const [live, other] = [await member.createLive(), await (await service.user('another')).createLive()]
   const rows = await json<ReadonlyArray<Json>>(['lives', 'list'])
-  t.deepEqual(
-    rows.map(({ id, username }) => [id, username]),
-    [
-      [other.id, 'another'],
-      [live.id, 'speaker'],
-    ],
-  )
+  t.deepEqual(rows.map(({ id, username }) => [id, username]), [[other.id, 'another'], [live.id, 'speaker']])
   t.false(JSON.stringify(rows).includes(live.listener_token))
   t.deepEqual(
     (await json<ReadonlyArray<Json>>(['lives', 'list', '--user', 'speaker', '--status', 'pending'])).map(

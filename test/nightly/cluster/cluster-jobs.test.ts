@@ -68,19 +68,13 @@ test.serial('every process shows and cancels a job, and a job fails only when it
 
   const lost = await heldPull()
   one.cut('mongodb')
-  t.like(await untilJob(second, lost, hasEnded), {
-    status: 'failed',
-    detail: 'interrupted: process one was lost',
-  })
+  t.like(await untilJob(second, lost, hasEnded), { status: 'failed', detail: 'interrupted: process one was lost' })
   one.mend('mongodb')
   t.like(await untilJob(first, lost, hasEnded), { status: 'failed' })
 
   const killed = await heldPull()
   await one.kill()
-  t.like(await untilJob(second, killed, hasEnded), {
-    status: 'failed',
-    detail: 'interrupted: process one was lost',
-  })
+  t.like(await untilJob(second, killed, hasEnded), { status: 'failed', detail: 'interrupted: process one was lost' })
   await one.start()
   first = await adminOf(one)
   const after = await second.post<Single<Json>>('/admin/jobs', { kind: 'verify' })

@@ -38,10 +38,7 @@ const openWorld = async (t: ExecutionContext) => {
   const allHeldWithout = (lostName: string): Promise<unknown> =>
     eventually(
       async () =>
-        assert.deepEqual(
-          (await leases()).filter(({ holder }) => holder === null || holder === lostName),
-          [],
-        ),
+        assert.deepEqual((await leases()).filter(({ holder }) => holder === null || holder === lostName), []),
       PATIENT,
     )
   const listed = async (): Promise<ReadonlyArray<number>> =>

@@ -16,10 +16,7 @@ const finalTexts = ({ frames }: TestSocket): ReadonlyArray<string> =>
 
 test('real speech: after a killed worker every listener has every sentence once', async (t) => {
   t.timeout(10 * 60_000)
-  const {
-    apis: [one, two],
-    workerOf,
-  } = await startSplitCluster(t, {}, { isScripted: false })
+  const { apis: [one, two], workerOf } = await startSplitCluster(t, {}, { isScripted: false })
   const speaker = await speakerAt(one.url())
   const there = createClient(two.url(), speaker.token)
   const sentences = (await sampleSentences()).slice(0, SENTENCES)

@@ -66,10 +66,7 @@ const freePort = async (): Promise<number> => {
   return port
 }
 
-for (const [signal, event] of [
-  ['SIGKILL', 'is killed'],
-  ['SIGTERM', 'restarts (1012)'],
-] as const)
+for (const [signal, event] of [['SIGKILL', 'is killed'], ['SIGTERM', 'restarts (1012)']] as const)
   browserTest(`the console shows each caption once after the service ${event}`, async (t) => {
     const { browser } = await start()
     const service = await runTestService({ PORT: String(await freePort()) })

@@ -63,10 +63,7 @@ testOnChosenStores(
     for (const stream of ['user-1', 'user-2']) flipByte(service, stream, 0)
     await service.start()
     await assertUsable(t, await service.logIn('bob'))
-    for (const [username, password] of [
-      ['ada', passwordOf('ada')],
-      [ADMIN.username, ADMIN.password],
-    ] as const)
+    for (const [username, password] of [['ada', passwordOf('ada')], [ADMIN.username, ADMIN.password]] as const)
       t.is((await service.anonymous().form('/login', { username, password })).status, 401)
     t.deepEqual((await reportedDamage(service)).streams, ['user-1: damaged', 'user-2: damaged'])
     flipByte({ ...service }, 'user-3', 0)

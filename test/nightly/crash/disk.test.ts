@@ -180,10 +180,7 @@ onSmallDisk('a backup to a full disk fails with its reason, and what it leaves c
 const canCompile = process.platform === 'linux' && spawnSync('cc', ['--version']).status === 0
 const withFailingDisk = canCompile ? test.serial : test.serial.skip
 
-for (const [error, fault] of [
-  ['EIO', 'a broken disk'],
-  ['EROFS', 'a read-only disk'],
-] as const)
+for (const [error, fault] of [['EIO', 'a broken disk'], ['EROFS', 'a read-only disk']] as const)
   withFailingDisk(
     `on ${fault} (${error}) writes answer 503, reads work, nothing acknowledged is lost, the service recovers`,
     async (t) => {

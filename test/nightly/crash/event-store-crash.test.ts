@@ -18,9 +18,7 @@ const appender = (directory: string, round: number): ChildProcess =>
   spawn(
     process.execPath,
     [fileURLToPath(new URL('../../contract/sqlite/event-appender.ts', import.meta.url)), directory, String(round)],
-    {
-      stdio: ['ignore', 'pipe', 'inherit'],
-    },
+    { stdio: ['ignore', 'pipe', 'inherit'] },
   )
 
 /** Kills an appending process some milliseconds after its first append. Returns the acknowledged ids. */

@@ -57,9 +57,6 @@ testWith(SWIFTSHADER, COMPILER)(
       t.is(engine.deviceOf('tiny').name, 'gpu')
     }
     t.is(engine.pid(), pid, 'the process still runs')
-    t.deepEqual(
-      logger.lines.filter(({ level }) => level !== 'info'),
-      [],
-    )
+    t.deepEqual(logger.lines.filter(({ level }) => level !== 'info'), [])
   },
 )

@@ -132,11 +132,7 @@ onGpu('no node falls back to the CPU, and all caches stay on the device', async 
   t.deepEqual(graphs, ['decoder_model', 'decoder_with_past_model', 'encoder_model'])
   const fallen = nodes.filter((node) => node.provider !== PROVIDER_OF_NODES && !computesShapes(node))
   t.deepEqual(fallen, [])
-  t.deepEqual(
-    nodes.filter(({ type }) => type === 'MemcpyToHost'),
-    [],
-    'no tensor is copied to the CPU between nodes',
-  )
+  t.deepEqual(nodes.filter(({ type }) => type === 'MemcpyToHost'), [], 'no tensor is copied to the CPU between nodes')
   t.true(nodes.some(({ provider, type }) => provider === PROVIDER_OF_NODES && type === 'MatMul'))
   // Each of the two layers has a key and a value: 4 tensors for the text in each step, and 4 for the audio. The encoder
   // has 2 outputs: one of the pass, and one of the trial with a short window.

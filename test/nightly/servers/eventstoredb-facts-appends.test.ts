@@ -57,10 +57,7 @@ test.serial('t10: of twenty appends that create a stream, nineteen fail with Wro
 })
 
 // The client sends all appends without credentials over one shared stream. An append with credentials is its own call.
-for (const [path, credentials] of [
-  ['shared stream', {}],
-  ['with credentials', { credentials: CREDENTIALS }],
-] as const)
+for (const [path, credentials] of [['shared stream', {}], ['with credentials', { credentials: CREDENTIALS }]] as const)
   for (const expectedRevision of [NO_STREAM, ANY] as const)
     test.serial(`t10, t11: twenty appends of one event store it once (${path}, ${expectedRevision})`, async (t) => {
       const client = await clientOfEmptyLog(t)
@@ -140,10 +137,7 @@ test.serial(
     for await (const { event } of client.readAll()) if (event?.streamId === 'p') allPositions.push(event.position)
     t.deepEqual(allPositions, streamPositions)
     const commits = streamPositions.map((streamPosition) => Number(streamPosition?.commit))
-    t.deepEqual(
-      commits,
-      [...new Set(commits)].toSorted((a, b) => a - b),
-    )
+    t.deepEqual(commits, [...new Set(commits)].toSorted((a, b) => a - b))
     if (position === undefined) return t.fail()
     const received = recordSubscription(client.subscribeToAll({ fromPosition: position }))
     await until(() => received.messages.includes('caughtUp'))

@@ -32,10 +32,7 @@ test.serial(
     await own.kill()
     await until(() => both.every(({ errors }) => errors.length > 0))
     for (const { errors } of both)
-      t.deepEqual(
-        errors.map(({ constructor }) => constructor.name),
-        ['UnavailableError'],
-      )
+      t.deepEqual(errors.map(({ constructor }) => constructor.name), ['UnavailableError'])
     await own.start()
     for (let n = 0; n < 3; n++) await eventually(() => client.appendToStream('a', factEvent()))
     const resumed = recordSubscription(

@@ -76,10 +76,7 @@ test.serial(
     await until(() => checkpoints.length > before)
     t.true(checkpoints.slice(before).every(({ commit, prepare }) => commit === prepare))
     const commits = checkpoints.map(({ commit }) => commit)
-    t.deepEqual(
-      commits,
-      commits.toSorted((a, b) => Number(a - b)),
-    )
+    t.deepEqual(commits, commits.toSorted((a, b) => Number(a - b)))
     t.is(eventsOf(received).length, 50)
   },
 )
@@ -88,10 +85,7 @@ test.serial('t2: a subscription resumes from any checkpoint or event without a g
   const client = await clientOfEmptyLog(t)
   for (let n = 0; n < 40; n++) {
     await client.appendToStream('ck', factEvent())
-    await client.appendToStream(
-      'noise',
-      Array.from({ length: 5 }, () => factEvent()),
-    )
+    await client.appendToStream('noise', Array.from({ length: 5 }, () => factEvent()))
   }
   const prefixes = ['ck']
   const seen: Position[] = []

@@ -1,10 +1,6 @@
 import { EventStoreDBClient, jsonEvent } from '@eventstore/db-client'
 import * as E from 'fp-ts/lib/Either.js'
-import {
-  BEGINNING,
-  type Position,
-  type SubscriptionMessage,
-} from '../../../application/ports/event-store.ts'
+import { BEGINNING, type Position, type SubscriptionMessage } from '../../../application/ports/event-store.ts'
 import { caughtUp, delivered, newEvent, newEvents, right, take, until } from '../../contract/event-store-support.ts'
 import { watchLog } from '../../../application/log/watched-log.ts'
 import { createRecordingLogger } from '../../support/doubles/loggers.ts'
@@ -52,10 +48,7 @@ for (const [fault, strike] of [
     t.is(await consuming, 'StoreUnavailable')
     await eventuallyRight(() => store.append('a', 49, newEvents(50, 50)))
     const rest = await take(store.subscribe(positionOf(taken.at(-1)), ['a'], signal), until(50))
-    t.deepEqual(
-      [...delivered(taken), ...delivered(rest)],
-      Array.from({ length: 100 }, (_, n) => n),
-    )
+    t.deepEqual([...delivered(taken), ...delivered(rest)], Array.from({ length: 100 }, (_, n) => n))
   })
 
 for (const kind of ['hang', 'wrong', 'drop'] as const)
@@ -99,8 +92,5 @@ serialTestOnChosenStores('a watched subscription skips a foreign event and repor
     if (streams.length === 1) stop.abort()
   }
   t.deepEqual(streams, ['b'])
-  t.like(
-    watched.unreadable().find(({ stream }) => stream === 'a'),
-    { problem: 'damaged' },
-  )
+  t.like(watched.unreadable().find(({ stream }) => stream === 'a'), { problem: 'damaged' })
 })

@@ -44,14 +44,7 @@ test('the double keeps unique keys, sorts as BSON and pages through cursors', as
   await numbers.createIndex({ a: 1 }, { unique: true })
   await numbers.insertMany(Array.from({ length: 250 }, (_, n) => ({ _id: n, a: 1000 - n })))
   const error = await t.throwsAsync(
-    numbers.insertMany(
-      [
-        { _id: 1, a: -1 },
-        { _id: 500, a: 751 },
-        { _id: 501, a: -2 },
-      ],
-      { ordered: false },
-    ),
+    numbers.insertMany([{ _id: 1, a: -1 }, { _id: 500, a: 751 }, { _id: 501, a: -2 }], { ordered: false }),
     { instanceOf: MongoBulkWriteError },
   )
   t.deepEqual([error?.writeErrors].flat().map((failure) => [failure?.index, failure?.code]), [[0, 11000], [1, 11000]])

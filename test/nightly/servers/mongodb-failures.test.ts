@@ -133,10 +133,7 @@ for (const replicaSet of ['', 'rs0']) {
           await until(async () => E.isRight(await put(id, position)))
           t.deepEqual(await put(id, position - 1), E.right(undefined))
         }
-      t.deepEqual(
-        await positions(),
-        Array.from({ length: position / 2 }, (_, n) => (n + 1) * 2),
-      )
+      t.deepEqual(await positions(), Array.from({ length: position / 2 }, (_, n) => (n + 1) * 2))
       t.is((await right(documents.checkpoint(MODEL))).position, positionOf(position))
     },
   )

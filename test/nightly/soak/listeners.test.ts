@@ -35,13 +35,7 @@ const open = async (url: string): Promise<Listener> => {
   socket.on('message', (data) => texts.push((data as Buffer).toString()))
   const closed = new Promise<number>((resolve) => socket.once('close', resolve))
   await once(socket, 'open')
-  return {
-    get texts() {
-      return texts.slice(1)
-    },
-    closed,
-    terminate: () => socket.terminate(),
-  }
+  return { get texts() { return texts.slice(1) }, closed, terminate: () => socket.terminate() }
 }
 
 /** Retries a handshake that the busy machine did not answer, as clients do. */

@@ -5,10 +5,7 @@ import test from 'ava'
 import { temporaryDirectory } from '../../support/tools/temporary-directory.ts'
 
 const SCALE = Number(process.env['STENOLOG_TEST_CHANGES'] ?? 1)
-const KINDS = [
-  { kind: 'profiles', changes: 50_000 },
-  { kind: 'live', changes: 20_000 },
-]
+const KINDS = [{ kind: 'profiles', changes: 50_000 }, { kind: 'live', changes: 20_000 }]
 
 for (const { kind, changes } of KINDS)
   test(`after ${changes} changes of ${kind} a command costs at most 1.5 times a first command`, async (t) => {

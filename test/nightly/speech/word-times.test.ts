@@ -77,10 +77,7 @@ test('without spaces each token is a word, and tokens that share a character sta
   const [first, second] = [bytes('鬱').slice(0, 2), bytes('鬱').slice(2)]
   t.deepEqual(
     wordsIn(bytes('憂'), first, second, bytes('。')).map(({ text, spoken, tokens }) => [text, spoken, tokens.length]),
-    [
-      ['憂', 1, 1],
-      ['鬱。', 2, 3],
-    ],
+    [['憂', 1, 1], ['鬱。', 2, 3]],
   )
   t.is(wordsIn(' a', first).length, 1, 'bytes that never become a character make no word')
 })

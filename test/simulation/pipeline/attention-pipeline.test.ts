@@ -67,10 +67,7 @@ test('a phrase is final 0.5 s after buffer_timeout of silence, with and without 
         settings: { ...settings, vad, buffer_timeout, min_buffer: 0.5 },
       })
       const end = scriptedAudio(words).length / 16000
-      t.deepEqual(
-        finals.map(({ text }) => text),
-        ['the meeting, if there is one, begins at noon.'],
-      )
+      t.deepEqual(finals.map(({ text }) => text), ['the meeting, if there is one, begins at noon.'])
       const delay = (finals[0]?.pushed ?? 0) / 16000 - end
       t.true(delay - buffer_timeout <= (vad ? 0.5 : 1.1), `vad ${vad}: ${delay} s`)
     }
@@ -127,10 +124,7 @@ test('without a detector an unchanged phrase is final even if its full pass diff
     audio: scriptedAudio(words, 4),
     settings: { ...settings, vad: false },
   })
-  t.deepEqual(
-    finals.map(({ text }) => text),
-    ['it begins at noon.', 'bring your own cup.'],
-  )
+  t.deepEqual(finals.map(({ text }) => text), ['it begins at noon.', 'bring your own cup.'])
   t.true((finals[0]?.pushed ?? Infinity) / 16000 < 5)
 })
 

@@ -135,9 +135,7 @@ const checked = (positionsOf: () => ReadonlyMap<string, Position>) => (documents
     )
     tokens.set(whose.projection, token)
     const checkpointed = right(await documents.checkpoint(whose)).position
-    const stored = new Map(
-      right(await documents.scan('lives', null, 1000)).map(({ id, position }) => [id, position]),
-    )
+    const stored = new Map(right(await documents.scan('lives', null, 1000)).map(({ id, position }) => [id, position]))
     for (const [id, position] of positionsOf())
       if (position <= checkpointed)
         assert.ok(

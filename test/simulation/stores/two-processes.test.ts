@@ -42,10 +42,7 @@ test('a change of users and tokens in one process is known in the other, also in
         right(await a.changes.changeUser({ ...callerOf(9), permissions: ['admin'] }, userId, { maxSessions })),
       async () => right(await b.changes.whoAmI(callerOf(userId))).maxSessions === maxSessions,
     )
-  const {
-    secret,
-    token: { id },
-  } = right(await a.tokens.issueToken(callerOf(userId), { name: 'key', expiresAt: null }))
+  const { secret, token: { id } } = right(await a.tokens.issueToken(callerOf(userId), { name: 'key', expiresAt: null }))
   const knows = async () => O.isSome(right(await b.authenticateKey(secret)))
   await measure(async () => undefined, knows)
   await measure(async () => right(await a.tokens.revokeToken(callerOf(userId), id)), async () => !(await knows()))

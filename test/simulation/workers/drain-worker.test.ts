@@ -90,10 +90,7 @@ for (const hasSockets of [false, true])
 test('sessions without another worker stay until DRAIN_TIMEOUT and then wait for a worker', async (t) => {
   const shared = stores()
   const offering = () =>
-    new Map([
-      ['w1', new Set(['m1', 'm2'])],
-      ['w2', new Set(['m2'])],
-    ])
+    new Map([['w1', new Set(['m1', 'm2'])], ['w2', new Set(['m2'])]])
   const environment = createTestEnvironment()
   const first = await startWorker(t, shared, { environment, drainTimeout: 200, offering, script: { tail: () => null } })
   const [stays, goes] = [
@@ -105,23 +102,14 @@ test('sessions without another worker stay until DRAIN_TIMEOUT and then wait for
   await first.admission.refresh()
   const draining = first.drain()
   await eventually(() =>
-    assert.deepEqual(
-      second.pipelines.all.map(({ liveId }) => liveId),
-      [goes],
-    ),
+    assert.deepEqual(second.pipelines.all.map(({ liveId }) => liveId), [goes]),
   )
   t.deepEqual(first.pipelines.of(stays).finishes, [], 'the session is still transcribed')
   t.is(first.sessions.count(), 1)
   environment.advance(200)
   await draining
   await eventually(() => assert.equal(first.sessions.count(), 0))
-  t.deepEqual(
-    first.admission.state().open.map(({ liveId, worker }) => [liveId, worker]),
-    [
-      [goes, 'w2'],
-      [stays, null],
-    ],
-  )
+  t.deepEqual(first.admission.state().open.map(({ liveId, worker }) => [liveId, worker]), [[goes, 'w2'], [stays, null]])
 })
 
 test('a single process writes nothing when it stops and keeps its sessions for the next start', async (t) => {

@@ -50,13 +50,7 @@ export const appendElsewhere = async (
 ): Promise<void> => {
   const metadata = { correlationId: 'c', causationId: v7(), actor: 'tool', recordedAt: createTestEnvironment().now() }
   const sealed = right(await sealEvents(keyring, stream)([{ type, data }]))
-  right(
-    await store.append(
-      stream,
-      'any',
-      sealed.map((event) => ({ ...event, id: v7(), metadata })),
-    ),
-  )
+  right(await store.append(stream, 'any', sealed.map((event) => ({ ...event, id: v7(), metadata }))))
 }
 
 export const created = (changes: Partial<EventOf<typeof LiveCreated>['data']>) =>

@@ -40,11 +40,7 @@ const takenOver = async (
 
 test('a taken-over session loads its model immediately, waits for its sender and continues', async (t) => {
   const shared = stores()
-  const {
-    second,
-    timers,
-    ids: [id = 0],
-  } = await takenOver(t, shared, [{}])
+  const { second, timers, ids: [id = 0] } = await takenOver(t, shared, [{}])
   await eventually(() => assert.equal(second.pipelines.all.length, 1))
   t.is(second.pipelines.of(id).nextSegment, 2)
   timers.advance(GRACE - 1)
@@ -55,14 +51,7 @@ test('a taken-over session loads its model immediately, waits for its sender and
   await second.pipelines.of(id).final(2, 'two')
   t.is(second.pipelines.all.length, 1)
   const segments = right(await shared.store.read(`segments-${id}`)).map(dataOf)
-  t.deepEqual(
-    segments.map((data) => [data['segment'] ?? 'fence', data['term']]),
-    [
-      [1, 1],
-      ['fence', 2],
-      [2, 2],
-    ],
-  )
+  t.deepEqual(segments.map((data) => [data['segment'] ?? 'fence', data['term']]), [[1, 1], ['fence', 2], [2, 2]])
   t.deepEqual(
     (await typesOf(shared, `live-${id}`)).filter((type) => type === 'LiveFinished'),
     [],

@@ -2,9 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { EventEmitter } from 'node:events'
 import type { ExecutionContext } from 'ava'
 import { WebSocket } from 'ws'
-import type {
-  FromWorker, LinkHandler, Peer, ToWorker, WorkerLink,
-} from '../../../application/ports/live-links.ts'
+import type { FromWorker, LinkHandler, Peer, ToWorker, WorkerLink } from '../../../application/ports/live-links.ts'
 import { createLiveLinks } from '../../../infrastructure/internal/client.ts'
 import { preSharedKey } from '../../../infrastructure/internal/pre-shared-key.ts'
 import { openInternalServer } from '../../../infrastructure/internal/server.ts'

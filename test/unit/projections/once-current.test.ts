@@ -30,11 +30,7 @@ test('documents are available once their projection has read the log', async (t)
   const documents = onceCurrent(all, catchingUpAfterStart([users, apiTokens], { lag }))
   const page = { filter: {}, sort: { by: 'id', direction: 'ascending' }, skip: 0, limit: 1 } as const
   const reads = async (collection: string): Promise<ReadonlyArray<E.Either<unknown, unknown>>> =>
-    Promise.all([
-      documents.get(collection, '1'),
-      documents.find(collection, ['1']),
-      documents.page(collection, page),
-    ])
+    Promise.all([documents.get(collection, '1'), documents.find(collection, ['1']), documents.page(collection, page)])
   t.deepEqual(await reads('api-tokens'), [E.right(O.none), E.right(new Map()), E.right([])])
   for (const read of await reads('users')) t.like(read, { left: { _tag: 'DocumentsUnavailable', share: 0.36 } })
   current = ['users']

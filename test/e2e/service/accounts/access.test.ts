@@ -113,11 +113,7 @@ test('only a complete, unexpired token signed by this service is valid', async (
     Object.fromEntries(Object.entries(good).filter(([claim]) => claim !== name))
   const now = Math.floor(Date.now() / 1000)
 
-  t.is(
-    await statusWith(await sign(good)),
-    200,
-    'a valid hand-made token: each case below changes one part',
-  )
+  t.is(await statusWith(await sign(good)), 200, 'a valid hand-made token: each case below changes one part')
   const bad: Readonly<Record<string, string>> = {
     'alg none': new UnsecuredJWT(good).encode(),
     'the same key under HS512': await sign(good, 'HS512'),

@@ -51,10 +51,7 @@ test('an administrator can list the API tokens of all users without secrets and 
   const revoked = await admin.request('DELETE', `/admin/tokens/${third.id}`)
   t.deepEqual([revoked.status, revoked.body], [200, { message: 'Token revoked' }])
   t.is((await withKey.get('/users/me')).status, 401)
-  t.deepEqual(
-    (await list()).data.map(({ id }) => id),
-    [second.id, first.id],
-  )
+  t.deepEqual((await list()).data.map(({ id }) => id), [second.id, first.id])
   t.is((await list()).pagination.total_items, 2)
   for (const id of [third.id, 4711, 0])
     t.is((await admin.request('DELETE', `/admin/tokens/${id}`)).status, 404, String(id))

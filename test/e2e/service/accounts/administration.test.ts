@@ -86,11 +86,7 @@ test.serial('an admin can list all sessions without secrets and finish any; owne
   const sender = await ada.socket(third, 'sender')
   sender.send({ type: 'config' })
   await sender.frame(({ status }) => status === 'started')
-  t.deepEqual(
-    (await list('')).body.data.map(({ lag }) => lag),
-    [0, null, null],
-    'only the running session has a lag',
-  )
+  t.deepEqual((await list('')).body.data.map(({ lag }) => lag), [0, null, null], 'only the running session has a lag')
   t.regex((await service.anonymous().get<string>('/metrics')).body, /^stenolog_live_lag_max_seconds 0$/m)
   sender.terminate()
 

@@ -116,10 +116,7 @@ test('an API key may list and revoke tokens, but not create or change them', asy
         t.deepEqual([answer.status, answer.body], [403, NO_KEYS], `${method} ${body}`)
       }
   t.is((await withKey(url(), token, '/users/')).status, 403)
-  t.deepEqual(
-    (await listTokens(client)).data.map((item) => [item.id, item.name]),
-    [[id, 'ci']],
-  )
+  t.deepEqual((await listTokens(client)).data.map((item) => [item.id, item.name]), [[id, 'ci']])
   t.is((await withKey(url(), token, `${TOKENS}${id}`, 'DELETE')).status, 200)
   t.is((await withKey(url(), token, TOKENS)).status, 401)
 })

@@ -53,14 +53,8 @@ test('a profile has exactly id, name, nine settings and two dates, and lists are
   const { data } = (await client.get<Profiles>(PATH)).body
   const members = ['id', 'name', ...Object.keys(DEFAULTS), 'created_at', 'updated_at']
   for (const profile of data) t.deepEqual(Object.keys(profile).toSorted(), members.toSorted())
-  t.deepEqual(
-    data.map(({ name }) => name),
-    ['Default', 'Talk', 'Default', 'Ä 🎙'],
-  )
-  t.deepEqual(
-    data.map(({ id }) => id),
-    data.map(({ id }) => id).toSorted((a, b) => a - b),
-  )
+  t.deepEqual(data.map(({ name }) => name), ['Default', 'Talk', 'Default', 'Ä 🎙'])
+  t.deepEqual(data.map(({ id }) => id), data.map(({ id }) => id).toSorted((a, b) => a - b))
 })
 
 test('a new profile has the sent members and defaults for the others, and can be read at once', async (t) => {

@@ -77,10 +77,7 @@ test('a revoked token is refused in the next request and not listed, and its id 
   t.is(typeof answer.body['message'], 'string')
   t.is((await withKey(url(), revoked.token, '/lives/')).status, 401)
   t.is((await withKey(url(), kept.token, '/lives/')).status, 200)
-  t.deepEqual(
-    (await listTokens(client)).data.map(({ id }) => id),
-    [kept.id],
-  )
+  t.deepEqual((await listTokens(client)).data.map(({ id }) => id), [kept.id])
   for (const refusal of [
     await revokeToken(client, revoked.id),
     await client.put(`${TOKENS}${revoked.id}`, { is_active: true }),

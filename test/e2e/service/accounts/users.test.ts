@@ -172,10 +172,7 @@ test('a deactivated user is locked out at once, and their open sessions end with
   const { data } = (await returned.get<Listing<LiveJson>>('/lives/')).body
   t.deepEqual(
     data.map((item) => [item.id, item.status, item.vram]),
-    [
-      [pending.id, 'finished', 0],
-      [live.id, 'finished', 0],
-    ],
+    [[pending.id, 'finished', 0], [live.id, 'finished', 0]],
     'the sessions are kept',
   )
   t.is((await createClient(service.url(), member.token).get('/lives/')).status, 401, 'the old login has ended')

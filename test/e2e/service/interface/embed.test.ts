@@ -86,12 +86,7 @@ embedTest('a sandboxed frame of another origin shows live captions and resumes a
   t.regex((await shown())[0] ?? '', /meeting/)
   await spanish.locator('#lines p').first().waitFor()
   const style = await page.frames().at(-1)?.evaluate(LOOK_OF)
-  t.deepEqual(style, {
-    color: 'rgb(255, 255, 0)',
-    fontSize: '40px',
-    textShadow: 'none',
-    background: 'rgb(0, 0, 128)',
-  })
+  t.deepEqual(style, { color: 'rgb(255, 255, 0)', fontSize: '40px', textShadow: 'none', background: 'rgb(0, 0, 128)' })
 
   const handshakes = (): ReadonlyArray<string> => proxy.requests().filter((head) => head.includes('/ws/live/'))
   t.is(handshakes().length, 2)

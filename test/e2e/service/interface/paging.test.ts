@@ -41,10 +41,7 @@ test(
             method === 'PUT' ? { headers: { 'content-type': 'application/json' }, body: '{"audio_url":"x"}' } : {},
           )
           t.is(status, 422, `${path} ${name}=${value}`)
-          t.deepEqual(
-            body.detail.map(({ loc }) => loc),
-            [['query', name]],
-          )
+          t.deepEqual(body.detail.map(({ loc }) => loc), [['query', name]])
         }
   },
 )

@@ -82,10 +82,7 @@ test.serial('every route with an id answers 404 for another user’s data, and n
   )
   for (const route of lists)
     t.notRegex(JSON.stringify((await send(eve, route)).body), /of ann|listener-of-ann|radio\.example/, route.path)
-  t.deepEqual(
-    (await eve.put<Listing<LiveJson>>('/lives/finish-by-audio_url', { audio_url: URL_OF_ANN })).body.data,
-    [],
-  )
+  t.deepEqual((await eve.put<Listing<LiveJson>>('/lives/finish-by-audio_url', { audio_url: URL_OF_ANN })).body.data, [])
   const ws = service.url().replace('http', 'ws')
   const liveOfEve = await eve.createLive()
   for (const token of [live.sender_token, TOKEN])
@@ -163,10 +160,7 @@ test.serial('only the owner can read the data directory, and no process has a se
     return [path, statSync(path).mode & 0o077] as const
   })
   t.true(modes.length > (isOnServers ? 0 : 5))
-  t.deepEqual(
-    modes.filter(([, modeOfOthers]) => modeOfOthers !== 0),
-    [],
-  )
+  t.deepEqual(modes.filter(([, modeOfOthers]) => modeOfOthers !== 0), [])
   if (process.platform !== 'linux') return
   const processes = [service.pid(), ...descendants(service.pid())]
   t.true(processes.length > 1, 'the engine is a separate process')

@@ -33,10 +33,7 @@ test('an unknown event type blocks only writes to its stream, and the stream is 
   const history = await ada.get<Listing<Json>>(`/lives/${live.id}/history`)
   t.deepEqual(
     history.body.data.map(({ type, data }) => [type, Object.keys(data as object).length > 0]),
-    [
-      ['LiveCreated', true],
-      ['InventedLater', false],
-    ],
+    [['LiveCreated', true], ['InventedLater', false]],
   )
   const admin = await service.admin()
   const models = (await admin.get<Listing<Json>>('/models/')).body.data
@@ -125,10 +122,7 @@ testOnChosenStores(
     t.deepEqual(await reportedDamage(service), { status: 200, streams: [], missing: ['user-2'] })
     const admin = await service.admin()
     const { body } = await admin.get<Listing<Json>>('/users/')
-    t.deepEqual(
-      body.data.map(({ username }) => username),
-      [ADMIN.username, '[erased]', 'bob'],
-    )
+    t.deepEqual(body.data.map(({ username }) => username), [ADMIN.username, '[erased]', 'bob'])
     t.is((await stenolog(service.dataDirectory, ['users', 'list'])).code, 0)
     // A new key with this name would make the data of the lost key unreadable for good.
     t.is((await admin.put('/users/2', { password: 'another password' })).status, 503)

@@ -147,11 +147,7 @@ test('neither the output nor the data directory contains a secret in any encodin
   const { id } = (await admin.post<Single<{ readonly id: number }>>('/users/', user)).body.data
   const client = await logIn(url, USERNAME, PASSWORDS.first)
 
-  const pulled = await client.createLive({
-    audio_format: 'rtsp',
-    audio_url: URL_WITH_SECRETS,
-    listener_token: CUSTOM,
-  })
+  const pulled = await client.createLive({ audio_format: 'rtsp', audio_url: URL_WITH_SECRETS, listener_token: CUSTOM })
   const [retained, unretained] = [
     await client.createLive({ live_retention: true, config: HINTS }), await client.createLive(),
   ]
@@ -216,10 +212,7 @@ test('neither the output nor the data directory contains a secret in any encodin
     'later hotword': String(LATER_HINTS.hotwords),
     'prompt of a profile': PROFILE_HINTS.prompt,
   }
-  t.true(
-    Object.values(secrets).every((secret) => secret.length >= 8),
-    'each secret is too long to appear by chance',
-  )
+  t.true(Object.values(secrets).every((secret) => secret.length >= 8), 'each secret is too long to appear by chance')
   const search = createSearch(secrets)
 
   // First check the search: it must find each secret in each encoding.
@@ -255,11 +248,7 @@ test('neither the output nor the data directory contains a secret in any encodin
   const kinds = isOnServers
     ? [/^log$|chunk-000000\.000000$/, /^data$/]
     : [/^events\.sqlite$/, /^documents\.sqlite$/, /^keyring\.sqlite$/]
-  t.is(
-    [...running.keys()].some((name) => name.endsWith('-wal')),
-    !isOnServers,
-    'write-ahead files are searched too',
-  )
+  t.is([...running.keys()].some((name) => name.endsWith('-wal')), !isOnServers, 'write-ahead files are searched too')
   service.kill('SIGTERM')
   t.is(await service.exited, 0)
   t.deepEqual(search(output()), [])

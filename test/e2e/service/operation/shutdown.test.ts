@@ -63,10 +63,7 @@ test.serial(
     const { data } = (await relogged.get<Listing<LiveJson>>('/lives/')).body
     t.deepEqual(
       data.map(({ id, status, vram }) => [id, status, vram]),
-      [
-        [pending.id, 'pending', pending.vram],
-        [running.id, 'finished', 0],
-      ],
+      [[pending.id, 'pending', pending.vram], [running.id, 'finished', 0]],
     )
     t.is((await (await relogged.socket(running, 'listener')).closed).code, 4410)
     const next = await relogged.socket(pending, 'sender')

@@ -59,11 +59,7 @@ test.serial('250 sessions fill three pages in a stable order that survives a res
     if (batch % 5 === 0) created.push((await stranger.createLive()).id)
   }
   t.is(new Set(created).size, created.length)
-  const pages = [
-    await list(client, ''),
-    await list(client, '?skip=100'),
-    await list(client, '?skip=200&limit=100'),
-  ]
+  const pages = [await list(client, ''), await list(client, '?skip=100'), await list(client, '?skip=200&limit=100')]
   const page = (current_page: number) => ({ total_items: 250, total_pages: 3, current_page, per_page: 100 })
   t.deepEqual(pages.map(({ pagination }) => pagination), [page(1), page(2), page(3)])
   const union = pages.flatMap(({ data }) => data.map(({ id }) => id))

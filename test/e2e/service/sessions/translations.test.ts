@@ -202,10 +202,7 @@ onLinux('a killed translation process is restarted, and every final of the sessi
   await sender.frame(({ type, segment }) => type === 'translation' && segment === 2)
   t.is(await finish(sender), 1000)
   t.is(first['segment'], 1)
-  t.deepEqual(
-    ofType(sender, 'translation').map(({ segment }) => segment),
-    finals(sender).map(({ segment }) => segment),
-  )
+  t.deepEqual(ofType(sender, 'translation').map(({ segment }) => segment), finals(sender).map(({ segment }) => segment))
   t.not(translationProcess(service.pid()), killed)
 })
 
@@ -234,10 +231,7 @@ testWith('models/translate-en-es/onnx', 'models/translate-en-fr/onnx')(
     const shipped = data.filter(({ model }) => String(model).startsWith('translate-'))
     t.deepEqual(
       shipped.map(({ model, active }) => [model, active]),
-      [
-        ['translate-en-es', true],
-        ['translate-en-fr', true],
-      ],
+      [['translate-en-es', true], ['translate-en-fr', true]],
     )
   },
 )

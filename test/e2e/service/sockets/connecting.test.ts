@@ -105,10 +105,7 @@ test('a second sender is closed with 4409, and the first sender is not affected'
   const first = await client.socket(live, 'sender')
   const second = await client.socket(live, 'sender')
   t.deepEqual(await second.closed, { code: 4409, reason: 'sender_already_connected' })
-  t.deepEqual(
-    second.frames.map(({ type, code }) => code ?? type),
-    ['connection', 'sender_already_connected'],
-  )
+  t.deepEqual(second.frames.map(({ type, code }) => code ?? type), ['connection', 'sender_already_connected'])
   t.is(typeof second.frames[1]?.['detail'], 'string')
   first.send({ type: 'config' })
   await first.frame(({ status }) => status === 'started')

@@ -46,10 +46,7 @@ test.serial('a rescan by an administrator finds added and removed models', async
   t.deepEqual((await service.anonymous().get<Listing<Json>>('/models?name=late')).body.data, [])
   const { status, body } = await rescan()
   t.is(status, 200)
-  t.like(
-    body.data.find(({ name }) => name === 'late'),
-    { active: true },
-  )
+  t.like(body.data.find(({ name }) => name === 'late'), { active: true })
   t.is((await client.createLive({ model: 'late' })).status, 'pending')
   await rm(join(models.path, 'late'), { recursive: true })
   t.false((await rescan()).body.data.some(({ name }) => name === 'late'))
@@ -62,11 +59,7 @@ for (const [model, code, breakModel] of [
     'model_load_failed',
     () => truncate(join(models.path, 'damaged/onnx/encoder_model_quantized.onnx'), 1_000_000),
   ],
-  [
-    'missing',
-    'model_load_failed',
-    () => rm(join(models.path, 'missing/onnx/decoder_with_past_model_quantized.onnx')),
-  ],
+  ['missing', 'model_load_failed', () => rm(join(models.path, 'missing/onnx/decoder_with_past_model_quantized.onnx'))],
   ['throwing', 'engine_failed', () => Promise.resolve()],
   ['hungry', 'engine_failed', () => Promise.resolve()],
 ] as const)
@@ -97,10 +90,7 @@ for (const [model, code, breakModel] of [
     await eventually(async () => {
       if ((await reserved(client)) !== before) throw new Error('the memory of the session is still reserved')
     })
-    t.deepEqual(
-      (await client.get<Listing<LiveJson>>('/lives/?status=error')).body.data.map(({ id }) => id),
-      [live.id],
-    )
+    t.deepEqual((await client.get<Listing<LiveJson>>('/lives/?status=error')).body.data.map(({ id }) => id), [live.id])
     t.like(await client.put<Single<LiveJson>>(`/lives/${live.id}/finish`), {
       status: 200,
       body: { data: { status: 'error' } },

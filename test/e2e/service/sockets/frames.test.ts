@@ -31,10 +31,7 @@ test('configs are answered in order, may repeat until the first audio, and do no
     sender.send({ type: 'config', ...bad })
   sender.send({ type: 'config', unknown: 1, max_lines: 3 })
   await sender.frame(({ status }) => status === 'started')
-  t.deepEqual(
-    codes(sender),
-    Array.from({ length: 4 }, () => 'invalid_config'),
-  )
+  t.deepEqual(codes(sender), Array.from({ length: 4 }, () => 'invalid_config'))
   t.deepEqual(sender.texts.slice(-2), ['{"status":"ASR process started"}', '{"status":"started"}'])
   sender.send({ type: 'config', min_buffer: 1, max_buffer: 10, max_chars: 80, max_lines: 2 })
   sender.send({ type: 'ping' })
@@ -88,10 +85,7 @@ test('the eleventh bad frame closes the sender with 1008 and the listeners with 
   sender.send({ type: 'audio', data: '' })
   sender.send({ type: 'ping' })
   await sender.frame(({ type }) => type === 'pong')
-  t.deepEqual(
-    codes(sender),
-    bad.map(([, code]) => code),
-  )
+  t.deepEqual(codes(sender), bad.map(([, code]) => code))
   t.is(await statusOf(client, live.id), 'pending')
   sender.sendAudio(silence(0.1))
   await client.untilStatus(live, 'active')

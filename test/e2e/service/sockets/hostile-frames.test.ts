@@ -65,11 +65,7 @@ const VIOLATIONS: ReadonlyArray<readonly [string, Buffer, number]> = [
   ['an unknown opcode', Buffer.from([0x83, 0x80, ...MASK]), 1002],
   ['a ping of 126 bytes', Buffer.from([0x89, 0xfe, 0, 126, ...MASK]), 1002],
   ['a continuation without a first fragment', Buffer.from([0x80, 0x80, ...MASK]), 1002],
-  [
-    'a huge length',
-    Buffer.from([0x82, 0xff, 0x7f, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, ...MASK]),
-    1009,
-  ],
+  ['a huge length', Buffer.from([0x82, 0xff, 0x7f, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, ...MASK]), 1009],
   ['a length over the sender’s limit', Buffer.from([0x82, 0xff, 0, 0, 0, 0, 0, 8, 0, 1, ...MASK]), 1009],
   ['invalid UTF-8', Buffer.from([0x81, 0x82, ...MASK, 0xc3, 0x28]), 1007],
   ['a reserved close code', Buffer.from([0x88, 0x82, ...MASK, 0x03, 0xed]), 1002],
@@ -127,10 +123,7 @@ test(
     const reconnected = await Promise.all(Array.from({ length: 20 }, () => client.socket(live, 'sender')))
     const codes = await Promise.all(reconnected.map(async ({ closed }) => (await closed).code))
     // A new sender that connects just before the session ends is closed with code 1000.
-    t.deepEqual(
-      codes.filter((code) => ![4409, 4410, 1000].includes(code)),
-      [],
-    )
+    t.deepEqual(codes.filter((code) => ![4409, 4410, 1000].includes(code)), [])
     await client.untilStatus(live, 'finished')
   },
 )

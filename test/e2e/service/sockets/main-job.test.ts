@@ -44,10 +44,7 @@ test('real speech over the WebSocket becomes text for sender and listeners', asy
   const [first] = listeners
   for (const socket of [sender, ...listeners]) t.deepEqual(transcriptions(socket), transcriptions(first))
   const finals = transcriptions(first).filter((frame) => frame['final'] === true)
-  t.deepEqual(
-    finals.map((frame) => frame['segment']),
-    finals.map((_, index) => index + 1),
-  )
+  t.deepEqual(finals.map((frame) => frame['segment']), finals.map((_, index) => index + 1))
   t.is(finals.length, sentences.length, 'one final for each phrase')
   const text = finals.map((frame) => String(frame['text'])).join(' ')
   t.true(wordErrorRate(sentences.map((sentence) => sentence.text).join(' '), text) < 0.3, text)

@@ -130,9 +130,7 @@ test('null in a config frame leaves the setting unchanged, as in REST', async (t
   })
   t.deepEqual(
     await sender.frame(({ status, code }) => status !== 'connected' && (status !== undefined || code !== undefined)),
-    {
-      status: 'ASR process started',
-    },
+    { status: 'ASR process started' },
   )
   sender.send({ type: 'FINISH' })
   t.is((await sender.closed).code, 1000)

@@ -1,8 +1,6 @@
 import { BSON } from 'mongodb'
 import { cursorAnswer, FIRST_BATCH, listOf, OK, type Call } from './call.ts'
-import {
-  createIndexes, drop, dropDatabase, dropIndexes, listCollections, listIndexes,
-} from './catalogue-commands.ts'
+import { createIndexes, drop, dropDatabase, dropIndexes, listCollections, listIndexes } from './catalogue-commands.ts'
 import { runBulk, notImplemented, ServerError } from './errors.ts'
 import { explained } from './explain.ts'
 import { checkFilter, demanded, matches, projected, sorted } from './match.ts'

@@ -219,10 +219,7 @@ export const createReplicaSet = ({ storage, size, file, settle, changed }: SetOp
     },
     /** The state of the network at a member, for all doors. */
     line: (index: number) => (memberAt(index).isStopped ? 'closed' : memberAt(index).isFrozen ? 'silent' : 'open'),
-    state: () => ({
-      primary, term,
-      deposed: [...members.keys()].filter((index) => memberAt(index).claims !== null),
-    }),
+    state: () => ({ primary, term, deposed: [...members.keys()].filter((index) => memberAt(index).claims !== null) }),
   } as const
 }
 

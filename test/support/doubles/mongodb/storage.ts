@@ -64,11 +64,7 @@ const fileLog = (descriptor: number): Log => ({
 
 const countingLog = (start: number): Log => {
   let length = start
-  return {
-    length: () => length,
-    write: (bytes) => void (length += bytes.length),
-    truncate: (to) => void (length = to),
-  }
+  return { length: () => length, write: (bytes) => void (length += bytes.length), truncate: (to) => void (length = to) }
 }
 
 const ID_INDEX: Index = { name: '_id_', key: { _id: 1 }, unique: true }

@@ -70,10 +70,7 @@ for (const name of ['local', 'host-1'])
   test(`a worker named ${name} continues the log of an older version and takes over its sessions`, async (t) => {
     const { deps, store, admission } = await openUpgraded(t, name, 100)
     const { workers } = admission.state()
-    t.deepEqual(
-      workers.map(({ worker, incarnation }) => [worker, incarnation]),
-      [[name, deps.environment.instance]],
-    )
+    t.deepEqual(workers.map(({ worker, incarnation }) => [worker, incarnation]), [[name, deps.environment.instance]])
     for (const liveId of [1, 3]) t.deepEqual(placementOf(admission.state(), liveId), { worker: name, term: 2 })
     t.is(placementOf(admission.state(), 2), null)
     t.deepEqual([reservedVram(admission.state()), totalVram(admission.state())], [2, 100])

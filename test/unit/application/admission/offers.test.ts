@@ -38,15 +38,9 @@ test('a process offers its installed models with device, lane share and load sta
   const offers = offersOf({ engine: engine(), installed, isLoaded: (name) => name === 'tiny' })
   t.deepEqual(
     offers.models.map(({ name, device, share, isLoaded }) => [name, device, share, isLoaded]),
-    [
-      ['tiny', 'cpu', 1.4 * 0.3, true],
-      ['large', 'gpu', 1.4 * 0.3, false],
-    ],
+    [['tiny', 'cpu', 1.4 * 0.3, true], ['large', 'gpu', 1.4 * 0.3, false]],
   )
-  t.deepEqual(offers.devices, [
-    { name: 'cpu', lanes: 2 },
-    { name: 'gpu', lanes: 2 },
-  ])
+  t.deepEqual(offers.devices, [{ name: 'cpu', lanes: 2 }, { name: 'gpu', lanes: 2 }])
   t.deepEqual([offers.translations, offers.onDisk], [[PAIR], onDisk])
 })
 
@@ -105,20 +99,12 @@ test('a process uses its own current figures instead of its announcement', (t) =
     forModel: () => ({ deviceOf: () => ({ name: 'own', lanes: 9 }), shareOf: () => 0.1, active: new Set<number>() }),
   }
   const own = { offers: () => offersWith([modelNamed('tiny', { isLoaded: true })]), lives: () => [], compute }
-  const deps = {
-    members,
-    admission: { state: () => initialState },
-    store: { now: () => 0 },
-    overcommit: 1,
-  }
+  const deps = { members, admission: { state: () => initialState }, store: { now: () => 0 }, overcommit: 1 }
   const request = { model: plainModel('tiny'), needs: ['tiny'], maxDelay: 5 }
   const found = candidatesAmong({ ...deps, own })(request)
   t.deepEqual(
     found.map(({ worker, rank, compute }) => [worker, rank, compute?.deviceOf('tiny').lanes]),
-    [
-      ['w1', 0, 9],
-      ['w2', 1, 2],
-    ],
+    [['w1', 0, 9], ['w2', 1, 2]],
   )
   t.deepEqual(candidatesAmong({ ...deps, own: null })(request).map(({ worker }) => worker), ['w2'])
 })
@@ -162,20 +148,14 @@ test('a process without engines lists the models of workers seen within ten minu
   const catalogue = offeredCatalogue({ members, environment, languages })
   const listed = () =>
     catalogue.models().map(({ id, name, active, vram, languages: codes }) => [id, name, active, vram, codes.join()])
-  t.deepEqual(listed(), [
-    [1, 'tiny', true, 300, 'en,fr'],
-    [2, 'large', false, 300, 'en,fr'],
-  ])
+  t.deepEqual(listed(), [[1, 'tiny', true, 300, 'en,fr'], [2, 'large', false, 300, 'en,fr']])
   t.false('share' in (catalogue.models()[0] ?? {}))
   set([
     self,
     memberNamed('w1'),
     memberNamed('w2', offersWith([french, modelNamed('large', { id: 2 })], { translations: [PAIR] })),
   ])
-  t.deepEqual(listed(), [
-    [1, 'tiny', true, 500, 'fr'],
-    [2, 'large', true, 300, 'en,fr'],
-  ])
+  t.deepEqual(listed(), [[1, 'tiny', true, 500, 'fr'], [2, 'large', true, 300, 'en,fr']])
   t.deepEqual(catalogue.translations(), [PAIR])
   set([self])
   clock = 600_000

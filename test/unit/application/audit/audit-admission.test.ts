@@ -80,10 +80,7 @@ const broken: ReadonlyArray<readonly [expected: RegExp, steps: ReadonlyArray<Ste
     /^order: revision 1 of admission: worker other joined again before it left$/,
     [joined('other'), joined('other', vram, 'second')],
   ],
-  [
-    /^order: revision 1 of admission: worker other restarted but had not joined$/,
-    [capacity, restarted('other')],
-  ],
+  [/^order: revision 1 of admission: worker other restarted but had not joined$/, [capacity, restarted('other')]],
   [
     /^order: revision 1 of admission: worker other restarted as the same run$/,
     [joined('other'), restarted('other', [], vram, 'i')],

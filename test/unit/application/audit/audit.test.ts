@@ -101,9 +101,7 @@ test('an unreadable log is not reported as clean', async (t) => {
   const checked = checkLog({
     ...NOTHING_ERASED, store, keyring: createMemoryKeyring(), keyNames: () => [], now: null,
   })
-  await t.throwsAsync(checked, {
-    message: 'gone',
-  })
+  await t.throwsAsync(checked, { message: 'gone' })
 })
 
 test('after a damaged row all checkable events are checked, and the rest is reported as unchecked', async (t) => {

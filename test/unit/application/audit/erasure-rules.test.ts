@@ -109,7 +109,5 @@ test('a log that ends in an error is not reported as clean', async (t) => {
   const checked = checkLog({
     ...NOTHING_ERASED, store, keyring: createMemoryKeyring(), keyNames: () => [], now: null,
   })
-  await t.throwsAsync(checked, {
-    message: /gone/,
-  })
+  await t.throwsAsync(checked, { message: /gone/ })
 })

@@ -212,10 +212,7 @@ test('the job of a lost process fails once, and the process stops it when it ret
   lose(first.self)
   await pass(250)
   for (const { jobs } of others)
-    t.like(await jobOf(jobs, id), {
-      status: 'failed',
-      progress: { detail: 'interrupted: process first was lost' },
-    })
+    t.like(await jobOf(jobs, id), { status: 'failed', progress: { detail: 'interrupted: process first was lost' } })
   mend(first.self)
   await pass(10_000)
   t.true(isAborted())
@@ -258,8 +255,5 @@ test('a job of an older version fails once no member can be running it', async (
   t.like(await jobOf(jobs, 1), { status: 'running', process: null })
   remove(older)
   await pass(30_000)
-  t.like(await jobOf(jobs, 1), {
-    status: 'failed',
-    progress: { detail: 'interrupted: its process was lost' },
-  })
+  t.like(await jobOf(jobs, 1), { status: 'failed', progress: { detail: 'interrupted: its process was lost' } })
 })

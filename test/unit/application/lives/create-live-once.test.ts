@@ -21,11 +21,7 @@ test('a repeated request gets the first answer; without a key each request creat
   right(await finishLive(owner, first.id))
   t.deepEqual(right(await createLiveOnce(owner, requestOf(), 'key-1')), first)
   t.is(right(await createLiveOnce(owner, requestOf(), 'key-2')).id, 2)
-  t.is(
-    right(await createLiveOnce(callerOf(2), requestOf(), 'key-1')).id,
-    3,
-    'keys of different users are independent',
-  )
+  t.is(right(await createLiveOnce(callerOf(2), requestOf(), 'key-1')).id, 3, 'keys of different users are independent')
   t.is(right(await createLiveOnce(owner, requestOf(), null)).id, 4)
   t.is(right(await createLiveOnce(owner, requestOf(), null)).id, 5)
   t.false(JSON.stringify(log()).includes('key-1'))
@@ -162,10 +158,7 @@ for (const when of ['before', 'after'] as const)
       const repeated = right(await side.createLiveOnce(owner, request, 'key-1'))
       t.deepEqual(right(await side.createLiveOnce(owner, request, 'key-1')), repeated)
       t.is(log().filter(({ type }) => type === 'LiveCreated').length, 1)
-      t.deepEqual(
-        next.state().open.map(({ liveId }) => liveId),
-        [repeated.id],
-      )
+      t.deepEqual(next.state().open.map(({ liveId }) => liveId), [repeated.id])
       if (createdId !== undefined) t.is(repeated.id, Number(createdId))
       if (answer === 'died') continue
       t.deepEqual(right(answer), repeated)

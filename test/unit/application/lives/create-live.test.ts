@@ -63,10 +63,7 @@ test('duplicate targets count once, for the limit and for the memory', async (t)
 
 test('tokens have 256 random bits and are all different', async (t) => {
   const { createLive } = await createWriteSide()
-  const lives = [
-    right(await createLive(callerOf(1), requestOf())),
-    right(await createLive(callerOf(1), requestOf())),
-  ]
+  const lives = [right(await createLive(callerOf(1), requestOf())), right(await createLive(callerOf(1), requestOf()))]
   const tokens = lives.flatMap(({ senderToken, listenerToken }) => [senderToken, listenerToken])
   for (const token of tokens) t.regex(token, /^[A-Za-z0-9_-]{43}$/)
   t.is(new Set(tokens).size, 4)

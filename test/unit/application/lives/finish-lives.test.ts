@@ -67,10 +67,7 @@ test('all open sessions with exactly this URL end; pages list them newest first'
     answer.items.map(({ id, status, vram }) => ({ id, status, vram })),
     [{ id: second, status: 'finished', vram: 0 }],
   )
-  t.deepEqual(
-    admission.state().open.map(({ liveId }) => liveId),
-    [ofOtherUser, withSlash, withUpperCase, 7],
-  )
+  t.deepEqual(admission.state().open.map(({ liveId }) => liveId), [ofOtherUser, withSlash, withUpperCase, 7])
   t.is(first, second - 1)
   t.deepEqual(right(await finishLivesByAudioUrl(me, 'http://h/a', page)), { items: [], total: 0 })
 })

@@ -43,10 +43,7 @@ test('at start, running sessions finish, pending sessions stay, ended ones hold 
   await orphan(side)
 
   right(await restarted(side).start())
-  t.deepEqual(
-    side.admission.state().open.map(({ liveId }) => liveId),
-    [pending, waiting, attachedOnly, 7],
-  )
+  t.deepEqual(side.admission.state().open.map(({ liveId }) => liveId), [pending, waiting, attachedOnly, 7])
   for (const id of [active, detached, byConfig]) t.is(side.typesOf(`live-${id}`).at(-1), 'LiveFinished')
   t.is(
     side.typesOf(`live-${attachedOnly}`).at(-1),
@@ -54,10 +51,7 @@ test('at start, running sessions finish, pending sessions stay, ended ones hold 
     'the restarted process does not end a session that never started',
   )
   right(await restarted(side).reconcile())
-  t.deepEqual(
-    side.admission.state().open.map(({ liveId }) => liveId),
-    [pending, waiting, attachedOnly],
-  )
+  t.deepEqual(side.admission.state().open.map(({ liveId }) => liveId), [pending, waiting, attachedOnly])
   t.deepEqual(side.typesOf('live-7'), ['LiveAborted'])
 
   const before = side.log().length
@@ -79,10 +73,7 @@ test('a session created while its owner was disabled ends in the next round', as
       .map((data) => [data['liveId'], data['reason']]),
     [[id, 'owner_disabled']],
   )
-  t.deepEqual(
-    side.admission.state().open.map(({ liveId }) => liveId),
-    [otherId],
-  )
+  t.deepEqual(side.admission.state().open.map(({ liveId }) => liveId), [otherId])
 })
 
 test('the memory of an ended session whose release was lost is released', async (t) => {
@@ -138,9 +129,7 @@ test('a session without a worker waits for the takeover grace, and again after a
   const side = await createWriteSide({ environment, takeoverGrace: 60_000 })
   const { id } = right(await side.createLive(callerOf(1), requestOf()))
   const send = async (command: AdmissionCommand) =>
-    right(
-      await side.admission.send({ command, commandId: environment.newId(), correlationId: 'c', actor: 'service' }),
-    )
+    right(await side.admission.send({ command, commandId: environment.newId(), correlationId: 'c', actor: 'service' }))
   const workerOf = (incarnation: string) => ({ worker: 'worker-1', incarnation, at: environment.now() })
   const { round, isWatching } = createReconciler(side.deps)
   const typeAfter = async (now: number) => {

@@ -50,16 +50,10 @@ test('an unreadable session does not prevent ending the other sessions of its ow
   right(await side.createLive(callerOf(1), requestOf()))
   await append(side.store, 'live-1', 'InventedLater')
   const finished = right(await side.finishLivesByAudioUrl(callerOf(1), audioUrl, { skip: 0, limit: 10 }))
-  t.deepEqual(
-    finished.items.map(({ id }) => id),
-    [3, 2],
-  )
+  t.deepEqual(finished.items.map(({ id }) => id), [3, 2])
   const ended = await endLivesOf(side.deps)(1, { commandId: 'c', correlationId: 'c', actor: 'user:9' })
   t.like(ended, { left: { _tag: 'EventTypeUnknown', stream: 'live-1' } }, 'the caller gets the failure')
-  t.deepEqual(
-    side.admission.state().open.map(({ liveId }) => liveId),
-    [1],
-  )
+  t.deepEqual(side.admission.state().open.map(({ liveId }) => liveId), [1])
 })
 
 test('an unreadable session does not hide an unavailable store for another session', async (t) => {

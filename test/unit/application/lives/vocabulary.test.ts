@@ -20,10 +20,7 @@ test('a vocabulary is encrypted, shown to its owner and masked in the history', 
   for (const secret of ['Zebra', 'Okapi', 'Gerenuk']) t.false(JSON.stringify(stored).includes(secret))
   t.like(right(await loadLive(side.deps, 1)).state, { vocabulary: CHANGED })
   const { items } = right(await getHistory(side.deps)(owner, 1, { skip: 0, limit: 10 }))
-  t.deepEqual(
-    items.map(({ data }) => data['vocabulary']),
-    ['***', '***'],
-  )
+  t.deepEqual(items.map(({ data }) => data['vocabulary']), ['***', '***'])
 })
 
 test('the next worker of a session uses the same vocabulary; an older term cannot change it', async (t) => {

@@ -116,12 +116,7 @@ test('damage found by a read is reported too', async (t) => {
 
 test('1,000 damaged streams are described; further damaged streams are recognised without a description', async (t) => {
   const read: EventStore['read'] = async () => E.left({ _tag: 'LogCorrupted', reason: 'a flipped bit' })
-  const {
-    store,
-    unreadable,
-    hasUnreadable,
-    isDamaged,
-  } = watchLog({ ...createMemoryEventStore(), read }, silentLogger)
+  const { store, unreadable, hasUnreadable, isDamaged } = watchLog({ ...createMemoryEventStore(), read }, silentLogger)
   for (let liveId = 1; liveId <= 1000; liveId++) await store.read(`live-${liveId}`)
   t.false(hasUnreadable('user'))
   await store.read('user-7')

@@ -46,9 +46,7 @@ test('the answer to a change of a profile equals the next read', async (t) => {
   const created = right(await profiles.createProfile(caller, lecture))
   t.like(created, { ...lecture, updatedAt: null })
   t.deepEqual(right(await profiles.getProfile(caller.userId, created.id)), O.some(created))
-  const changed = right(
-    await profiles.changeProfile(caller, created.id, { name: 'Talk', settings: { max_chars: 40 } }),
-  )
+  const changed = right(await profiles.changeProfile(caller, created.id, { name: 'Talk', settings: { max_chars: 40 } }))
   t.deepEqual(changed, {
     ...created,
     name: 'Talk',

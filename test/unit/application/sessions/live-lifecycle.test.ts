@@ -24,13 +24,7 @@ test('senders are numbered from 1; the log accepts a sender even if the previous
   const { createLive, lifecycle, typesOf } = await createWriteSide()
   const { id } = right(await createLive(callerOf(1), requestOf()))
   const { live, record } = right(await lifecycle.admitSender(id))
-  t.like(live, {
-    term: 1,
-    model: 'm1',
-    language: 'en',
-    audioFormat: 'raw',
-    status: 'pending',
-  })
+  t.like(live, { term: 1, model: 'm1', language: 'en', audioFormat: 'raw', status: 'pending' })
   t.deepEqual([right(await record()), right(await record())], [1, 1], 'a repeated call records the sender once')
   right(await lifecycle.detachSender(id, 1)())
   t.is(right(await lifecycle.attachSender(id)()), 2)
@@ -50,12 +44,7 @@ test('a sender is admitted only by the worker that has the session', async (t) =
   const elsewhere = admitSender({ ...deps, worker: { name: 'worker-2', incarnation: null } })
   t.like(await elsewhere(id), { left: { _tag: 'Superseded' } })
   right(
-    await admission.send({
-      command: { type: 'Release', liveId: id },
-      commandId: 'c',
-      correlationId: 'c',
-      actor: 'a',
-    }),
+    await admission.send({ command: { type: 'Release', liveId: id }, commandId: 'c', correlationId: 'c', actor: 'a' }),
   )
   t.like(await admitSender(deps)(id), { left: { _tag: 'Superseded' } }, 'no worker has the session')
 })

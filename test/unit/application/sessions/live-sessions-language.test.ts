@@ -49,15 +49,9 @@ test('each final uses the pair of its language; a final without a pair is not tr
   await eventually(() => assert.equal(live.segments.length, 7))
   t.deepEqual(
     translator.jobs.map(({ model, from, to }) => [model, from, to]),
-    [
-      ['fr-es', 'fr', 'es'],
-      ['en-es', 'en', 'es'],
-    ],
+    [['fr-es', 'fr', 'es'], ['en-es', 'en', 'es']],
   )
-  t.deepEqual(
-    languages().filter((line) => line.startsWith('translation')),
-    ['translation 1 es', 'translation 4 es'],
-  )
+  t.deepEqual(languages().filter((line) => line.startsWith('translation')), ['translation 1 es', 'translation 4 es'])
 })
 
 test('text translated during recognition is English, and further translations start from it', async (t) => {
@@ -67,10 +61,7 @@ test('text translated during recognition is English, and further translations st
     t.deepEqual([pipeline.language, pipeline.task], [language, 'translate'])
     await pipeline.final(1, 'Hello.', language === 'auto' ? { language: 'fr' } : {})
     await eventually(() => assert.deepEqual(languages(), ['transcription 1 en', 'translation 1 es']))
-    t.deepEqual(
-      translator.jobs.map(({ from }) => from),
-      ['en'],
-    )
+    t.deepEqual(translator.jobs.map(({ from }) => from), ['en'])
   }
 })
 

@@ -41,11 +41,7 @@ test('a final is followed by one translation for each target, with its segment a
       ['translation', '[fr: good morning]'],
     ],
   )
-  t.deepEqual(
-    translator.jobs.map(({ text }) => text),
-    ['good morning', 'good morning'],
-    'partials are not translated',
-  )
+  t.deepEqual(translator.jobs.map(({ text }) => text), ['good morning', 'good morning'], 'partials are not translated')
 })
 
 test('a session without translations sends nothing to the translator', async (t) => {

@@ -45,10 +45,7 @@ test('a session with words gets the words of each final, in frame and log, to th
   )
   t.deepEqual(
     segments.map(({ kind, words }) => [kind, words]),
-    [
-      ['transcription', ROUNDED_WORDS],
-      ['translation', undefined],
-    ],
+    [['transcription', ROUNDED_WORDS], ['translation', undefined]],
   )
 })
 

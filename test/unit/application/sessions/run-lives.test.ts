@@ -9,7 +9,9 @@ import { right } from '../../../support/tools/right.ts'
 import { AUDIO } from '../../../support/worlds/session-world.ts'
 import { dataOf } from '../../../support/events/stored-data.ts'
 import { temporaryDirectory } from '../../../support/tools/temporary-directory.ts'
-import { admitted, appendElsewhere, me, startWorker, stores, typesOf, URL_LIVE } from '../../../simulation/workers/one-worker.ts'
+import {
+  admitted, appendElsewhere, me, startWorker, stores, typesOf, URL_LIVE,
+} from '../../../simulation/workers/one-worker.ts'
 import { startsAndStops } from './starts-and-stops.ts'
 import { callerOf, requestOf } from '../../../support/worlds/write-side.ts'
 
@@ -91,13 +93,7 @@ test('a restarted process takes its sessions over in the next term', async (t) =
   t.deepEqual(await typesOf(shared, `live-${waiting}`), ['LiveCreated'], 'nothing to fence before its first sender')
   t.deepEqual(await typesOf(shared, `segments-${fromUrl}`), ['SegmentFinalised', 'SegmentsFenced'])
   t.is(second.pipelines.of(fromUrl).nextSegment, 5)
-  t.deepEqual(
-    second.admission.state().open.map(({ liveId, term }) => [liveId, term]),
-    [
-      [fromUrl, 2],
-      [waiting, 2],
-    ],
-  )
+  t.deepEqual(second.admission.state().open.map(({ liveId, term }) => [liveId, term]), [[fromUrl, 2], [waiting, 2]])
   t.is((await second.attach(waiting)).liveId, waiting)
   t.deepEqual(await typesOf(shared, `live-${waiting}`), ['LiveCreated', 'LiveTakenOver'])
   t.deepEqual(await typesOf(shared, `segments-${waiting}`), ['SegmentsFenced'])
@@ -109,14 +105,7 @@ test('a restarted process takes its sessions over in the next term', async (t) =
   sender.finish()
   await second.pipelines.of(fromUrl).final(5, 'five')
   const segments = right(await shared.store.read(`segments-${fromUrl}`)).map(dataOf)
-  t.deepEqual(
-    segments.map((data) => [data['segment'] ?? 'fence', data['term']]),
-    [
-      [4, 1],
-      ['fence', 2],
-      [5, 2],
-    ],
-  )
+  t.deepEqual(segments.map((data) => [data['segment'] ?? 'fence', data['term']]), [[4, 1], ['fence', 2], [5, 2]])
   t.deepEqual((await typesOf(shared, `live-${raw}`)).at(-1), 'LiveFinished')
 })
 

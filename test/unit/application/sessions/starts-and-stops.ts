@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import type { ExecutionContext } from 'ava'
 import { eventually } from '../../../support/tools/eventually.ts'
-import { admitted, appendElsewhere, created, finished, startWorker, URL_LIVE } from '../../../simulation/workers/one-worker.ts'
+import {
+  admitted, appendElsewhere, created, finished, startWorker, URL_LIVE,
+} from '../../../simulation/workers/one-worker.ts'
 import type { WorkerStores } from '../../../simulation/workers/worker-world.ts'
 
 /** Checks that a worker starts an admitted session of another process, stops it, and ignores an unadmitted one. */

@@ -121,10 +121,7 @@ test('tokens issued since the start are known without the read model, and revoke
   const { secret, position } = await issue(2)
   if (position !== null) await directory.whenSeen(position)
   t.true(isAccepted(await authenticate(secret)))
-  for (const [isActive, isExpected] of [
-    [false, false],
-    [true, true],
-  ] as const) {
+  for (const [isActive, isExpected] of [[false, false], [true, true]] as const) {
     const changed = await send(2, { type: 'Change', userId: user.userId, isActive })
     if (changed !== null) await directory.whenSeen(changed)
     t.is(isAccepted(await authenticate(secret)), isExpected)

@@ -18,10 +18,7 @@ const segment = (number: number): Segment => ({
 
 const start = (
   liveId = 1,
-  targets = [
-    { model: 'en-es', from: 'en', to: 'es' },
-    { model: 'en-fr', from: 'en', to: 'fr' },
-  ],
+  targets = [{ model: 'en-es', from: 'en', to: 'es' }, { model: 'en-fr', from: 'en', to: 'fr' }],
 ) => {
   const translator = createScriptedTranslator()
   const timers = createManualTimers()

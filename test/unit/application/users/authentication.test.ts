@@ -87,9 +87,7 @@ test('a new password ends the tokens of the old one', async (t) => {
   t.deepEqual(await authentication.authenticate(old), E.right(O.none))
   t.deepEqual(await authentication.logIn('Ada', ada.password, ADDRESS), wrong)
   t.true(
-    O.isSome(
-      right(await authentication.authenticate(tokenOf(await authentication.logIn('Ada', 'another', ADDRESS)))),
-    ),
+    O.isSome(right(await authentication.authenticate(tokenOf(await authentication.logIn('Ada', 'another', ADDRESS))))),
   )
 })
 

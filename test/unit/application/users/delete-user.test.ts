@@ -48,14 +48,7 @@ const startDeletion = async (t: ExecutionContext) => {
     )
   await register('root', ['admin'])
   await register('Ada')
-  const token = {
-    tokenId: 1,
-    userId: 2,
-    name: 'ci',
-    prefix: 'lt_x',
-    secretHash: 'hash',
-    expiresAt: null,
-  }
+  const token = { tokenId: 1, userId: 2, name: 'ci', prefix: 'lt_x', secretHash: 'hash', expiresAt: null }
   const origin = { commandId: 'c', correlationId: 'c', actor: 'user:2' }
   right(await sendToToken(deps)(1, { type: 'Issue', data: token }, origin))
   const owner = callerOf(2, { permissions: ['user_retention'] })
@@ -236,9 +229,7 @@ test('a deletion also erases unreadable data and does not stop at it', async (t)
   for (const stream of ['live-1', 'api-token-1']) {
     const metadata = { correlationId: 'c', causationId: 'c', actor: 'service', recordedAt: deps.environment.now() }
     right(
-      await store.append(stream, 'any', [
-        { id: deps.environment.newId(), type: 'InventedLater', data: {}, metadata },
-      ]),
+      await store.append(stream, 'any', [{ id: deps.environment.newId(), type: 'InventedLater', data: {}, metadata }]),
     )
   }
   t.true((await readable()) > 0)

@@ -173,9 +173,7 @@ const release: AtTime<'Release'> = fc.record({ type: fc.constant('Release'), liv
 /** The models of each worker, as far as the caller knows them; undefined when the caller knows none. */
 const offerings: fc.Arbitrary<Offering | undefined> = fc.option(
   fc
-    .array(
-      fc.tuple(worker, fc.subarray(['tiny', 'en-es']).map((names) => new Set(names))),
-    )
+    .array(fc.tuple(worker, fc.subarray(['tiny', 'en-es']).map((names) => new Set(names))))
     .map((entries) => new Map(entries)),
   { nil: undefined },
 )

@@ -45,18 +45,12 @@ const lifecycle: Readonly<Record<string, Stage>> = {
       finish: 'LiveUnknown', fail: 'LiveUnknown', remove: 'LiveUnknown', expire: 'LiveUnknown',
     },
   },
-  pending: {
-    given: [created],
-    outcomes: { ...running, detach: [], start: ['LiveStarted'] },
-  },
+  pending: { given: [created], outcomes: { ...running, detach: [], start: ['LiveStarted'] } },
   'pending with a sender': {
     given: [created, attached(1)],
     outcomes: { ...running, detach: ['SenderDetached'], start: ['LiveStarted'] },
   },
-  active: {
-    given: [created, attached(1), started],
-    outcomes: { ...running, detach: ['SenderDetached'], start: [] },
-  },
+  active: { given: [created, attached(1), started], outcomes: { ...running, detach: ['SenderDetached'], start: [] } },
   finished: {
     given: [created, attached(1), started, finished],
     outcomes: { ...existing, ...afterEnd, remove: ['LiveDeleted'] },

@@ -96,10 +96,7 @@ test('marks remain only between letters or before digits, and no letter is lost'
       // Texts with digits, full stops, colons or brackets are skipped here, because they follow separate rules.
       const words = text.split(/[,?!;…،。，\s]+/u).filter((word) => word !== '')
       if (words.every((word) => /^\p{L}+$/u.test(word)))
-        t.deepEqual(
-          bare.split(' ').filter((word) => word !== ''),
-          words,
-        )
+        t.deepEqual(bare.split(' ').filter((word) => word !== ''), words)
       t.is(withoutPunctuation(bare), bare)
     }),
     { numRuns: 2000 },

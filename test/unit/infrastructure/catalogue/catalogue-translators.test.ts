@@ -26,10 +26,7 @@ const openWith = async (modelsDir: string | null, bundledDir: string, store = cr
 test('installed translators are listed with id, model, languages, memory and dates', async (t) => {
   const modelsDir = await installTranslators(t, 'opus-mt-en-es', 'translate-en-fr')
   const { catalogue, pairs, logger } = await openWith(modelsDir, join(modelsDir, 'opus-mt-en-es'))
-  t.deepEqual(pairs, [
-    [1, 'opus-mt-en-es', 'en', 'es', true],
-    [2, 'translate-en-fr', 'en', 'fr', true],
-  ])
+  t.deepEqual(pairs, [[1, 'opus-mt-en-es', 'en', 'es', true], [2, 'translate-en-fr', 'en', 'fr', true]])
   for (const { vram, createdAt, updatedAt } of catalogue.translations()) {
     t.true(Number.isInteger(vram) && vram >= 1)
     t.regex(createdAt, /^2026-11-21T/)
@@ -39,10 +36,7 @@ test('installed translators are listed with id, model, languages, memory and dat
     [...catalogue.translation.models],
     ['opus-mt-en-es', 'translate-en-fr'].map((name) => [name, join(modelsDir, name)]),
   )
-  t.false(
-    catalogue.models().some(({ name }) => name.includes('-en-')),
-    'a translator is no speech model',
-  )
+  t.false(catalogue.models().some(({ name }) => name.includes('-en-')), 'a translator is no speech model')
   t.false([...catalogue.speech.models.keys()].some((name) => name.includes('-en-')))
   t.false(logger.lines.some(({ fields }) => String(fields['folder']).includes('en-fr')))
 })

@@ -64,10 +64,7 @@ test('a folder with the API name or the repository name of a model activates the
   const { catalogue, names } = await openWith(modelsDir)
   t.deepEqual(names, [...FIVE, 'demo-en', 'my-own', 'base'])
   const active = catalogue.models().filter((model) => model.active)
-  t.deepEqual(
-    active.map(({ name }) => name),
-    ['medium', 'large-v3', 'demo-en', 'my-own', 'base'],
-  )
+  t.deepEqual(active.map(({ name }) => name), ['medium', 'large-v3', 'demo-en', 'my-own', 'base'])
   t.is(catalogue.speech.models.get('large-v3'), join(modelsDir, 'whisper-large-v3'))
   t.deepEqual(active.find(({ name }) => name === 'large-v3')?.languages, ['en'])
 })

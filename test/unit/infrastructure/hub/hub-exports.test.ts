@@ -41,10 +41,7 @@ test('of several precisions the requested one is taken, with the weight files ne
   ])
   t.deepEqual(chosen('fp32').slice(6), graphs('').slice(1), 'two decoder files come before a merged file')
   const merged = names(...JSONS, 'onnx/encoder_model.onnx', 'onnx/decoder_model_merged.onnx')
-  t.deepEqual(
-    chosen(null, merged),
-    merged.map(({ path }) => path),
-  )
+  t.deepEqual(chosen(null, merged), merged.map(({ path }) => path))
   t.deepEqual(chosen('int8', merged), ['no int8 export; available: fp32'])
   t.regex(chosen(null, names(...JSONS, 'onnx/model.onnx'))[0] ?? '', /no ONNX export for this engine/)
 })

@@ -15,10 +15,7 @@ test('RTMP: interleaved chunks are reassembled, and every header type carries it
       Buffer.from([(kind << 6) | stream]),
       ...fields.map(([size, value]) => Buffer.from(value.toString(16).padStart(2 * size, '0'), 'hex')),
     ])
-  const [stream, audio] = [
-    [4, 0x01000000],
-    [1, 8],
-  ] as const
+  const [stream, audio] = [[4, 0x01000000], [1, 8]] as const
   const bytes = Buffer.concat([
     header(0, 4, [3, 1000], [3, 130], audio, stream),
     Buffer.alloc(128, 'a'),
@@ -125,10 +122,7 @@ test('SDP: the audio is found with its format; addresses are ignored', (t) => {
           encoding: 'OPUS',
           clockRate: 48_000,
           channels: 2,
-          parameters: new Map([
-            ['useinbandfec', '1'],
-            ['x', 'y'],
-          ]),
+          parameters: new Map([['useinbandfec', '1'], ['x', 'y']]),
         },
       ],
     },

@@ -23,11 +23,7 @@ const append = (
   ...indices: ReadonlyArray<number>
 ): Promise<void> =>
   show(label, () =>
-    client.appendToStream(
-      stream,
-      indices.map((index) => eventWithId(index)),
-      { expectedRevision },
-    ),
+    client.appendToStream(stream, indices.map((index) => eventWithId(index)), { expectedRevision }),
   )
 
 const appendTo = (

@@ -11,10 +11,7 @@ const read = (label: string, stream: string, options?: Parameters<typeof client.
 const newest = { direction: 'backwards', fromRevision: 'end', maxCount: 1 } as const
 /** Appends events to a stream of any revision. */
 const add = (stream: string, ...numbers: ReadonlyArray<number>) =>
-  client.appendToStream(
-    stream,
-    numbers.map((n) => event(n)),
-  )
+  client.appendToStream(stream, numbers.map((n) => event(n)))
 
 const s = `rd-${run}`
 for (let n = 0; n < 10; n++) await client.appendToStream(s, [event(n, { metadata: { m: n } })])

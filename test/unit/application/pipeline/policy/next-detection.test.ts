@@ -3,7 +3,9 @@ import fc from 'fast-check'
 import { nextDetection } from '../../../../../application/pipeline/policy/by-agreement/agreement-policy.ts'
 import { lastRegion, nextStep } from '../../../../../application/pipeline/policy/by-agreement/next-step.ts'
 import { limitsOf } from '../../../../../application/pipeline/policy/policy-limits.ts'
-import { initialPolicy, type PolicyState } from '../../../../../application/pipeline/policy/by-agreement/policy-state.ts'
+import {
+  initialPolicy, type PolicyState,
+} from '../../../../../application/pipeline/policy/by-agreement/policy-state.ts'
 import {
   foldSpeech, INITIAL_SEGMENTER, type SegmenterState,
 } from '../../../../../application/pipeline/speech/speech-segmenter.ts'

@@ -74,8 +74,5 @@ test('the certainty of a word is the mean over its tokens without punctuation', 
   transcribe(speechState(2, [[0, 1.3]]), [wordOf(' trans', 0.1, 0.4, 0.9)])
   transcribe(speechState(3, [[0, 1.3], [1.7]]), [{ ...wordOf('lation', 1.7, 2, 0.4), probability: 0.1 }])
   const [final] = policy.finishNow(limits).finals
-  t.deepEqual(
-    final?.words?.map(({ text, confidence }) => [text, confidence]),
-    [['translation', 0.6]],
-  )
+  t.deepEqual(final?.words?.map(({ text, confidence }) => [text, confidence]), [['translation', 0.6]])
 })

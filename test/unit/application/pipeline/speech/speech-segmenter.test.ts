@@ -13,24 +13,14 @@ const fold = (
   spans: ReadonlyArray<readonly [number, number]>,
   state: SegmenterState = INITIAL_SEGMENTER,
 ): SegmenterState =>
-  foldSpeech(
-    state,
-    spans.flatMap(([frames, probability]) => Array.from({ length: frames }, () => probability)),
-    SECOND,
-  )
+  foldSpeech(state, spans.flatMap(([frames, probability]) => Array.from({ length: frames }, () => probability)), SECOND)
 
 const regionsOf = (state: SegmenterState): ReadonlyArray<Region> => state.phrases.flatMap(({ regions }) => regions)
 
 test('a region begins slightly before the speech and ends slightly after it', (t) => {
   t.deepEqual(regionsOf(fold([[30, 0.1], [20, 0.9]])), [{ start: 30 * VAD_FRAME - PAD, end: null }])
   t.deepEqual(
-    regionsOf(
-      fold([
-        [30, 0.1],
-        [20, 0.9],
-        [10, 0.1],
-      ]),
-    ),
+    regionsOf(fold([[30, 0.1], [20, 0.9], [10, 0.1]])),
     [{ start: 30 * VAD_FRAME - PAD, end: 50 * VAD_FRAME + PAD }],
   )
 })

@@ -152,9 +152,7 @@ test('without a detector the language changes after a final', async (t) => {
   const config = { ...settings, vad: false }
   const { finals } = await transcribeAuto(
     [...first, ...german.map((word, i) => (i === 0 ? { ...word, pause: 4 } : word))],
-    {
-      config,
-    },
+    { config },
   )
   t.deepEqual(finals.map(languageAndText), [
     ['en', 'it begins at noon and nobody is late'],

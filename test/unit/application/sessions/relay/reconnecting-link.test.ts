@@ -49,10 +49,7 @@ test('the delay before a new link grows while messages are unreadable; readable 
     dials.at(-1)?.events.message(RECENT)
     await pass(1000)
   }
-  t.deepEqual(
-    dials.map(({ at }) => at),
-    [0, 200, 1400, 2800, 4000, 5000],
-  )
+  t.deepEqual(dials.map(({ at }) => at), [0, 200, 1400, 2800, 4000, 5000])
   isUnreadable = false
   dials.at(-1)?.events.message(HERE)
   dials.at(-1)?.events.message(RECENT)

@@ -4,7 +4,9 @@ import type { LiveEnd } from '../../../../../application/lives/policies/watch-en
 import { finalKey } from '../../../../../application/lives/queries/resume-point.ts'
 import { ownTerm } from '../../../../../application/lives/terms/worker.ts'
 import { createLiveBus } from '../../../../../application/pipeline/live-bus.ts'
-import { createRecentFinals, type AddedFinal, type LiveFinals } from '../../../../../application/sessions/recent-finals.ts'
+import {
+  createRecentFinals, type AddedFinal, type LiveFinals,
+} from '../../../../../application/sessions/recent-finals.ts'
 import { NO_SENDERS, type LinkSenders } from '../../../../../application/sessions/relay/link-senders.ts'
 import { serveLinks, type ServeLinksDeps } from '../../../../../application/sessions/relay/serve-links.ts'
 import { UNAVAILABLE, LIVE, turn, type RelayLog } from './relay-log.ts'

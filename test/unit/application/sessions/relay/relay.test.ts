@@ -105,10 +105,7 @@ test('text that the next worker repeats is sent once, also to listeners that joi
   b.speak(false, 0)
   b.speak(false, 0)
   await world.turns()
-  t.deepEqual(
-    listener.received.map(({ text }) => text),
-    ['1', '2'],
-  )
+  t.deepEqual(listener.received.map(({ text }) => text), ['1', '2'])
 })
 
 test('the end of a session waits for a silent worker, for at most 2 s', async (t) => {

@@ -25,10 +25,7 @@ test('a listener that joins a silent new worker in a log outage receives everyth
   await world.pass(2000)
   b.speak(false, 0)
   await world.turns()
-  t.deepEqual(
-    listener.received.map(({ text }) => text),
-    ['2 in term 2'],
-  )
+  t.deepEqual(listener.received.map(({ text }) => text), ['2 in term 2'])
 })
 
 test('messages of a worker during a log outage reach a listener before the end', async (t) => {

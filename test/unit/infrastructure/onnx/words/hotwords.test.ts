@@ -12,10 +12,7 @@ const END = 20
  * of a word. Only token 9 ends a word.
  */
 const hotwords = createHotwords(
-  [
-    { tokens: [1, 2, 3], isFree: true },
-    { tokens: [5, 6], isFree: false },
-  ],
+  [{ tokens: [1, 2, 3], isFree: true }, { tokens: [5, 6], isFree: false }],
   END,
   (token) => token === 9,
 )

@@ -1,5 +1,7 @@
 import test from 'ava'
-import { chooseRendition, looksLikePlaylist, parsePlaylist } from '../../../../../infrastructure/sources/http/hls-playlist.ts'
+import {
+  chooseRendition, looksLikePlaylist, parsePlaylist,
+} from '../../../../../infrastructure/sources/http/hls-playlist.ts'
 
 test('a media playlist: byte ranges continue; keys, maps and discontinuities apply to their segments', (t) => {
   const playlist = parsePlaylist(

@@ -36,10 +36,7 @@ test('doctor cannot tell who reads a data directory or a master key that it cann
   t.teardown(remove)
   const unreadable = join(path, 'loop')
   await symlink(unreadable, unreadable)
-  for (const settings of [
-    { dataDir: unreadable, masterKeyFile: null },
-    { dataDir: path, masterKeyFile: unreadable },
-  ]) {
+  for (const settings of [{ dataDir: unreadable, masterKeyFile: null }, { dataDir: path, masterKeyFile: unreadable }]) {
     const { ok, detail } = await modeCheck(settings)
     t.is(ok, null)
     t.regex(detail, /^cannot tell who can read the data: ELOOP.*loop/)

@@ -15,10 +15,7 @@ test('the words of a segment share its speech by their number of characters', (t
 test('words lie in speech, not in the pause between', (t) => {
   const words = timeWords(
     [{ start: 0, end: 6, text: ' One two three four' }],
-    [
-      { start: 0.5, end: 1.5 },
-      { start: 4, end: 5.4 },
-    ],
+    [{ start: 0.5, end: 1.5 }, { start: 4, end: 5.4 }],
     6,
   )
   t.deepEqual(

@@ -15,14 +15,7 @@ test('when a full pass differs from the drafts, the surer words win', (t) => {
     wordOf(' now', 1.7, 1.9, 0.3),
   ]
   transcribe(speechState(2.2, [[0, 2]]), drafted)
-  const full = [
-    ask,
-    not,
-    what,
-    wordOf(' soul', 1.3, 1.4, 0.5),
-    wordOf(' fed', 1.4, 1.6, 0.5),
-    wordOf(' now', 1.7, 1.9),
-  ]
+  const full = [ask, not, what, wordOf(' soul', 1.3, 1.4, 0.5), wordOf(' fed', 1.4, 1.6, 0.5), wordOf(' now', 1.7, 1.9)]
   t.deepEqual(transcribe(speechState(3.2, [[0, 2]], true), full).pass.beginning?.prefix, [])
   t.deepEqual(finalTextsOf(emit(speechState(3.2, [[0, 2]], true))), ['Ask not what solved now'])
 })
@@ -53,11 +46,7 @@ test('words that repeat the prompt are dropped if they have no duration or are k
   repeating.transcribe(speechState(1.5, [[0, 1.3]]), [ask, not, what])
   const repeatedWords = [ask, not, what, wordOf(' you', 1.9, 2.2)]
   const { outcome } = repeating.transcribe(speechState(3, [[0, 1.3], [1.7]]), repeatedWords)
-  t.is(
-    outcome.partial?.text,
-    'Ask not what you',
-    'the model transcribed the known words again',
-  )
+  t.is(outcome.partial?.text, 'Ask not what you', 'the model transcribed the known words again')
 })
 
 test('an unsure short burst of sound gives no words, and the dropped words are counted', (t) => {

@@ -4,7 +4,9 @@ import fc from 'fast-check'
 import { attentionPolicy } from '../../../../../../application/pipeline/policy/by-attention/attention-policy.ts'
 import { limitsOf } from '../../../../../../application/pipeline/policy/policy-limits.ts'
 import type { Step } from '../../../../../../application/pipeline/policy/policy.ts'
-import { dropPhrase, foldSpeech, INITIAL_SEGMENTER } from '../../../../../../application/pipeline/speech/speech-segmenter.ts'
+import {
+  dropPhrase, foldSpeech, INITIAL_SEGMENTER,
+} from '../../../../../../application/pipeline/speech/speech-segmenter.ts'
 import { SAMPLE_RATE, VAD_FRAME } from '../../../../../../application/ports/engine.ts'
 import { DEFAULT_ENGINE_SETTINGS } from '../../../../../../domain/live/settings.ts'
 import { scriptedAudio } from '../../../../../support/doubles/scripted/script.ts'
@@ -57,12 +59,7 @@ test('no step is due before the next detection, and the repeated audio stays sho
         const job = { model: '', language: 'en', samples: audio.slice(pass.from, pass.to), ...pass }
         const hypothesis = await engine.transcribe(job)
         if (E.isLeft(hypothesis)) throw new Error(hypothesis.left._tag)
-        policy.applyPass(
-          speech.phrases.flatMap(({ regions }) => regions),
-          pass,
-          hypothesis.right,
-          limits,
-        )
+        policy.applyPass(speech.phrases.flatMap(({ regions }) => regions), pass, hypothesis.right, limits)
       }
       for (let at = 0; at + VAD_FRAME <= audio.length; at += VAD_FRAME) {
         const frame = audio.subarray(at, at + VAD_FRAME)

@@ -1,6 +1,8 @@
 import test from 'ava'
 import fc from 'fast-check'
-import { combineTranscriptions } from '../../../../../../application/pipeline/policy/by-attention/combine-transcriptions.ts'
+import {
+  combineTranscriptions,
+} from '../../../../../../application/pipeline/policy/by-attention/combine-transcriptions.ts'
 import { textOf } from '../../../../../../application/pipeline/policy/words.ts'
 import { wordOf } from '../../../../../support/pipeline/attention-driver.ts'
 
