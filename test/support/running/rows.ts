@@ -19,10 +19,10 @@ export const readRows = (): ReadonlyArray<Row> =>
     return { code, path, title }
   })
 
-/** Returns whether ava reports the test of a row under this title. It puts some of the path before it: `http › cors › …` */
+/** Returns whether ava reports the test of a row under this title. Part of the path may precede it: `http › cors ›`. */
 export const isReportedAs = ({ path, title }: Row, reported: string): boolean => {
   const names = path.replace(/\.test\.ts$/, '').split('/')
-  const words = title.split('…').map(RegExp.escape).join('.*')
+  const words = title.replaceAll(/[$()*+.?[\\\]^{|}]/g, '\\$&').replaceAll('…', '.*')
   return names.some((_, from) => new RegExp(`^(?:${names.slice(from).join(' › ')} › )?${words}$`).test(reported))
 }
 
