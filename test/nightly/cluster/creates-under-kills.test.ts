@@ -76,13 +76,13 @@ test.serial(`${CREATES} sessions work at once at another process while processes
   const fronts = [one, two, three].map((front) => ({ url: front.url, client: () => createClient(front.url(), token) }))
   const anywhere = () => createClient(one.url(), token)
   const stop = new AbortController()
-  const striking = strike([
+  const faults = [
     { kill: lists.kill, heal: lists.start },
     { kill: worker.kill, heal: worker.start },
     eventStoreFault(cluster),
     frozen(lists),
     frozen(worker),
-  ], stop.signal)
+  ]
 
   const counts = new Map<string, number>()
   const count = (use: string, status: number): void => {
@@ -98,7 +98,7 @@ test.serial(`${CREATES} sessions work at once at another process while processes
       return answer.body.data
     }, { timeoutMs: 10 * MINUTE, pauseMs: 500 })
 
-  await mapConcurrently(CLIENTS, Array.from({ length: CREATES }, (_, n) => n), async (n) => {
+  const createAndUse = async (n: number): Promise<void> => {
     const [here, there] = [fronts[n % fronts.length], fronts[(n + 1) % fronts.length]]
     assert.ok(here !== undefined && there !== undefined)
     const live = await create(here.client)
@@ -122,9 +122,12 @@ test.serial(`${CREATES} sessions work at once at another process while processes
       count('finish', status)
       assert.equal(status, 200)
     }, { timeoutMs: 10 * MINUTE, pauseMs: 500 })
-  })
-  stop.abort()
-  const strikes = await striking
+  }
+  const all = Array.from({ length: CREATES }, (_, n) => n)
+  const [strikes] = await Promise.all([
+    strike(faults, stop.signal),
+    mapConcurrently(CLIENTS, all, createAndUse).finally(() => stop.abort()),
+  ])
   const seen = [...counts].map(([key, number]) => `${key} × ${number}`).toSorted()
   t.log(`${CREATES} creates, ${strikes} kills; ${seen.join('; ')}`)
   const wrong = [...counts.keys()].filter((key) => /40[14]$/.test(key))

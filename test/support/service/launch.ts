@@ -53,6 +53,6 @@ export const launch = (
         const url = /listens on (http:\S+)/.exec(stdout)?.[1]
         if (url === undefined) throw new Error(`the service does not listen: ${stderr}`)
         return url
-      }, { timeoutMs: 60_000 }),
+      }, { timeoutMs: 180_000 }),
   }
 }
