@@ -3,9 +3,9 @@ import type { Position } from './event-store.ts'
 
 /** The lists in which the caller of a write can read it next, by the subject of the write. */
 export const SESSION_LISTS = ['lives', 'live-tokens', 'live-counts', 'live-totals-2'] as const
-export const USER_LISTS = ['users', 'user-totals'] as const
+export const USER_LISTS = ['users', 'user-totals-2'] as const
 export const PROFILE_LISTS = ['profiles'] as const
-export const TOKEN_LISTS = ['api-tokens', 'api-token-totals'] as const
+export const TOKEN_LISTS = ['api-tokens', 'api-token-totals-2'] as const
 
 /** The lists, by the names of their projections. */
 export type ListName =

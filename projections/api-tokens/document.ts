@@ -3,17 +3,10 @@ import type { Envelope } from '../../domain/shared/event.ts'
 import { typedDocuments } from '../typed-documents.ts'
 
 export const API_TOKENS = 'api-tokens'
-export const API_TOKEN_TOTALS = 'api-token-totals'
-/** Id of the only document of the totals. */
-export const ALL_API_TOKENS = 'all'
+export const API_TOKEN_TOTALS = 'api-token-totals-2'
 
 export interface ApiTokenDocument extends ApiTokenFacts {
   readonly name: Envelope
 }
 
-export interface ApiTokenTotalsDocument {
-  readonly count: number
-}
-
-export const apiTokenTotalsIn = typedDocuments<ApiTokenTotalsDocument>(API_TOKEN_TOTALS)
 export const apiTokensIn = typedDocuments<ApiTokenDocument>(API_TOKENS)

@@ -1,8 +1,9 @@
 import { ApiTokenIssued, ApiTokenRevoked, ApiTokenUsed, apiTokenEvents } from '../../domain/api-token/events.ts'
 import type { StoredApiTokenEvent } from '../../domain/api-token/events.ts'
 import { defineProjection } from '../projection.ts'
-import { ALL_API_TOKENS, API_TOKEN_TOTALS, API_TOKENS } from './document.ts'
-import type { ApiTokenDocument, ApiTokenTotalsDocument } from './document.ts'
+import { defineTotals } from '../totals.ts'
+import { API_TOKEN_TOTALS, API_TOKENS } from './document.ts'
+import type { ApiTokenDocument } from './document.ts'
 
 const project = (token: ApiTokenDocument | null, event: StoredApiTokenEvent): ApiTokenDocument | null => {
   switch (event.type) {
@@ -35,14 +36,8 @@ export const apiTokens = defineProjection({
   project,
 })
 
-/** The number of API tokens of all users, so that lists need not count documents. */
-export const apiTokenTotals = defineProjection({
-  name: API_TOKEN_TOTALS,
-  collection: { name: API_TOKEN_TOTALS, indexes: [] },
-  prefixes: ['api-token-'],
-  events: [ApiTokenIssued, ApiTokenRevoked],
-  touches: () => [ALL_API_TOKENS],
-  project: (current: ApiTokenTotalsDocument | null, event): ApiTokenTotalsDocument => ({
-    count: (current?.count ?? 0) + (event.type === 'ApiTokenIssued' ? 1 : -1),
-  }),
+/** The number of API tokens of all users. */
+export const apiTokenTotals = defineTotals({
+  name: API_TOKEN_TOTALS, prefixes: ['api-token-'], created: ApiTokenIssued, deleted: ApiTokenRevoked,
+  idOf: (event) => event.data.tokenId,
 })

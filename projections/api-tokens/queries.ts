@@ -11,8 +11,9 @@ import { userKey } from '../../domain/user/events.ts'
 import { idsOfUser } from '../ids-of-user.ts'
 import { newestFirst } from '../newest-first.ts'
 import type { WhyBehind } from '../once-current.ts'
+import { totalOf } from '../totals.ts'
 import type { ReadDocuments } from '../typed-documents.ts'
-import { ALL_API_TOKENS, API_TOKENS, apiTokensIn, apiTokenTotalsIn } from './document.ts'
+import { API_TOKEN_TOTALS, API_TOKENS, apiTokensIn } from './document.ts'
 import type { ApiTokenDocument } from './document.ts'
 
 export interface ApiTokenQueryDeps {
@@ -45,9 +46,6 @@ export type ListTokens = (
   page: PageQuery,
 ) => Promise<Either<DocumentsUnavailable | KeyringUnavailable, Page<ApiTokenView>>>
 
-const countAll = async (documents: ReadDocuments): Promise<Either<DocumentsUnavailable, number>> =>
-  pipe(await apiTokenTotalsIn(documents).get(ALL_API_TOKENS), E.map(O.match(() => 0, ({ count }) => count)))
-
 const countOf = async (documents: ReadDocuments, userId: number): Promise<Either<DocumentsUnavailable, number>> =>
   pipe(await tokenIdsOf({ documents })(userId), E.map((ids) => ids.length))
 
@@ -55,7 +53,7 @@ const countOf = async (documents: ReadDocuments, userId: number): Promise<Either
 export const pageOfTokens =
   ({ documents, keyring }: ApiTokenQueryDeps): PageOfTokens =>
   async (userId, { skip, limit }) => {
-    const counted = await (userId === null ? countAll(documents) : countOf(documents, userId))
+    const counted = await (userId === null ? totalOf(documents, API_TOKEN_TOTALS) : countOf(documents, userId))
     if (E.isLeft(counted)) return counted
     const total = counted.right
     if (skip >= total) return E.right({ items: [], total })

@@ -1,13 +1,8 @@
 import { typedDocuments } from '../typed-documents.ts'
 
 export const LIVE_COUNTS = 'live-counts'
-/**
- * Holds the counts of all users in `PARTS` documents, so an event rewrites only a part of the ids of open sessions. The
- * id of a document is the number of its part as text.
- */
+/** The counts of all users, in parts (`totals.ts`). */
 export const LIVE_TOTALS = 'live-totals-2'
-/** A session is counted in the part `id % PARTS`. */
-export const PARTS = 64
 
 /**
  * A user's sessions by status: ids of pending and active sessions, numbers of finished and failed ones. The id of the

@@ -1,7 +1,8 @@
 import { liveEvents } from '../../domain/live/events.ts'
 import type { StoredLiveEvent } from '../../domain/live/events.ts'
 import { defineProjection } from '../projection.ts'
-import { LIVE_COUNTS, LIVE_TOTALS, PARTS } from './document.ts'
+import { partOf } from '../totals.ts'
+import { LIVE_COUNTS, LIVE_TOTALS } from './document.ts'
 import type { LiveCountsDocument, LiveTotalsDocument } from './document.ts'
 
 const none = (userId: number): LiveCountsDocument => ({ userId, pending: [], active: [], finished: 0, error: 0 })
@@ -87,17 +88,15 @@ export const liveCounts = defineProjection({
   project: (current: LiveCountsDocument | null, event) => fold(current, event, event.data.userId),
 })
 
-const partOf = ({ data }: StoredLiveEvent): number => data.liveId % PARTS
-
 /** Counts the sessions of all users by status, for administrators. */
 export const liveTotals = defineProjection({
   name: 'live-totals-2',
   collection: { name: LIVE_TOTALS, indexes: [['part']] },
   prefixes: ['live-'],
   events: liveEvents,
-  touches: (event) => [String(partOf(event))],
+  touches: (event) => [String(partOf(event.data.liveId))],
   project: (current: LiveTotalsDocument | null, event) => {
     const counts = fold(current, event, 0)
-    return counts === current || counts === null ? current : { ...counts, part: partOf(event) }
+    return counts === current || counts === null ? current : { ...counts, part: partOf(event.data.liveId) }
   },
 })

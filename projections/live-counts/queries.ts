@@ -2,10 +2,11 @@ import { pipe } from 'fp-ts/lib/function.js'
 import * as O from 'fp-ts/lib/Option.js'
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
-import type { DocumentsUnavailable, PageRequest } from '../../application/ports/documents.ts'
+import type { DocumentsUnavailable } from '../../application/ports/documents.ts'
 import type { LiveStatus } from '../../application/ports/read-models.ts'
+import { ALL_PARTS } from '../totals.ts'
 import type { ReadDocuments } from '../typed-documents.ts'
-import { liveCountsIn, liveTotalsIn, PARTS } from './document.ts'
+import { liveCountsIn, liveTotalsIn } from './document.ts'
 import type { LiveCountsDocument } from './document.ts'
 
 /** Returns the number of sessions with this status. */
@@ -27,8 +28,6 @@ type CountLives = (
   userId: number | null,
   statuses: ReadonlyArray<LiveStatus>,
 ) => Promise<Either<DocumentsUnavailable, number>>
-
-const ALL_PARTS: PageRequest = { filter: {}, sort: { by: 'part', direction: 'ascending' }, skip: 0, limit: PARTS }
 
 const countsOf = async (
   documents: ReadDocuments,

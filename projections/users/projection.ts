@@ -1,8 +1,9 @@
 import { UserDeleted, userEvents, UserRegistered } from '../../domain/user/events.ts'
 import type { StoredUserEvent } from '../../domain/user/events.ts'
 import { defineProjection } from '../projection.ts'
-import { ALL_USERS, USER_TOTALS, USERS } from './document.ts'
-import type { UserDocument, UserTotalsDocument } from './document.ts'
+import { defineTotals } from '../totals.ts'
+import { USER_TOTALS, USERS } from './document.ts'
+import type { UserDocument } from './document.ts'
 
 const project = (user: UserDocument | null, event: StoredUserEvent): UserDocument | null => {
   switch (event.type) {
@@ -49,14 +50,8 @@ export const users = defineProjection({
   project,
 })
 
-/** The number of users, so that lists need not count documents. */
-export const userTotals = defineProjection({
-  name: USER_TOTALS,
-  collection: { name: USER_TOTALS, indexes: [] },
-  prefixes: ['user-'],
-  events: [UserRegistered, UserDeleted],
-  touches: () => [ALL_USERS],
-  project: (current: UserTotalsDocument | null, event): UserTotalsDocument => ({
-    count: (current?.count ?? 0) + (event.type === 'UserRegistered' ? 1 : -1),
-  }),
+/** The number of users. */
+export const userTotals = defineTotals({
+  name: USER_TOTALS, prefixes: ['user-'], created: UserRegistered, deleted: UserDeleted,
+  idOf: (event) => event.data.userId,
 })

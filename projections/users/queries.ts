@@ -1,4 +1,3 @@
-import * as O from 'fp-ts/lib/Option.js'
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 import { pipe } from 'fp-ts/lib/function.js'
@@ -7,8 +6,9 @@ import type { Keyring, KeyringUnavailable } from '../../application/ports/keyrin
 import type { UserView } from '../../application/ports/read-models.ts'
 import { textOrErased } from '../../domain/shared/erased.ts'
 import { UserRegistered, userKey, userStream } from '../../domain/user/events.ts'
+import { totalOf } from '../totals.ts'
 import type { ReadDocuments } from '../typed-documents.ts'
-import { ALL_USERS, userTotalsIn, usersIn } from './document.ts'
+import { USER_TOTALS, usersIn } from './document.ts'
 import type { UserDocument } from './document.ts'
 
 export interface UserQueryDeps {
@@ -40,9 +40,9 @@ export type ListUsers = (page: PageQuery) => Promise<Either<DocumentsUnavailable
 export const listUsers =
   ({ documents, keyring }: UserQueryDeps): ListUsers =>
   async ({ skip, limit }) => {
-    const totals = await userTotalsIn(documents).get(ALL_USERS)
-    if (E.isLeft(totals)) return totals
-    const total = O.isNone(totals.right) ? 0 : totals.right.value.count
+    const counted = await totalOf(documents, USER_TOTALS)
+    if (E.isLeft(counted)) return counted
+    const total = counted.right
     if (skip >= total) return E.right({ items: [], total })
     const users = await usersIn(documents).page({ filter: {}, sort: { by: 'id', direction: 'ascending' }, skip, limit })
     if (E.isLeft(users)) return users

@@ -1,6 +1,6 @@
 import test from 'ava'
 import type { StoredApiTokenEvent } from '../../../domain/api-token/events.ts'
-import { apiTokens, apiTokenTotals } from '../../../projections/api-tokens/projection.ts'
+import { apiTokens } from '../../../projections/api-tokens/projection.ts'
 import { after } from '../../support/events/sample-events.ts'
 import { envelopeOf } from '../../support/events/stored-events.ts'
 import { specifyProjection } from '../../support/read-models/specify-projection.ts'
@@ -49,14 +49,6 @@ test('a token shows its last use', async (t) => {
   await specifyProjection(t, apiTokens)
     .given(issued, used(1000), used(70_000))
     .thenDocuments({ 4: { ...listed, lastUsedAt: after(70_000) } })
-})
-
-test('the total counts issued tokens without revoked ones', async (t) => {
-  const secondIssued: StoredApiTokenEvent = { ...issued, data: { ...issued.data, tokenId: 5, userId: 8 } }
-  await specifyProjection(t, apiTokenTotals).given(issued, secondIssued).thenDocuments({ all: { count: 2 } })
-  await specifyProjection(t, apiTokenTotals)
-    .given(issued, secondIssued, used(1000), { type: 'ApiTokenRevoked', data: about(1000) })
-    .thenDocuments({ all: { count: 1 } })
 })
 
 test('a revoked token disappears from the list, even if its use arrives later', async (t) => {

@@ -149,13 +149,13 @@ for (const reason of ['a store that refuses it', 'a document that cannot be fold
     const isRefused = reason.startsWith('a store')
     const memory = createMemoryDocuments()
     const refusing = throughCommit(memory, async (commit) =>
-      isRefused && isFailing && commit.whose.projection === 'user-totals'
+      isRefused && isFailing && commit.whose.projection === 'user-totals-2'
         ? E.left(unavailable)
         : await committed(memory, commit))
     let isFailing = false
     const other: Projection = {
       ...lives,
-      name: 'user-totals',
+      name: 'user-totals-2',
       collection: { name: 'other', indexes: [] },
       project: (...given) => {
         if (isFailing && !isRefused) throw new Error('the document is damaged')
@@ -173,7 +173,7 @@ for (const reason of ['a store that refuses it', 'a document that cannot be fold
       t.true(await hasLive(refusing, liveId))
     }
     t.is(projector.timeouts(), 0)
-    t.not(projector.lag().find(({ projection }) => projection === 'user-totals')?.error, null)
+    t.not(projector.lag().find(({ projection }) => projection === 'user-totals-2')?.error, null)
   })
 }
 

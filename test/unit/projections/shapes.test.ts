@@ -51,14 +51,14 @@ const shapeOf = (projection: Projection): string => {
 
 /** The expected hash of each read model. */
 const SHAPES: Readonly<Record<string, string>> = {
-  'api-token-totals': 'f056bf2f3459402a',
+  'api-token-totals-2': 'dd7bcf8a7a82a806',
   'api-tokens': '516de53fc81213d2',
   'live-counts': '52d921316eff36ab',
   'live-tokens': 'b3682979c564d798',
   'live-totals-2': '37906cc51f8534f5',
   'lives': '0b5d9becdcd25814',
   'profiles': 'dc272728dc541ec7',
-  'user-totals': '29303a4e216b49c5',
+  'user-totals-2': 'daafd0e2f27181f7',
   'users': '2becb8fae03d3b70',
 }
 

@@ -38,7 +38,7 @@ test('a registration waits until the read model has the profile', async (t) => {
   const register = registerUser({ ...write, credentials, administrators, directory, projector })
   const { id } = right(await register(ada, 'setup'))
   const [added] = right(await store.read(`profiles-${id}`))
-  t.deepEqual(awaited, [[['users', 'user-totals', 'profiles'], added?.position]])
+  t.deepEqual(awaited, [[['users', 'user-totals-2', 'profiles'], added?.position]])
 })
 
 test('the answer to a change of a profile equals the next read', async (t) => {
