@@ -5,7 +5,7 @@ import type { EngineSettings } from '../../domain/live/settings.ts'
 import type { GivenVocabulary } from '../../domain/live/vocabulary.ts'
 import type { Permission } from '../../domain/user/events.ts'
 import type { DocumentsUnavailable, Page, PageQuery } from './documents.ts'
-import type { LogCorrupted, StoreUnavailable } from './event-store.ts'
+import type { StoreUnavailable } from './event-store.ts'
 import type { KeyringUnavailable } from './keyring.ts'
 
 export type LiveStatus = 'pending' | 'active' | 'finished' | 'error'
@@ -59,8 +59,15 @@ export interface LiveView extends LiveFacts {
   readonly vocabulary?: GivenVocabulary
 }
 
+/** Reads a session from the log, for a list that lags behind it or is unavailable. */
+export type UnlistedLive = (
+  liveId: number,
+) => Promise<Either<StoreUnavailable | KeyringUnavailable, Option<LiveView>>>
+
 /** Reads a session of any user, without its secrets. */
-export type FactsOfLive = (liveId: number) => Promise<Either<StoreUnavailable | LogCorrupted, Option<LiveFacts>>>
+export type FactsOfLive = (
+  liveId: number,
+) => Promise<Either<StoreUnavailable | KeyringUnavailable, Option<LiveFacts>>>
 
 /** An administrator's filter for sessions. */
 export interface AllLivesQuery {

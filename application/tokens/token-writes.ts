@@ -16,7 +16,7 @@ import { TOKEN_LISTS } from '../ports/projector.ts'
 import type { Projector } from '../ports/projector.ts'
 import type { ApiTokenView, IdsOfUser } from '../ports/read-models.ts'
 import { createTurns } from '../turns.ts'
-import type { KnownToken, TokenDirectory } from './policies/token-directory.ts'
+import type { TokenDirectory } from './policies/token-directory.ts'
 
 export interface TokenWriteDeps extends WriteDeps {
   readonly tokens: Pick<TokenDirectory, 'whenSeen'>
@@ -85,7 +85,7 @@ export const anyOwnerOf = async (
   { byId }: Pick<TokenDirectory, 'byId'>,
   tokenId: number,
 ): Promise<Either<Unavailable, Option<number>>> =>
-  pipe(await byId(tokenId), E.map(O.map((known: KnownToken) => known.userId)))
+  pipe(await byId(tokenId), E.map(O.map((token: ApiToken) => token.userId)))
 
 /** Returns the user who must own the token. If the caller is the operator, this is its owner, otherwise the caller. */
 export const ownerOf = async (

@@ -5,19 +5,17 @@ import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 import type { DocumentsUnavailable, Page, PageQuery } from '../../application/ports/documents.ts'
 import type { Keyring, KeyringUnavailable } from '../../application/ports/keyring.ts'
-import type { EventStore, LogCorrupted, StoreUnavailable } from '../../application/ports/event-store.ts'
+import type { StoreUnavailable } from '../../application/ports/event-store.ts'
 import { LIVE_STATUSES } from '../../application/ports/read-models.ts'
 import type {
-  AllLivesQuery, FactsOfLive, IdsOfUser, LiveStatus, LiveView, PageOfAllLives,
+  AllLivesQuery, FactsOfLive, IdsOfUser, LiveFacts, LiveStatus, LiveView, PageOfAllLives, UnlistedLive,
 } from '../../application/ports/read-models.ts'
-import { LiveDeleted, liveStream } from '../../domain/live/events.ts'
 import { countLives } from '../live-counts/queries.ts'
 import { idsOfUser } from '../ids-of-user.ts'
 import { newestFirst } from '../newest-first.ts'
 import type { ReadDocuments } from '../typed-documents.ts'
 import { LIVES, livesIn } from './document.ts'
 import type { LiveDocument } from './document.ts'
-import { foldLive } from './projection.ts'
 import { factsOf, openLive, openLives } from './view.ts'
 
 export interface LiveQueryDeps {
@@ -27,44 +25,29 @@ export interface LiveQueryDeps {
 
 export interface OneLiveDeps {
   readonly documents: ReadDocuments
-  readonly store: Pick<EventStore, 'read'>
+  readonly unlistedLive: UnlistedLive
 }
 
 type Unavailable = DocumentsUnavailable | KeyringUnavailable
-type LogUnreadable = StoreUnavailable | LogCorrupted
 
-const unlistedLive =
-  (store: Pick<EventStore, 'read'>) =>
-  async (liveId: number): Promise<Either<LogUnreadable, Option<LiveDocument>>> => {
-    // A deleted session may have many events, which need not be read.
-    const newest = await store.read(liveStream(liveId), { direction: 'backwards', limit: 1 })
-    if (E.isLeft(newest)) return newest
-    if (newest.right[0]?.type === LiveDeleted.type) return E.right(O.none)
-    return pipe(await store.read(liveStream(liveId)), E.map((events) => O.fromNullable(foldLive(events))))
-  }
+/** Null: the list does not show the session. It may lag behind the log or be unavailable. */
+const listedLive = async (documents: ReadDocuments, liveId: number): Promise<LiveDocument | null> => {
+  const listed = await livesIn(documents).get(String(liveId))
+  return E.isRight(listed) ? O.toNullable(listed.right) : null
+}
 
-/**
- * Reads a session from the list. The list may lag behind the log or be unavailable, so a session that it does not show
- * is folded from its own stream.
- */
-const oneLive =
-  ({ documents, store }: OneLiveDeps) =>
-  async (liveId: number): Promise<Either<LogUnreadable, Option<LiveDocument>>> => {
-    const listed = await livesIn(documents).get(String(liveId))
-    return E.isRight(listed) && O.isSome(listed.right) ? listed : await unlistedLive(store)(liveId)
-  }
-
-/** Reads one session of a user. */
-export type GetLive = (userId: number, liveId: number) => Promise<Either<LogUnreadable | Unavailable, Option<LiveView>>>
+/** Reads one session of a user. Another user's session is reported like an unknown session. */
+export type GetLive = (
+  userId: number, liveId: number,
+) => Promise<Either<StoreUnavailable | KeyringUnavailable, Option<LiveView>>>
 
 export const getLive =
-  ({ keyring, ...deps }: LiveQueryDeps & OneLiveDeps): GetLive =>
+  ({ documents, keyring, unlistedLive }: LiveQueryDeps & OneLiveDeps): GetLive =>
   async (userId, liveId) => {
-    const found = await oneLive(deps)(liveId)
-    if (E.isLeft(found)) return found
-    // Another user's session is reported like an unknown session.
-    if (O.isNone(found.right) || found.right.value.userId !== userId) return E.right(O.none)
-    return pipe(await openLive(keyring)(found.right.value), E.map(O.some))
+    const isOwn = (live: LiveFacts): boolean => live.userId === userId
+    const listed = await listedLive(documents, liveId)
+    if (listed === null) return pipe(await unlistedLive(liveId), E.map(O.filter(isOwn)))
+    return isOwn(listed) ? pipe(await openLive(keyring)(listed), E.map(O.some)) : E.right(O.none)
   }
 
 type PageOfLives = (query: AllLivesQuery, page: PageQuery) => Promise<Either<DocumentsUnavailable, Page<LiveDocument>>>
@@ -109,9 +92,11 @@ export const pageOfAllLives =
     )
 
 export const factsOfLive =
-  (deps: OneLiveDeps): FactsOfLive =>
-  async (liveId) =>
-    pipe(await oneLive(deps)(liveId), E.map(O.map(factsOf)))
+  ({ documents, unlistedLive }: OneLiveDeps): FactsOfLive =>
+  async (liveId) => {
+    const listed = await listedLive(documents, liveId)
+    return listed === null ? pipe(await unlistedLive(liveId), E.map(O.map(factsOf))) : E.right(O.some(factsOf(listed)))
+  }
 
 /** Returns the ids of a user's sessions that are not deleted. */
 export const liveIdsOf = ({ documents }: Pick<LiveQueryDeps, 'documents'>): IdsOfUser => idsOfUser(documents, LIVES)

@@ -9,7 +9,7 @@ import type { Envelope } from '../../domain/shared/event.ts'
 import type { LiveDocument } from './document.ts'
 
 /** Lists the members one by one, so that internal members of the document, such as its position, stay hidden. */
-export const factsOf = (live: LiveDocument): LiveFacts => ({
+export const factsOf = (live: LiveFacts): LiveFacts => ({
   id: live.id,
   userId: live.userId,
   status: live.status,

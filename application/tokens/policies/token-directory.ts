@@ -3,29 +3,22 @@ import type { Option } from 'fp-ts/lib/Option.js'
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 import { pipe } from 'fp-ts/lib/function.js'
-import { ApiTokenIssued, apiTokenEvents, apiTokenStream } from '../../../domain/api-token/events.ts'
+import { apiTokenDecider } from '../../../domain/api-token/decider.ts'
+import type { ApiToken, ApiTokenState } from '../../../domain/api-token/decider.ts'
+import { ApiTokenIssued, apiTokenStream } from '../../../domain/api-token/events.ts'
+import type { ApiTokenEvent } from '../../../domain/api-token/events.ts'
 import { eventReader } from '../../../domain/read-event.ts'
-import type { StoredEventOf } from '../../../domain/shared/event.ts'
 import type { Unavailable } from '../../errors.ts'
 import { followLog } from '../../log/follow-log.ts'
 import type { FollowDeps, Follower } from '../../log/follow-log.ts'
-import { readUndamaged } from '../../log/read-undamaged.ts'
+import { loadReadable } from '../../log/states/load-state.ts'
+import type { LoadDeps } from '../../log/states/load-state.ts'
 import { createStreamCache } from '../../log/stream-cache.ts'
 import type { EventStore } from '../../ports/event-store.ts'
 import type { TokenIdByPrefix } from '../../ports/read-models.ts'
 import { createLruCache } from '../../lru-cache.ts'
 
-/** The members of an API token that authentication needs. */
-export interface KnownToken {
-  readonly tokenId: number
-  readonly userId: number
-  readonly prefix: string
-  readonly secretHash: string
-  readonly isActive: boolean
-  readonly expiresAt: string | null
-}
-
-export interface TokenDirectoryDeps extends FollowDeps {
+export interface TokenDirectoryDeps extends FollowDeps, Pick<LoadDeps, 'keyring' | 'states'> {
   readonly store: EventStore
   /**
    * Finds tokens that were issued before this process followed the log (up to `from`). Left: the read model does not
@@ -35,7 +28,7 @@ export interface TokenDirectoryDeps extends FollowDeps {
 }
 
 /** None: the token is unknown or revoked. Left: this cannot be determined at the moment. */
-type FindToken<By> = (by: By) => Promise<Either<Unavailable, Option<KnownToken>>>
+type FindToken<By> = (by: By) => Promise<Either<Unavailable, Option<ApiToken>>>
 
 /**
  * Finds API tokens in their own streams. Recently used tokens are kept in memory. While the store is unavailable, their
@@ -50,31 +43,7 @@ export interface TokenDirectory extends Follower {
 /** Number of tokens that are kept in memory: more than are used within an hour. */
 const MAX_REMEMBERED = 20_000
 
-const readTokenEvent = eventReader(apiTokenEvents)
 const readIssued = eventReader([ApiTokenIssued])
-
-/** Folds events without decrypting the name, because authentication does not need it. */
-const evolve = (
-  token: KnownToken | null,
-  event: StoredEventOf<(typeof apiTokenEvents)[number]>,
-): KnownToken | null => {
-  switch (event.type) {
-    case 'ApiTokenIssued': {
-      const { tokenId, userId, prefix, secretHash, expiresAt } = event.data
-      return { tokenId, userId, prefix, secretHash, isActive: true, expiresAt }
-    }
-    case 'ApiTokenDeactivated':
-      return token && { ...token, isActive: false }
-    case 'ApiTokenActivated':
-      return token && { ...token, isActive: true }
-    case 'ApiTokenRevoked':
-      return null
-    case 'ApiTokenRenamed':
-      return token
-    default:
-      return event satisfies never
-  }
-}
 
 /** Follows the streams of API tokens until `signal` aborts. */
 export const startTokenDirectory = (deps: TokenDirectoryDeps): TokenDirectory => {
@@ -82,11 +51,10 @@ export const startTokenDirectory = (deps: TokenDirectoryDeps): TokenDirectory =>
     maxStreams: MAX_REMEMBERED,
     load: async (stream) =>
       pipe(
-        await readUndamaged(deps.store, stream),
-        E.map(({ events }) =>
-          events.flatMap((event) => readTokenEvent(event) ?? []).reduce<KnownToken | null>(evolve, null)),
+        await loadReadable(deps)<ApiTokenState, ApiTokenEvent>(stream, apiTokenDecider),
+        E.map(({ state }) => state),
       ),
-    isWorthKeeping: (token) => token !== null,
+    isWorthKeeping: ({ status }) => status === 'issued',
   })
   // The ids can be cached, because a prefix always belongs to the same token.
   const ids = createLruCache<string, number>(MAX_REMEMBERED)
@@ -95,7 +63,10 @@ export const startTokenDirectory = (deps: TokenDirectoryDeps): TokenDirectory =>
     return known === undefined ? deps.tokenIdByPrefix(prefix) : E.right(O.some(known))
   }
   const byId: FindToken<number> = async (tokenId) =>
-    pipe(await tokens.get(apiTokenStream(tokenId)), E.map(O.fromNullable))
+    pipe(
+      await tokens.get(apiTokenStream(tokenId)),
+      E.map((state) => (state.status === 'issued' ? O.some(state) : O.none)),
+    )
   const follower = followLog(deps, {
     name: 'the token directory',
     prefixes: ['api-token-'],

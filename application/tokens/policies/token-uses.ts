@@ -1,6 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 import { pipe } from 'fp-ts/lib/function.js'
+import type { ApiToken } from '../../../domain/api-token/decider.ts'
 import { tokenUseStream } from '../../../domain/api-token/events.ts'
 import type { ApiTokenUsed } from '../../../domain/api-token/events.ts'
 import { tokenUseDecider, untilNextUse } from '../../../domain/api-token/rules.ts'
@@ -11,15 +12,16 @@ import { loadState } from '../../log/states/load-state.ts'
 import { originOf } from '../../log/origin.ts'
 import type { Logger } from '../../ports/environment.ts'
 import { createLruCache } from '../../lru-cache.ts'
-import type { KnownToken } from './token-directory.ts'
 
 export interface TokenUseDeps extends WriteDeps {
   readonly logger: Logger
 }
 
+type UsedToken = Pick<ApiToken, 'tokenId' | 'userId'>
+
 export interface TokenUses {
   /** Records a use in the background, at most once a minute. After a failure the next use tries again. */
-  readonly record: (token: KnownToken) => void
+  readonly record: (token: UsedToken) => void
   /** Returns the time of the last recorded use, or null when no use was recorded. */
   readonly lastUseOf: (tokenId: number) => Promise<Either<Unavailable, string | null>>
   /** Resolves when no write is running. */
@@ -42,7 +44,7 @@ export const createTokenUses = (deps: TokenUseDeps): TokenUses => {
   /** When another use may be recorded, in milliseconds of the monotonic clock. */
   const nextUses = createLruCache<number, number>(MAX_REMEMBERED)
 
-  const write = async ({ tokenId, userId }: KnownToken, at: string): Promise<void> => {
+  const write = async ({ tokenId, userId }: UsedToken, at: string): Promise<void> => {
     const stream = tokenUseStream(tokenId)
     const origin = originOf(deps, `user:${userId}`)
     const used = await handle({ ...origin, stream, decider: tokenUseDecider, command: { tokenId, userId, at } })

@@ -3,6 +3,7 @@ import * as O from 'fp-ts/lib/Option.js'
 import type { Option } from 'fp-ts/lib/Option.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 import { pipe } from 'fp-ts/lib/function.js'
+import type { ApiToken } from '../../../domain/api-token/decider.ts'
 import { hasExpired, prefixOfSecret } from '../../../domain/api-token/rules.ts'
 import type { Caller } from '../../caller.ts'
 import type { Unavailable } from '../../errors.ts'
@@ -10,7 +11,7 @@ import type { Credentials } from '../../ports/credentials.ts'
 import type { Environment } from '../../ports/environment.ts'
 import { callerOf, isActive } from '../../users/known-user.ts'
 import type { UserDirectory } from '../../users/policies/user-directory.ts'
-import type { KnownToken, TokenDirectory } from '../policies/token-directory.ts'
+import type { TokenDirectory } from '../policies/token-directory.ts'
 import type { TokenUses } from '../policies/token-uses.ts'
 
 /**
@@ -36,7 +37,7 @@ export const authenticateKey =
     const found = await tokens.byPrefix(prefix)
     if (E.isLeft(found)) return found
     const token = found.right
-    const isRight = credentials.verifyApiToken(secret, O.map(({ secretHash }: KnownToken) => secretHash)(token))
+    const isRight = credentials.verifyApiToken(secret, O.map(({ secretHash }: ApiToken) => secretHash)(token))
     if (O.isNone(token) || !isRight) return E.right(O.none)
     const { isActive: isTokenActive, expiresAt, userId } = token.value
     if (!isTokenActive || hasExpired(expiresAt, environment.now())) return E.right(O.none)

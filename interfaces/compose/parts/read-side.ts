@@ -29,7 +29,7 @@ const CATCH_UP_MS = 4000
  */
 export const startReadSide = (foundation: Foundation) =>
   assemble(async (opened) => {
-    const { settings, store, documents: all, keyring, credentials, environment, timers, logger } = foundation
+    const { settings, store, documents: all, keyring, states, credentials, environment, timers, logger } = foundation
     const leases = settings.role.includes('projector') ? foundation.leases : null
     const code = await foldingCode()
     // The directories follow the log from this position. The projector starts later, so its read
@@ -40,9 +40,9 @@ export const startReadSide = (foundation: Foundation) =>
     const projector = startProjector({ ...following, documents: all, projections: allProjections, code, leases })
     const whyBehind = catchingUpAfterStart(allProjections, projector)
     const documents = onceCurrent(all, whyBehind)
-    const directory = startUserDirectory({ ...following, from, keyring, states: foundation.states })
+    const directory = startUserDirectory({ ...following, from, keyring, states })
     const findTokenId = tokenIdByPrefix({ documents: all, whyBehind })
-    const tokens = startTokenDirectory({ ...following, from, tokenIdByPrefix: findTokenId })
+    const tokens = startTokenDirectory({ ...following, from, keyring, states, tokenIdByPrefix: findTokenId })
     const logins = startLoginDirectory({ ...following, from })
     const { unreachable, mongoSkewMs } = foundation.stores
     const isLogEmbedded = settings.eventstoreUrl === null
@@ -59,7 +59,7 @@ export const startReadSide = (foundation: Foundation) =>
       projector.lag().find(({ projection }) => projection === liveTokens.name)?.position ?? BEGINNING
     return {
       projector, whenProjected, directory, tokens, logins, storeWatch, documents,
-      lives: liveReads({ store, documents, keyring, credentials, environment, timers, listedUpTo }),
+      lives: liveReads({ store, documents, keyring, states, credentials, environment, timers, listedUpTo }),
       tokenIdsOf: tokenIdsOf({ documents }),
     }
   })

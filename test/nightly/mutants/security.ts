@@ -226,8 +226,8 @@ export const securityMutants: ReadonlyArray<Mutant> = [
   },
   {
     in: 'getLive',
-    before: 'O.isNone(found.right) || found.right.value.userId !== userId',
-    after: 'O.isNone(found.right)',
+    before: 'live.userId === userId',
+    after: 'live.userId > 0',
     test: 'access.test.ts', titles: ['another user’s sessions cannot be listed, read or finished'],
   },
   {

@@ -71,7 +71,7 @@ export const startTokenWorld = async (t: ExecutionContext, stores: Stores = {}) 
   const write = { store, keyring, environment, timers, states: world.write.states }
   const following = { store, from: right(await store.head()), logger, environment, timers, signal: stop.signal }
   const findByPrefix = tokenIdByPrefix({ documents, whyBehind: () => null })
-  const directory = startTokenDirectory({ ...following, tokenIdByPrefix: findByPrefix })
+  const directory = startTokenDirectory({ ...write, ...following, tokenIdByPrefix: findByPrefix })
   const ownedTokens = tokenIdsOf({ documents })
   const uses = createTokenUses({ ...write, logger })
   return {

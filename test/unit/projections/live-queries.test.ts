@@ -2,6 +2,7 @@ import test from 'ava'
 import * as O from 'fp-ts/lib/Option.js'
 import fc from 'fast-check'
 import { openEvents, sealEvents } from '../../../application/log/event-serialization.ts'
+import { unlistedLive } from '../../../application/lives/queries/unlisted-live.ts'
 import { viewOf } from '../../../application/lives/queries/live-view.ts'
 import type { Documents } from '../../../application/ports/documents.ts'
 import type { StoredEvent } from '../../../application/ports/event-store.ts'
@@ -66,7 +67,7 @@ const startWith = async (samples: ReadonlyArray<Sample>) => {
       return documents.page(name, request)
     },
   }
-  const deps = { documents: watched, keyring, store: createMemoryEventStore() }
+  const deps = { documents: watched, keyring, unlistedLive: unlistedLive({ keyring, store: createMemoryEventStore() }) }
   return {
     keyring,
     events,

@@ -1,21 +1,29 @@
 import test, { type ExecutionContext } from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
+import * as O from 'fp-ts/lib/Option.js'
 import { loadLive } from '../../../../application/lives/load-live.ts'
 import { getHistoryEntry } from '../../../../application/lives/queries/get-history.ts'
+import { unlistedLive } from '../../../../application/lives/queries/unlisted-live.ts'
 import { deleteSnapshots } from '../../../../application/log/states/stream-snapshots.ts'
 import { handleCommand, type WriteDeps } from '../../../../application/log/handle-command.ts'
-import { sendToAdministrators, sendToProfiles } from '../../../../application/log/send-to.ts'
+import { sendToAdministrators, sendToProfiles, sendToToken } from '../../../../application/log/send-to.ts'
 import { loadState } from '../../../../application/log/states/load-state.ts'
+import { startTokenDirectory } from '../../../../application/tokens/policies/token-directory.ts'
 import { administratorsDecider } from '../../../../domain/administrators/decider.ts'
 import { ADMINISTRATORS_STREAM } from '../../../../domain/administrators/events.ts'
+import type { ApiTokenCommand } from '../../../../domain/api-token/decider.ts'
 import { CATALOGUE_STREAM } from '../../../../domain/catalogue/events.ts'
 import { switchesDecider } from '../../../../domain/catalogue/switches.ts'
 import { DEFAULT_ENGINE_SETTINGS } from '../../../../domain/live/settings.ts'
 import { MAX_PROFILES, profilesDecider, type ProfilesCommand } from '../../../../domain/profiles/decider.ts'
 import type { Decider } from '../../../../domain/shared/decider.ts'
 import { StateSnapshotTaken } from '../../../../domain/shared/snapshot.ts'
+import { lives } from '../../../../projections/lives/projection.ts'
+import { factsOfLive, getLive } from '../../../../projections/lives/queries.ts'
 import { createTestEnvironment } from '../../../support/doubles/environment.ts'
 import { immediateTimers } from '../../../support/doubles/immediate-timers.ts'
+import { silentLogger } from '../../../support/doubles/loggers.ts'
+import { createMemoryDocuments } from '../../../support/doubles/memory/documents.ts'
 import { createMemoryEventStore } from '../../../support/doubles/memory/event-store.ts'
 import { createMemoryKeyring } from '../../../support/doubles/memory/keyring.ts'
 import { right } from '../../../support/tools/right.ts'
@@ -245,6 +253,57 @@ test('every command and every entry of the history of a long session reads few e
   }
   t.true(await during(async () => right(await loadLive(restarted, 1))) < 60)
   t.is(await during(async () => right(await side.lifecycle.startLive(1))), 0)
+})
+
+test('a session that no list shows is read from its snapshot', async (t) => {
+  const { side, during } = await longSession(600)
+  const documents = createMemoryDocuments()
+  right(await documents.ensure([lives.collection]))
+  const fresh = () => {
+    const log = { ...side.deps, states: createStreamStates(side.deps) }
+    return { documents, keyring: side.deps.keyring, unlistedLive: unlistedLive(log) }
+  }
+  const live = await during(async () => {
+    t.like(right(await getLive(fresh())(1, 1)), { value: { status: 'active', vocabulary: { prompt: 'prompt 600' } } })
+  })
+  const facts = await during(async () => {
+    t.like(right(await factsOfLive(fresh())(1)), { value: { userId: 1, status: 'active' } })
+  })
+  t.true(live < 80 && facts < 80, `${live} and ${facts} events were read`)
+  t.deepEqual(right(await getLive(fresh())(2, 1)), O.none, 'it belongs to another user')
+})
+
+test('a deleted session that no list shows costs one event', async (t) => {
+  const { side, during } = await longSession(100)
+  right(await side.deleteLive(owner, 1))
+  const log = { ...side.deps, states: createStreamStates(side.deps) }
+  t.is(await during(async () => { t.deepEqual(right(await unlistedLive(log)(1)), O.none) }), 1)
+})
+
+test('a process that just started finds an API token with many names in few events', async (t) => {
+  const environment = createTestEnvironment()
+  const { store, during } = countReads(createMemoryEventStore())
+  const base = { store, keyring: createMemoryKeyring(), environment, timers: immediateTimers }
+  const deps = { ...base, states: createStreamStates(base) }
+  const send = async (command: ApiTokenCommand) => {
+    const origin = { commandId: environment.newId(), correlationId: 'test', actor: 'user:7' }
+    right(await sendToToken(deps)(1, command, origin))
+    await deps.states.snapshots.idle()
+  }
+  const data = { tokenId: 1, userId: 7, prefix: 'lt_a', secretHash: 'a hash', expiresAt: null }
+  await send({ type: 'Issue', data: { ...data, name: 'first' } })
+  for (let each = 1; each <= 600; each++) await send({ type: 'Change', userId: 7, name: `name ${each}` })
+  await send({ type: 'Change', userId: 7, isActive: false })
+  const stop = new AbortController()
+  t.teardown(() => { stop.abort() })
+  const directory = startTokenDirectory({
+    ...base, states: createStreamStates(base), logger: silentLogger, from: right(await store.head()),
+    signal: stop.signal, tokenIdByPrefix: async () => E.right(O.none),
+  })
+  const read = await during(async () => {
+    t.like(right(await directory.byId(1)), { value: { ...data, isActive: false } })
+  })
+  t.true(read < 100, `${read} events were read`)
 })
 
 test('the deletion of a session deletes its snapshots', async (t) => {

@@ -49,8 +49,7 @@ const start = async (t: { teardown: (fn: () => void) => void }) => {
   const read: EventStore['read'] = async (...args) => (isLogUnavailable ? E.left(unavailable) : store.read(...args))
   const following = { store: { ...store, read }, from: right(await store.head()), logger: silentLogger, timers }
   const directory = startTokenDirectory({
-    ...following,
-    environment: write.environment,
+    ...write, ...following,
     signal: stop.signal,
     tokenIdByPrefix: (prefix) => {
       queries.push(prefix)
