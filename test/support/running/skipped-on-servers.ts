@@ -15,6 +15,9 @@ const ONLY_EMBEDDED: Titles = {
     'a damaged row blocks only writes to its stream, and the stream is reported',
     'a lost key makes its user’s data read as erased and is reported as missing; other users are unaffected',
   ],
+  'e2e › service › sessions › first-build': [
+    'while the lists are first built they say how far they are, and all else works',
+  ],
   'e2e › service › sockets › unlisted-sessions': [
     'new sessions, users, logins and API tokens work at once while no list changes',
   ],
