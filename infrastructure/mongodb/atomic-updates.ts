@@ -4,6 +4,8 @@ import type { MongoConnection } from './connection.ts'
 /** One round found a server whose updates are not atomic in three of four cases, so there are several. */
 const ROUNDS = 3
 const WRITERS = 16
+/** A busy server may need longer than the limit of a request to accept so many new connections. */
+const ATTEMPTS = 5
 
 /**
  * Lets 16 writers attempt the same change at the same time, in three rounds. `compareAndSet` changes the state from
@@ -26,11 +28,7 @@ interface Scratch {
   readonly round: number
 }
 
-/**
- * Throws an Error for users if the updates of the server are not atomic, as with some servers that only speak MongoDB's
- * protocol. Leases and checkpoints would then not exclude other processes. Uses a document of its own.
- */
-export const requireAtomicUpdates = async ({ readModels }: Pick<MongoConnection, 'readModels'>): Promise<void> => {
+const race = async (readModels: MongoConnection['readModels']): Promise<ReadonlyArray<number>> => {
   const scratch = readModels.collection<Scratch>('scratch')
   const _id = randomUUID()
   await scratch.insertOne({ _id, round: 0 })
@@ -39,6 +37,26 @@ export const requireAtomicUpdates = async ({ readModels }: Pick<MongoConnection,
     return matchedCount === 1
   })
   await scratch.deleteOne({ _id })
+  return winners
+}
+
+const raceWhileBusy = async (
+  readModels: MongoConnection['readModels'], attempts: number,
+): Promise<ReadonlyArray<number>> => {
+  try {
+    return await race(readModels)
+  } catch (error) {
+    if (attempts === 1) throw error
+    return await raceWhileBusy(readModels, attempts - 1)
+  }
+}
+
+/**
+ * Throws an Error for users if the updates of the server are not atomic, as with some servers that only speak MongoDB's
+ * protocol. Leases and checkpoints would then not exclude other processes. Uses documents of its own.
+ */
+export const requireAtomicUpdates = async ({ readModels }: Pick<MongoConnection, 'readModels'>): Promise<void> => {
+  const winners = await raceWhileBusy(readModels, ATTEMPTS)
   if (winners.some((count) => count !== 1))
     throw new Error(
       'the server of STENOLOG_MONGO_URL is not safe to use: its updates are not atomic. Of 16 concurrent changes of a '
