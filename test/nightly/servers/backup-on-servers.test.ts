@@ -1,15 +1,21 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
-import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { cp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
+import { v7 } from 'uuid'
+import type { NewEvent, StoredEvent } from '../../../application/ports/event-store.ts'
+import { snapshotStream } from '../../../domain/shared/snapshot.ts'
 import type { Client, Listing, LiveJson } from '../../support/service/client.ts'
 import { stenolog } from '../../support/service/command-line.ts'
 import { startEventStoreDb } from '../../support/stores/eventstoredb.ts'
+import { openLogOf } from '../../support/stores/stores.ts'
 import { eventually } from '../../support/tools/eventually.ts'
 import { startMongoDouble } from '../../support/doubles/mongodb/process.ts'
 import { startTestService, type TestService } from '../../support/service/service.ts'
+import { right } from '../../support/tools/right.ts'
 import { temporaryDirectory } from '../../support/tools/temporary-directory.ts'
+import { HOTWORDS } from '../../support/worlds/long-streams.ts'
 
 type Settings = Readonly<Record<string, string>>
 
@@ -33,7 +39,7 @@ const withUser = async (t: ExecutionContext, servers: Settings) => {
   }
   const ada = await eventually(() => service.user('ada'))
   await ada.createLive()
-  return { service, backup: join(path, 'backup'), run, succeed }
+  return { service, settings, backup: join(path, 'backup'), run, succeed }
 }
 
 const count = async (client: Client): Promise<number> =>
@@ -116,3 +122,91 @@ test('with lists and keys on MongoDB a backup holds the log, and deletions survi
     assert.equal(code, 0, stdout)
   })
 })
+
+/** The stream of a user's profiles and its snapshots in the log of a service. */
+const profilesIn = (stores: Settings, userId: number) => {
+  const stream = `profiles-${userId}`
+  const inLog = async <A>(task: (log: Awaited<ReturnType<typeof openLogOf>>) => Promise<A>): Promise<A> => {
+    const log = await openLogOf({ dataDirectory: '', stores })
+    try {
+      return await task(log)
+    } finally {
+      await log.close()
+    }
+  }
+  return {
+    length: () => inLog(async (log) => right(await log.read(stream)).length),
+    snapshots: () => inLog(async (log) => right(await log.read(snapshotStream(stream)))),
+    /** Appends snapshots of another log, as a process does that still knows that log. */
+    addSnapshots: (others: ReadonlyArray<StoredEvent>) =>
+      inLog(async (log) => {
+        const copies = others.map(({ type, data, metadata }): NewEvent =>
+          ({ id: v7(), type, data: data as NewEvent['data'], metadata }))
+        right(await log.append(snapshotStream(stream), 'any', copies))
+      }),
+  }
+}
+
+for (const keysOn of ['the data directory', 'MongoDB'])
+  test(`with keys in ${keysOn} an older log on EventStoreDB is restored without snapshots of the newer`, async (t) => {
+    t.timeout(300_000)
+    const [log, lists] = [await startEventStoreDb(), await startMongoDouble()]
+    for (const { dispose } of [log, lists]) t.teardown(dispose)
+    const onMongo: Settings = keysOn === 'MongoDB' ? { MONGO_URL: lists.url('stenolog') } : {}
+    const { service, settings, backup, succeed } = await withUser(t, { EVENTSTORE_URL: log.url, ...onMongo })
+    const api = async () => (await service.logIn('ada')).api
+    const [{ data: { id: userId } }, { data: often }, { data: seldom }] = [
+      await (await api()).call('getMe', {}),
+      await (await api()).call('createProfile', { body: { name: 'often' } }),
+      await (await api()).call('createProfile', { body: { name: 'seldom' } }),
+    ]
+    const profiles = profilesIn(settings, userId)
+    const change = async (name: string): Promise<void> => {
+      const { call } = await api()
+      for (let n = 1; n <= 30; n++)
+        await call('changeProfile', { path: { id: often.id }, body: { name: `${name} ${n}`, hotwords: HOTWORDS } })
+    }
+    /** Changes a member of a profile. Returns its name, which the command takes from the state of the stream. */
+    const nameAfterCommand = async ({ id }: { readonly id: number }, maxLines: number): Promise<string> =>
+      (await (await api()).call('changeProfile', { path: { id }, body: { max_lines: maxLines } })).data.name
+    const withStopped = async (task: () => Promise<void>): Promise<void> => {
+      await service.kill('SIGTERM')
+      await log.kill()
+      await task()
+      await log.start()
+    }
+
+    await change('kept')
+    await withStopped(() => cp(log.directory, `${backup}-log`, { recursive: true }))
+    if (keysOn !== 'MongoDB') await succeed('backup', backup)
+    await restart(service)
+    await (await api()).call('changeProfile', { path: { id: seldom.id }, body: { name: 'lost' } })
+    await change('lost')
+    const lost = await profiles.snapshots()
+    await withStopped(async () => {
+      await rm(log.directory, { recursive: true })
+      await cp(`${backup}-log`, log.directory, { recursive: true })
+    })
+    await succeed(...(keysOn === 'MongoDB' ? ['log', 'take-over'] : ['restore', backup, '--replace']))
+    await succeed('restore', '--check')
+    const lostRevision = Math.max(...lost.map(({ data }) => (data as { readonly revision: number }).revision))
+    t.true(lost.length > 0 && lostRevision > (await profiles.length()), 'the snapshots are beyond the restored log')
+    await profiles.addSnapshots(lost)
+    await restart(service)
+    t.is(await nameAfterCommand(often, 1), 'kept 30')
+    t.is(await nameAfterCommand(seldom, 1), 'seldom')
+
+    await change('new')
+    await service.kill('SIGTERM')
+    t.true(lostRevision < (await profiles.length()), 'the restored log has another event at this revision')
+    await profiles.addSnapshots(lost)
+    await restart(service)
+    t.is(await nameAfterCommand(seldom, 2), 'seldom')
+    t.is(await nameAfterCommand(often, 2), 'new 30')
+    const { data: listed } = await (await api()).call('listProfiles', {})
+    t.deepEqual(
+      listed.filter(({ id }) => [often.id, seldom.id].includes(id)).map(({ name }) => name).toSorted(),
+      ['new 30', 'seldom'],
+    )
+    await succeed('check')
+  })

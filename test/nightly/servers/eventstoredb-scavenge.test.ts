@@ -1,15 +1,19 @@
 /**
  * A scavenge of EventStoreDB removes deleted records from its files, also records at which projections resume. These
- * tests on a real EventStoreDB show that no projection loses an event.
+ * tests on a real EventStoreDB show that no projection loses an event, and that long streams stay readable without the
+ * snapshots that are removed.
  * Needs the folder of the server: STENOLOG_TEST_EVENTSTORE_BIN.
  */
 import { Readable } from 'node:stream'
 import { EventStoreDBClient } from '@eventstore/db-client'
 import test, { type ExecutionContext } from 'ava'
+import { deleteSnapshots } from '../../../application/log/states/stream-snapshots.ts'
 import type { Documents } from '../../../application/ports/documents.ts'
 import {
   BEGINNING, type EventStore, type Position, type SubscriptionMessage,
 } from '../../../application/ports/event-store.ts'
+import { MAX_PROFILES } from '../../../domain/profiles/decider.ts'
+import { snapshotStream } from '../../../domain/shared/snapshot.ts'
 import { openEventStoreDb } from '../../../infrastructure/eventstoredb/event-store.ts'
 import { createCallTimeouts } from '../../../infrastructure/eventstoredb/call-timeouts.ts'
 import { createSubscriptions } from '../../../infrastructure/eventstoredb/subscriptions.ts'
@@ -24,12 +28,14 @@ import { EVENTSTORE_FOLDER } from '../../support/stores/chosen-stores.ts'
 import { startEventStoreServer, type EventStoreServer } from '../../support/stores/eventstoredb-server/start.ts'
 import { eventually } from '../../support/tools/eventually.ts'
 import { createMemoryDocuments } from '../../support/doubles/memory/documents.ts'
+import { createMemoryKeyring } from '../../support/doubles/memory/keyring.ts'
 import { chanceOf } from '../../support/tools/seeded.ts'
 import { silentLogger } from '../../support/doubles/loggers.ts'
 import { rightOf } from '../../support/tools/right.ts'
 import { after } from '../../support/events/sample-events.ts'
 import { envelopeOf, sealedLive } from '../../support/events/stored-events.ts'
 import { createTestEnvironment } from '../../support/doubles/environment.ts'
+import { changedProfiles, changedSession, PROFILES_STREAM } from '../../support/worlds/long-streams.ts'
 
 const CHUNK = 4 * 1024 * 1024
 const environment = createTestEnvironment()
@@ -46,12 +52,27 @@ const appendTo = async (store: EventStore, stream: string, events: ReadonlyArray
   return (await rightOf(store.append(stream, 'any', newEvents))).position
 }
 
+/** The number of streams with deleted text. */
+let texts = 0
+
+const writeDeletedText = async (store: EventStore, kilobytes: number): Promise<void> => {
+  const stream = `segments-${(texts += 1)}`
+  const text = { type: 'Text', data: { text: 'x'.repeat(50_000) } }
+  await appendTo(store, stream, Array.from({ length: kilobytes / 50 }, () => text))
+  await rightOf(store.deleteStream(stream))
+}
+
+/** Fills the current chunk with deleted text, so a scavenge includes all earlier events. */
+const fillChunk = async (store: EventStore): Promise<void> => {
+  for (let bytes = 0; bytes < CHUNK + 1_000_000; bytes += 750_000) await writeDeletedText(store, 750)
+}
+
 /**
  * Writes random events of the service. Events of tokens and sessions stay, streams of token uses keep one event, and
  * text is deleted. So a scavenge removes events all over the log. It is EventStoreDB's removal of deleted events.
  */
 const createWriter = (store: EventStore, random: () => number) => {
-  let [lives, tokens, texts, uses] = [0, 0, 0, 0]
+  let [lives, tokens, uses] = [0, 0, 0]
   const user = () => ({ userId: 1, at: after((uses += 1)) })
   const use = (tokenId: number): Promise<Position> =>
     appendTo(store, `token-use-${tokenId}`, [{ type: 'ApiTokenUsed', data: { tokenId, ...user() } }])
@@ -70,12 +91,6 @@ const createWriter = (store: EventStore, random: () => number) => {
     const finished = { type: 'LiveFinished', data: { liveId, ...user(), reason: 'sender_closed' } }
     return appendTo(store, `live-${liveId}`, [sealedLive({ liveId, ...user() }), ...(random() < 0.5 ? [finished] : [])])
   }
-  const speak = async (kilobytes: number): Promise<void> => {
-    const stream = `segments-${(texts += 1)}`
-    const text = { type: 'Text', data: { text: 'x'.repeat(50_000) } }
-    await appendTo(store, stream, Array.from({ length: kilobytes / 50 }, () => text))
-    await rightOf(store.deleteStream(stream))
-  }
   return {
     issue,
     use,
@@ -87,12 +102,12 @@ const createWriter = (store: EventStore, random: () => number) => {
       if (chance < 0.05 || tokens === 0) await issue()
       else if (chance < 0.1) await rename(tokens)
       else if (chance < 0.2) await create()
-      else if (chance < 0.25) await speak(100)
+      else if (chance < 0.25) await writeDeletedText(store, 100)
       else await use(1 + Math.floor(random() * Math.min(tokens, 3)))
     },
-    /** Fills the current chunk, so a scavenge includes all earlier events. Ends with a session. */
+    /** Fills the current chunk. Ends with a session. */
     fill: async (): Promise<Position> => {
-      for (let bytes = 0; bytes < CHUNK + 1_000_000; bytes += 750_000) await speak(750)
+      await fillChunk(store)
       return await create()
     },
   }
@@ -188,7 +203,12 @@ const startServer = async (t: ExecutionContext) => {
   t.teardown(server.dispose)
   const store = await openEventStoreDb({ url: patientUrl(server.url), limits: PATIENT_LIMITS })
   t.teardown(store.close)
-  return { server, store }
+  /** Removes from the files what is deleted or beyond a limit now. */
+  const scavengeAll = async (): Promise<void> => {
+    await fillChunk(store)
+    await scavenge(server)
+  }
+  return { server, store, scavengeAll }
 }
 
 serial('projections that stop and start during scavenges lose no event', async (t) => {
@@ -306,4 +326,68 @@ serial('a scavenge between the backward read and the subscription loses no event
   await reader.reached(await writer.issue())
   t.true(backwardReads > 1)
   t.deepEqual(await differences(store, reader), [])
+})
+
+serial('after a scavenge a process reads a long stream from its newest snapshot', async (t) => {
+  t.timeout(5 * 60_000)
+  const { store, scavengeAll } = await startServer(t)
+  const writer = await changedProfiles({ store, keyring: createMemoryKeyring() }, 200)
+  const inFiles = async () =>
+    eventPositions(await take(store.subscribe(BEGINNING, ['snapshot-'], neverAborted), caughtUp))
+  t.true((await inFiles()).length > 10)
+  await scavengeAll()
+  t.is((await inFiles()).length, 2, 'the older snapshots were removed')
+
+  const started = writer.restart()
+  const read = await started.reads(() => right(started.change(201)))
+  t.true(read < 40, `${read} events were read`)
+  t.deepEqual(await started.load(), await writer.loadWhole())
+  t.deepEqual(await writer.load(), await started.load())
+})
+
+serial('snapshots that a scavenge removed cost only a longer read', async (t) => {
+  t.timeout(10 * 60_000)
+  const { store, scavengeAll } = await startServer(t)
+  const snapshots = snapshotStream(PROFILES_STREAM)
+  const writer = await changedProfiles({ store, keyring: createMemoryKeyring() }, 1)
+  for (let id = 2; id <= MAX_PROFILES; id++) await right(writer.add(id))
+  for (let id = 1; id <= MAX_PROFILES; id++) await right(writer.change(id, id))
+  const removals = [
+    ['a part of the newest snapshot', () => store.setMetadata(snapshots, { maxCount: 1 })],
+    ['all snapshots', () => deleteSnapshots(store, PROFILES_STREAM)],
+  ] as const
+  for (const [removed, remove] of removals) {
+    for (let each = 1; each <= 500; each++) await right(writer.change(each))
+    t.true((await right(store.read(snapshots))).length > 1)
+    await right(remove())
+    await scavengeAll()
+    const [first, second] = [writer.restart(), writer.restart()]
+    t.true(await first.reads(() => first.load()) > 500, removed)
+    t.deepEqual(await first.load(), await writer.loadWhole(), removed)
+    await first.deps.states.snapshots.idle()
+    t.true(await second.reads(() => second.load()) < 40, `${removed}: the first read has saved another`)
+    t.deepEqual(await second.load(), await writer.loadWhole(), removed)
+  }
+})
+
+serial('the history of a session is the same after a scavenge, with and without its snapshots', async (t) => {
+  t.timeout(5 * 60_000)
+  const { store, scavengeAll } = await startServer(t)
+  const { entry } = await changedSession(store, 200)
+  const snapshots = snapshotStream('live-1')
+  const assertHistory = async (removed: string, mostEvents: number): Promise<void> => {
+    for (const id of [1, 2, 17, 123, 202]) {
+      const { prompt, read } = await entry(id)
+      t.is(prompt, id <= 2 ? undefined : `prompt ${id - 2}`, `${removed} are gone, entry ${id}`)
+      t.true(read < mostEvents, `${removed} are gone, entry ${id}: ${read} events were read`)
+    }
+  }
+  await scavengeAll()
+  await assertHistory('no snapshots', 80)
+  await right(store.setMetadata(snapshots, { maxCount: 2 }))
+  await scavengeAll()
+  await assertHistory('older snapshots', 500)
+  await right(store.deleteStream(snapshots))
+  await scavengeAll()
+  await assertHistory('all snapshots', 500)
 })

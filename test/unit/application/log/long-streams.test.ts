@@ -2,7 +2,6 @@ import test, { type ExecutionContext } from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
 import * as O from 'fp-ts/lib/Option.js'
 import { loadLive } from '../../../../application/lives/load-live.ts'
-import { getHistoryEntry } from '../../../../application/lives/queries/get-history.ts'
 import { unlistedLive } from '../../../../application/lives/queries/unlisted-live.ts'
 import { deleteSnapshots } from '../../../../application/log/states/stream-snapshots.ts'
 import { handleCommand, type WriteDeps } from '../../../../application/log/handle-command.ts'
@@ -15,7 +14,7 @@ import type { ApiTokenCommand } from '../../../../domain/api-token/decider.ts'
 import { CATALOGUE_STREAM } from '../../../../domain/catalogue/events.ts'
 import { switchesDecider } from '../../../../domain/catalogue/switches.ts'
 import { DEFAULT_ENGINE_SETTINGS } from '../../../../domain/live/settings.ts'
-import { MAX_PROFILES, profilesDecider, type ProfilesCommand } from '../../../../domain/profiles/decider.ts'
+import { MAX_PROFILES } from '../../../../domain/profiles/decider.ts'
 import type { Decider } from '../../../../domain/shared/decider.ts'
 import { StateSnapshotTaken } from '../../../../domain/shared/snapshot.ts'
 import { lives } from '../../../../projections/lives/projection.ts'
@@ -27,72 +26,17 @@ import { createMemoryDocuments } from '../../../support/doubles/memory/documents
 import { createMemoryEventStore } from '../../../support/doubles/memory/event-store.ts'
 import { createMemoryKeyring } from '../../../support/doubles/memory/keyring.ts'
 import { right } from '../../../support/tools/right.ts'
+import {
+  changedProfiles, changedSession, countReads, HOTWORDS, OWNER, PROFILES_STREAM, startProfiles,
+} from '../../../support/worlds/long-streams.ts'
 import { createStreamStates } from '../../../support/worlds/stream-states.ts'
-import { callerOf, createWriteSide, requestOf } from '../../../support/worlds/write-side.ts'
 import { createFailingStore } from '../failing-store.ts'
-import type { EventStore } from '../../../../application/ports/event-store.ts'
 
-/** Wraps a store and counts the events that it returns. */
-const countReads = (store: EventStore) => {
-  let events = 0
-  const read: EventStore['read'] = async (stream, options) => {
-    const found = await store.read(stream, options)
-    if (E.isRight(found)) events += found.right.length
-    return found
-  }
-  return {
-    store: { ...store, read },
-    /** Runs `task` and returns how many events it read. */
-    during: async (task: () => Promise<unknown>): Promise<number> => {
-      const before = events
-      await task()
-      return events - before
-    },
-  }
-}
+const inMemory = () => ({ store: createMemoryEventStore(), keyring: createMemoryKeyring() })
+type Profiles = ReturnType<typeof startProfiles<ReturnType<typeof inMemory>>>
+const afterChanges = (count: number): Promise<Profiles> => changedProfiles(inMemory(), count)
 
-const STREAM = 'profiles-7'
-const HOTWORDS = Array.from({ length: 30 }, (_, index) => `hotword ${index} `.repeat(8))
-
-/** One process with profiles of user 7. `restart` returns another one on the same stores. */
-const startProfiles = (stores = { store: createMemoryEventStore(), keyring: createMemoryKeyring() }) => {
-  const environment = createTestEnvironment()
-  const { store, during } = countReads(stores.store)
-  const base = { ...stores, store, environment, timers: immediateTimers }
-  const deps: WriteDeps & { readonly states: NonNullable<WriteDeps['states']> } =
-    { ...base, states: createStreamStates(base) }
-  const send = async (command: ProfilesCommand, commandId = environment.newId()) => {
-    const origin = { commandId, correlationId: commandId, actor: 'user:7' }
-    const handled = await sendToProfiles(deps)(7, command, origin)
-    await deps.states.snapshots.idle()
-    return handled
-  }
-  const change = (count: number, name = `change ${count}`) => {
-    const vocabulary = { prompt: `prompt ${count}`, hotwords: HOTWORDS }
-    return send({ type: 'ChangeProfile', profileId: 1, name, settings: {}, vocabulary })
-  }
-  const add = (profileId: number) => {
-    const settings = DEFAULT_ENGINE_SETTINGS
-    return send({ type: 'AddProfile', profileId, userId: 7, name: 'first', settings })
-  }
-  const load = async (from: Pick<WriteDeps, 'store' | 'keyring' | 'states'> = deps) =>
-    right(await loadState(from)(STREAM, profilesDecider)).state
-  return {
-    ...stores, deps, send, add, change, load,
-    reads: (task: () => Promise<unknown>) => during(task),
-    loadWhole: () => load(stores),
-    restart: () => startProfiles(stores),
-  }
-}
-
-const afterChanges = async (count: number) => {
-  const world = startProfiles()
-  right(await world.add(1))
-  for (let each = 1; each <= count; each++) right(await world.change(each))
-  return world
-}
-
-const snapshots = (world: ReturnType<typeof startProfiles>) =>
+const snapshots = (world: Profiles) =>
   world.store.allEvents().filter(({ type }) => type === StateSnapshotTaken.type)
 
 test('a command reads no earlier event, however long its stream is', async (t) => {
@@ -107,12 +51,12 @@ test('right after a restart, a command reads a snapshot and few events', async (
   const read = await restarted.reads(() => restarted.change(601))
   t.true(read < 40, `${read} events were read`)
   t.deepEqual(await restarted.load(), await world.loadWhole())
-  t.is(right(await world.store.read(`snapshot-${STREAM}`)).length, 2, 'only the newest snapshots are kept')
+  t.is(right(await world.store.read(`snapshot-${PROFILES_STREAM}`)).length, 2, 'only the newest snapshots are kept')
 })
 
 test('a state without a snapshot is saved when it is read, and read in pages', async (t) => {
   const world = await afterChanges(300)
-  right(await deleteSnapshots(world.store, STREAM))
+  right(await deleteSnapshots(world.store, PROFILES_STREAM))
   const first = world.restart()
   t.true(await first.reads(() => first.load()) > 300)
   await first.deps.states.snapshots.idle()
@@ -121,7 +65,7 @@ test('a state without a snapshot is saved when it is read, and read in pages', a
 })
 
 test('a large state is saved in parts, each smaller than an append may be', async (t) => {
-  const world = startProfiles()
+  const world = startProfiles(inMemory())
   for (let id = 1; id <= MAX_PROFILES; id++) right(await world.add(id))
   for (let id = 1; id <= MAX_PROFILES; id++) {
     const vocabulary = { hotwords: HOTWORDS.map((word) => `${word}𝄞${id}`) }
@@ -136,7 +80,7 @@ test('a large state is saved in parts, each smaller than an append may be', asyn
 })
 
 test('the streams of all switches and of all administrators have snapshots too', async (t) => {
-  const stores = { store: createMemoryEventStore(), keyring: createMemoryKeyring() }
+  const stores = inMemory()
   const environment = createTestEnvironment()
   const { store, during } = countReads(stores.store)
   const start = () => {
@@ -179,7 +123,7 @@ const ignores = async (
     return !stream.startsWith('snapshot-') || E.isLeft(found) ? found : E.right(found.right.map((event) =>
       ({ ...event, data: { ...(event.data as object), ...spoil(event.data as StateSnapshotTaken['data']) } })))
   }
-  const restarted = startProfiles({ ...world, store: { ...world.store, read } })
+  const restarted = startProfiles({ keyring: world.keyring, store: { ...world.store, read } })
   t.true(await restarted.reads(() => restarted.load()) > 100)
   t.deepEqual(await restarted.load(), await world.loadWhole())
 }
@@ -202,15 +146,16 @@ test('a snapshot is unreadable once the key of its state is erased', async (t) =
   const restarted = world.restart()
   t.like(await restarted.load(), [{ name: '[erased]' }])
   const before = snapshots(world).length
-  t.is(restarted.deps.states.known.get(STREAM), undefined, 'the key may be restored')
+  t.is(restarted.deps.states.known.get(PROFILES_STREAM), undefined, 'the key may be restored')
   await restarted.deps.states.snapshots.idle()
   t.is(snapshots(world).length, before, 'no snapshot of an erased state')
 })
 
 test('a command whose append is answered late is not repeated, although others follow', async (t) => {
-  const world = startProfiles()
+  const world = startProfiles(inMemory())
   right(await world.add(1))
-  const { store } = createFailingStore(world.deps.store, { [STREAM]: ['lost-answer', 'lost-answer', 'lost-answer'] })
+  const failures = { [PROFILES_STREAM]: ['lost-answer', 'lost-answer', 'lost-answer'] } as const
+  const { store } = createFailingStore(world.deps.store, failures)
   const deps = { ...world.deps, store }
   const command = { type: 'AddProfile', profileId: 2, userId: 7, name: 'b', settings: DEFAULT_ENGINE_SETTINGS } as const
   const origin = { commandId: 'command-1', correlationId: 'c', actor: 'user:7' }
@@ -219,44 +164,23 @@ test('a command whose append is answered late is not repeated, although others f
   t.is(handled.events.length, 1)
   right(await world.change(1))
   t.deepEqual(right(await append()).stored, handled.stored, 'a repeat finds the events of the first')
-  t.is(right(await world.store.read(STREAM)).length, 3)
+  t.is(right(await world.store.read(PROFILES_STREAM)).length, 3)
 })
 
-const owner = callerOf(1)
-
-const longSession = async (changes: number) => {
-  const memory = createMemoryEventStore()
-  const { store, during } = countReads(memory)
-  const side = await createWriteSide({ store })
-  right(await side.createLive(owner, requestOf()))
-  right(await side.lifecycle.startLive(1))
-  const { states } = side.deps
-  for (let each = 1; each <= changes; each++) {
-    const vocabulary = { prompt: `prompt ${each}`, hotwords: HOTWORDS }
-    right(await side.lifecycle.changeVocabulary(1, { vocabulary, term: 1 })())
-    await states?.snapshots.idle()
-  }
-  return { side, memory, during }
-}
-
 test('every command and every entry of the history of a long session reads few events', async (t) => {
-  const { side, during } = await longSession(600)
-  const restarted = { ...side.deps, states: createStreamStates(side.deps) }
-  for (const entry of [1, 2, 17, 123, 456, 601]) {
-    const entryOf = getHistoryEntry({ ...restarted, states: createStreamStates(side.deps) })
-    let prompt: string | undefined
-    const read = await during(async () => {
-      prompt = right(await entryOf(owner, 1, entry)).state.vocabulary?.prompt
-    })
-    t.is(prompt, entry <= 2 ? undefined : `prompt ${entry - 2}`)
-    t.true(read < 80, `${read} events were read for entry ${entry}`)
+  const { side, during, entry } = await changedSession(createMemoryEventStore(), 600)
+  for (const id of [1, 2, 17, 123, 456, 601]) {
+    const { prompt, read } = await entry(id)
+    t.is(prompt, id <= 2 ? undefined : `prompt ${id - 2}`)
+    t.true(read < 80, `${read} events were read for entry ${id}`)
   }
+  const restarted = { ...side.deps, states: createStreamStates(side.deps) }
   t.true(await during(async () => right(await loadLive(restarted, 1))) < 60)
   t.is(await during(async () => right(await side.lifecycle.startLive(1))), 0)
 })
 
 test('a session that no list shows is read from its snapshot', async (t) => {
-  const { side, during } = await longSession(600)
+  const { side, during } = await changedSession(createMemoryEventStore(), 600)
   const documents = createMemoryDocuments()
   right(await documents.ensure([lives.collection]))
   const fresh = () => {
@@ -274,8 +198,8 @@ test('a session that no list shows is read from its snapshot', async (t) => {
 })
 
 test('a deleted session that no list shows costs one event', async (t) => {
-  const { side, during } = await longSession(100)
-  right(await side.deleteLive(owner, 1))
+  const { side, during } = await changedSession(createMemoryEventStore(), 100)
+  right(await side.deleteLive(OWNER, 1))
   const log = { ...side.deps, states: createStreamStates(side.deps) }
   t.is(await during(async () => { t.deepEqual(right(await unlistedLive(log)(1)), O.none) }), 1)
 })
@@ -307,9 +231,10 @@ test('a process that just started finds an API token with many names in few even
 })
 
 test('the deletion of a session deletes its snapshots', async (t) => {
-  const { side, memory } = await longSession(100)
+  const memory = createMemoryEventStore()
+  const { side } = await changedSession(memory, 100)
   t.true(right(await memory.read('snapshot-live-1')).length > 0)
-  right(await side.deleteLive(owner, 1))
+  right(await side.deleteLive(OWNER, 1))
   t.deepEqual(right(await memory.read('snapshot-live-1')), [])
   const restarted = { ...side.deps, states: createStreamStates(side.deps) }
   t.like(right(await loadLive(restarted, 1)).state, { status: 'deleted' })
