@@ -45,6 +45,8 @@ export interface TranslationNotFound {
 export interface PairNotFound { readonly _tag: 'PairNotFound' }
 export interface QuotaReached { readonly _tag: 'QuotaReached'; readonly maximum: number }
 export interface TooManyTranslations { readonly _tag: 'TooManyTranslations'; readonly maximum: number }
+/** This process is about to stop, so it creates no sessions. */
+export interface ShuttingDown { readonly _tag: 'ShuttingDown' }
 /** No process that has the needed models accepts sessions: none runs, or none reaches the event store. */
 export interface NoWorker { readonly _tag: 'NoWorker' }
 export interface InsufficientVram { readonly _tag: 'InsufficientVram'; readonly needed: number; readonly free: number }
@@ -115,27 +117,34 @@ export interface IdempotencyKeyReused { readonly _tag: 'IdempotencyKeyReused' }
 /** The first request with this Idempotency-Key is still running. */
 export interface RequestStillRunning { readonly _tag: 'RequestStillRunning' }
 
+/**
+ * Every refusal that a create can meet, in the order of the checks: of this process, of the request, of the user, and
+ * of the workers. `LiveNotFound`: the create was repeated, and its session has been deleted.
+ */
 export type CreateLiveRefusal =
+  | ShuttingDown
+  | NoWorker
+  | TooManyRequests
+  | RequestStillRunning
+  | IdempotencyKeyReused
+  | LiveNotFound
+  | SourcesNotIsolated
+  | AudioUrlForbidden
+  | ListenerTokenTaken
   | ModelNotFound
   | LanguageNotFound
   | LanguageNotSupported
   | TaskNotSupported
   | TranslationNotFound
   | TooManyTranslations
-  | ListenerTokenTaken
-  | AudioUrlForbidden
-  | SourcesNotIsolated
   | QuotaReached
   | InsufficientVram
-  | NoWorker
   | InsufficientCompute
-  | LiveNotFound
   | Unavailable
 
 /** Every refusal of a request. */
 export type Refusal =
   | CreateLiveRefusal
-  | LiveNotFound
   | UsernameTaken
   | UserNotFound
   | LastAdministrator
@@ -143,7 +152,6 @@ export type Refusal =
   | PairNotFound
   | WrongLogin
   | WrongPassword
-  | TooManyRequests
   | DailyBudgetUsed
   | TooBusy
   | ProfileNotFound
@@ -153,8 +161,6 @@ export type Refusal =
   | ApiTokenNotFound
   | TooManyApiTokens
   | ExpiryNotInFuture
-  | IdempotencyKeyReused
-  | RequestStillRunning
   | TranscriptNotFound
   | EntryNotFound
   | JobNotFound

@@ -37,6 +37,10 @@ interface CandidatesDeps {
   readonly own: OwnWorker | null
 }
 
+/** True when this process or another one has announced its models, even if it accepts no sessions now. */
+export const isWorkerKnown = ({ members, own }: Pick<CandidatesDeps, 'members' | 'own'>): boolean =>
+  own !== null || members.all().some(({ offers }) => offers !== null)
+
 /** Finds workers for a new session. It uses the announcements of other processes and the current values of this one. */
 export const candidatesAmong = ({
   members, admission, store, overcommit, own,

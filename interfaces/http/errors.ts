@@ -104,6 +104,7 @@ const ANSWERS: { readonly [T in RefusalTag]: Answer<RefusalOf<T>> } = {
       + `${hundredths(Math.floor, freeLanes)} available; try again when a session has ended, or choose a smaller model`,
     headers: { 'Retry-After': () => '30' },
   },
+  ShuttingDown: STORE_UNAVAILABLE,
   StoreUnavailable: STORE_UNAVAILABLE,
   LogCorrupted: DATA_DAMAGED,
   EventTypeUnknown: DATA_DAMAGED,

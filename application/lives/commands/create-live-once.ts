@@ -8,14 +8,7 @@ import { idempotencyStream } from '../../../domain/idempotency/events.ts'
 import { exists, newLive } from '../../../domain/live/state.ts'
 import { actorOf } from '../../caller.ts'
 import type { Caller } from '../../caller.ts'
-import type {
-  CreateLiveRefusal,
-  IdempotencyKeyReused,
-  LiveNotFound,
-  RequestStillRunning,
-  TooManyRequests,
-  Unavailable,
-} from '../../errors.ts'
+import type { CreateLiveRefusal, IdempotencyKeyReused, LiveNotFound, Unavailable } from '../../errors.ts'
 import { handleCommand } from '../../log/handle-command.ts'
 import { loadState } from '../../log/states/load-state.ts'
 import { storeInstant } from '../../store-time.ts'
@@ -34,7 +27,16 @@ export type CreateLiveOnce = (
   caller: Caller,
   request: CreateLiveRequest,
   idempotencyKey: string | null,
-) => Promise<Either<CreateLiveRefusal | IdempotencyKeyReused | RequestStillRunning | TooManyRequests, LiveView>>
+) => Promise<Either<CreateLiveRefusal, LiveView>>
+
+export interface CreateLiveOnceDeps extends CreateLiveDeps {
+  /** True while this process stops. */
+  readonly isDraining: () => boolean
+  /** True when some process has announced its models. */
+  readonly isWorkerKnown: () => boolean
+  /** Adds the limit of guessed listener tokens to a create. */
+  readonly limitTokenGuesses: (create: CreateLiveOnce) => CreateLiveOnce
+}
 
 /** A request with a key. */
 interface KeyedRequest {
@@ -56,7 +58,7 @@ interface KeyedCommand extends KeyedRequest {
  * records the key once the command has a session id, before the session is created. So a repeated request finds the
  * session, or completes it, even after a crash at any step, and a refused request leaves nothing.
  */
-export const createLiveOnce = (deps: CreateLiveDeps): CreateLiveOnce => {
+export const createLiveOnce = (deps: CreateLiveOnceDeps): CreateLiveOnce => {
   const create = createLive(deps)
   const { keyedHash } = deps.credentials
   /** Running requests of this process. Key: hash of the Idempotency-Key. Value: hash of the request. */
@@ -131,7 +133,7 @@ export const createLiveOnce = (deps: CreateLiveDeps): CreateLiveOnce => {
       : E.right(first.right)
   }
 
-  return async (caller, request, key) => {
+  const createLimited = deps.limitTokenGuesses(async (caller, request, key) => {
     if (key === null) return await create(caller, request)
     const keyHash = keyedHash('idempotency-key', `${caller.userId}\0${key}`)
     const requestHash = keyedHash('create-request', JSON.stringify(request))
@@ -144,5 +146,12 @@ export const createLiveOnce = (deps: CreateLiveDeps): CreateLiveOnce => {
     } finally {
       running.delete(keyHash)
     }
+  })
+
+  return async (...asked) => {
+    if (deps.isDraining()) return E.left({ _tag: 'ShuttingDown' })
+    // Without a worker the available models are unknown, so an error such as "Model not found" would be misleading.
+    if (!deps.isWorkerKnown()) return E.left({ _tag: 'NoWorker' })
+    return await createLimited(...asked)
   }
 }

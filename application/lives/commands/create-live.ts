@@ -32,8 +32,6 @@ import type { CreateLiveRequest, RequestedLive } from './requested-live.ts'
 export type RecordLive = (liveId: number) =>
   Promise<Either<IdempotencyKeyReused | RequestStillRunning | Unavailable, void>>
 
-type Refusal = CreateLiveRefusal | IdempotencyKeyReused | RequestStillRunning
-
 /**
  * Creates a session. If `commandId` was used before, this returns its session, or completes the create. The default is
  * a new id. Admissions remember a command only for ten minutes. `recordLive` is called before each session is created,
@@ -44,7 +42,7 @@ export type CreateLive = (
   request: CreateLiveRequest,
   commandId?: string,
   recordLive?: RecordLive,
-) => Promise<Either<Refusal, LiveView>>
+) => Promise<Either<CreateLiveRefusal, LiveView>>
 
 export interface CreateLiveDeps extends LiveWriteDeps, Pick<Projector, 'whenProjected'> {
   readonly catalogue: Catalogue
@@ -127,7 +125,9 @@ const admit = async (
 /**
  * Makes one attempt: admits, records the id, claims the token, creates. Null when the reconciler fenced the session.
  */
-const createOnce = async (deps: CreateLiveDeps, create: Create): Promise<Either<Refusal, LiveView | null>> => {
+const createOnce = async (
+  deps: CreateLiveDeps, create: Create,
+): Promise<Either<CreateLiveRefusal, LiveView | null>> => {
   const { caller: { userId }, tokenHash, origin } = create
   const admitted = await admit(deps, create)
   if (E.isLeft(admitted)) return admitted

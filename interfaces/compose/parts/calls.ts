@@ -1,5 +1,4 @@
-import * as E from 'fp-ts/lib/Either.js'
-import { candidatesAmong } from '../../../application/admission/candidates.ts'
+import { candidatesAmong, isWorkerKnown } from '../../../application/admission/candidates.ts'
 import { getCapacity } from '../../../application/admission/get-capacity.ts'
 import { modelsElsewhere } from '../../../application/catalogue/commands/models-elsewhere.ts'
 import { removeModel, removeTranslation } from '../../../application/catalogue/commands/remove-model.ts'
@@ -9,7 +8,6 @@ import {
 } from '../../../application/catalogue/commands/switch-reference.ts'
 import { detailedCatalogue } from '../../../application/catalogue/queries/list-installed-models.ts'
 import { createLiveOnce } from '../../../application/lives/commands/create-live-once.ts'
-import type { CreateLiveOnce } from '../../../application/lives/commands/create-live-once.ts'
 import { deleteLive } from '../../../application/lives/commands/delete-live.ts'
 import { finishAnyLive, finishLive } from '../../../application/lives/commands/finish-live.ts'
 import { finishLivesByAudioUrl } from '../../../application/lives/commands/finish-lives-by-audio-url.ts'
@@ -44,10 +42,10 @@ export interface Parts {
   readonly jobs: JobsPart
 }
 
-/** Returns the use cases of REST. While `draining`, no session is created. */
+/** Returns the use cases of REST. */
 export const callsOf = (
   parts: Parts,
-  draining: () => boolean,
+  isDraining: () => boolean,
   listeners: Listeners,
 ): Omit<Calls, keyof OperationCalls | 'recentLoad'> & AccessCalls => {
   const { foundation, engines, writeSide, readSide, running, accounts } = parts
@@ -60,22 +58,13 @@ export const callsOf = (
   const { access, workerSessions, lags, pullRefusal } = running
 
   const writing = { ...write, ...lives, admission, credentials, whenProjected }
-  const candidates = candidatesAmong({
-    members: foundation.stores.members, admission, store: write.store, overcommit: settings.overcommit,
+  const workers = {
+    members: foundation.stores.members,
     own: workerSessions === null
       ? null
       : { offers: workerSessions.offers, compute: workerSessions.compute, lives: running.ownLives },
-  })
-  const createOnce = createLiveOnce({ ...writing, catalogue, candidates, pullRefusal })
-  const create = settings.rateLimit > 0 ? limitTokenGuesses(environment, createOnce) : createOnce
-  const createLive: CreateLiveOnce = async (...asked) => {
-    if (draining()) return E.left({ _tag: 'StoreUnavailable', reason: 'the server is shutting down' })
-    // Without a worker the available models are unknown, so an error such as "Model not found" would be misleading.
-    const { members } = foundation.stores
-    const isWorkerKnown = workerSessions !== null || members.all().some(({ offers }) => offers !== null)
-    if (!isWorkerKnown) return E.left({ _tag: 'NoWorker' })
-    return await create(...asked)
   }
+  const candidates = candidatesAmong({ ...workers, admission, store: write.store, overcommit: settings.overcommit })
   const finishing = { ...writing, endByWorker: access.endByWorker }
   const { onDisk, rescan } = engines.files
   const runsModels = engines.own !== null
@@ -95,7 +84,11 @@ export const callsOf = (
     getLive: lives.getLive,
     listLives: lives.listLives,
     listAllLives: listAllLives({ ...write, ...lives, directory, lags }),
-    createLive,
+    createLive: createLiveOnce({
+      ...writing, catalogue, candidates, pullRefusal, isDraining,
+      isWorkerKnown: () => isWorkerKnown(workers),
+      limitTokenGuesses: (create) => settings.rateLimit > 0 ? limitTokenGuesses(environment, create) : create,
+    }),
     finishLive: finishLive(finishing),
     finishLivesByAudioUrl: finishLivesByAudioUrl(finishing),
     finishAnyLive: finishAnyLive({ ...finishing, directory, lags }),

@@ -49,7 +49,7 @@ const createLive = privateRoute(
       'ModelNotFound', 'LanguageNotFound', 'LanguageNotSupported', 'TaskNotSupported', 'TranslationNotFound',
       'TooManyTranslations', 'ListenerTokenTaken', 'AudioUrlForbidden', 'SourcesNotIsolated', 'QuotaReached',
       'InsufficientVram', 'NoWorker', 'InsufficientCompute', 'LiveNotFound', 'IdempotencyKeyReused',
-      'RequestStillRunning', 'TooManyRequests', ...UNAVAILABLE,
+      'RequestStillRunning', 'TooManyRequests', ...UNAVAILABLE, 'ShuttingDown',
     ],
   },
   async ({ headers, body, caller, origin }, calls: LiveCalls) => {

@@ -72,6 +72,8 @@ test('each application error becomes its status, text and headers', async (t) =>
         'try again when a session has ended, or choose a smaller model',
       '30',
     ],
+    [{ _tag: 'NoWorker' }, 503, 'No worker is available to run sessions', '5'],
+    [{ _tag: 'ShuttingDown' }, 503, 'Service temporarily unavailable', '5'],
     [{ _tag: 'StoreUnavailable', reason: 'secret place' }, 503, 'Service temporarily unavailable', '5'],
     [{ _tag: 'Contended', stream: 'admission' }, 503, 'Service temporarily unavailable', '5'],
     [{ _tag: 'DocumentsUnavailable', reason: 'secret' }, 503, 'Service temporarily unavailable', '5'],

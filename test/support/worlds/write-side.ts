@@ -3,8 +3,8 @@ import { FIRST_TERM, type EndCause } from '../../../domain/live/events.ts'
 import type { Caller } from '../../../application/caller.ts'
 import type { Unavailable } from '../../../application/errors.ts'
 import { createAdmissionActor, type AdmissionActor } from '../../../application/admission/admission-actor.ts'
-import { createLiveOnce } from '../../../application/lives/commands/create-live-once.ts'
-import { createLive, type CreateLiveDeps } from '../../../application/lives/commands/create-live.ts'
+import { createLiveOnce, type CreateLiveOnceDeps } from '../../../application/lives/commands/create-live-once.ts'
+import { createLive } from '../../../application/lives/commands/create-live.ts'
 import type { CreateLiveRequest } from '../../../application/lives/commands/requested-live.ts'
 import { deleteLive } from '../../../application/lives/commands/delete-live.ts'
 import { finishLive } from '../../../application/lives/commands/finish-live.ts'
@@ -86,7 +86,9 @@ export interface WriteSideOptions extends WriteDeps {
   readonly documents?: Pick<Documents, 'get' | 'page'>
   readonly whenProjected?: Projector['whenProjected']
   readonly endByWorker?: EndByWorker
-  readonly candidates?: CreateLiveDeps['candidates']
+  readonly candidates?: CreateLiveOnceDeps['candidates']
+  readonly isDraining?: () => boolean
+  readonly isWorkerKnown?: () => boolean
   /** Replaces the default: a process without a worker in the admission state is gone. */
   readonly creatorStateOf?: CreatorStateOf
   readonly takeoverGrace?: number
@@ -133,7 +135,7 @@ const noDocuments: Pick<Documents, 'get' | 'page'> = {
 export const writeSideOf = (options: WriteSideOptions, admission: AdmissionActor) => {
   const credentials = createTestCredentials()
   const documents = options.documents ?? noDocuments
-  const deps: CreateLiveDeps &
+  const deps: CreateLiveOnceDeps &
     LiveLifecycleDeps &
     FinishLivesByAudioUrlDeps &
     Pick<ReconcileLivesDeps, 'creatorStateOf' | 'takeoverGrace'> = {
@@ -147,6 +149,9 @@ export const writeSideOf = (options: WriteSideOptions, admission: AdmissionActor
     whenProjected: options.whenProjected ?? (() => Promise.resolve()),
     candidates: options.candidates ?? (() => CANDIDATES),
     pullRefusal: () => null,
+    isDraining: options.isDraining ?? (() => false),
+    isWorkerKnown: options.isWorkerKnown ?? (() => true),
+    limitTokenGuesses: (create) => create,
     worker: { name: WORKER, incarnation: null },
     logger: silentLogger,
     endByWorker: options.endByWorker ?? (() => null),

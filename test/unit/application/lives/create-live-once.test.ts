@@ -27,6 +27,25 @@ test('a repeated request gets the first answer; without a key each request creat
   t.false(JSON.stringify(log()).includes('key-1'))
 })
 
+test('a process that stops, or that knows no worker, refuses every create before all other checks', async (t) => {
+  let [isDraining, isWorkerKnown] = [false, true]
+  const { createLiveOnce, log } = await createWriteSide({
+    isDraining: () => isDraining, isWorkerKnown: () => isWorkerKnown,
+  })
+  right(await createLiveOnce(owner, requestOf(), 'key-1'))
+  const before = log().length
+  const refusals = () => Promise.all([
+    createLiveOnce(owner, requestOf({ model: 'unknown' }), null),
+    createLiveOnce(owner, requestOf(), 'key-1'),
+    createLiveOnce(owner, requestOf({ retention: true }), 'key-1'),
+  ])
+  isWorkerKnown = false
+  for (const answer of await refusals()) t.like(answer, refused('NoWorker'))
+  isDraining = true
+  for (const answer of await refusals()) t.like(answer, refused('ShuttingDown'))
+  t.is(log().length, before)
+})
+
 test('another body with the same key is refused, and so is a repeat while the first request runs', async (t) => {
   const { createLiveOnce, log } = await createWriteSide()
   const answers = await Promise.all([
