@@ -8,7 +8,7 @@ import { openSqliteDocuments } from '../infrastructure/sqlite/documents/document
 import { EVENT_COLUMNS } from '../infrastructure/sqlite/event-log/event-row.ts'
 import { openSqliteEventStore } from '../infrastructure/sqlite/event-log/event-store.ts'
 import { startServiceProcess } from '../interfaces/cli/service-process.ts'
-import { DUTIES } from '../interfaces/compose/duties.ts'
+import { DUTIES } from '../interfaces/compose/restoring/discard-newer.ts'
 import { timed } from './cpu-time.ts'
 import type { Benchmark } from './harness.ts'
 import { EVENTS_PER_LIVE, fillWithLives } from './log-of-lives.ts'

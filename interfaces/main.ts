@@ -5,7 +5,7 @@ import { readSettings } from '../infrastructure/settings.ts'
 import type { Settings } from '../infrastructure/settings.ts'
 import { CommandError, errorLines, SETTINGS_HINT } from './command-error.ts'
 import { startService } from './compose.ts'
-import type { RunningService } from './compose.ts'
+import type { RunningService } from './compose/service.ts'
 import { survivesHangUp } from './hang-up.ts'
 import './umask.ts'
 

@@ -15,6 +15,10 @@ import type { ClusterFigures } from '../../infrastructure/node/cluster-metrics.t
 import { NOT_RUNNING } from '../../projections/progress/follow-progress.ts'
 import { createMetrics } from '../../infrastructure/node/metrics.ts'
 import type { HttpAppOptions } from '../http/app.ts'
+import type { Service } from './service.ts'
+
+/** The sources of /metrics and /health/ready. */
+type Health = Pick<HttpAppOptions, 'metrics' | 'readiness'>
 
 /** The parts of the service that health and metrics read. */
 interface Observed {
@@ -23,7 +27,7 @@ interface Observed {
   readonly lags: Lags
   readonly discardCounter: Pick<DiscardCounter, 'counts'>
   /** Null in a process without the role `worker`. */
-  readonly workerSessions: {
+  readonly worker: {
     readonly translations: Pick<Translations, 'figures'>
     readonly sessions: Pick<RunningSessions, 'droppedFinals' | 'lostSeconds'>
     readonly compute: Pick<MeasuredCompute, 'lanes' | 'taken'>
@@ -68,7 +72,7 @@ const figuresOf = (
  * Creates the sources of /metrics and /health/ready. Damaged streams, missing keys and clocks that differ are listed,
  * but the service stays ready: it still serves all other data, and a restart or another process would not help.
  */
-export const createHealth = (observed: Observed): Pick<HttpAppOptions, 'metrics' | 'readiness'> => {
+export const createHealth = (observed: Observed): Health => {
   const lags = () => observed.projector.lag().map(figuresOf)
   const damagedStreams = (): ReadonlyArray<UnreadableStream> => [
     ...observed.log.unreadable(),
@@ -93,12 +97,12 @@ export const createHealth = (observed: Observed): Pick<HttpAppOptions, 'metrics'
     metrics: createMetrics({
       vramReserved: () => reservedVram(observed.admission.state()),
       vramTotal: () => totalVram(observed.admission.state()),
-      compute: observed.workerSessions?.compute ?? NO_COMPUTE,
+      compute: observed.worker?.compute ?? NO_COMPUTE,
       projectionLags: lags,
       readYourWritesTimeouts: observed.projector.timeouts,
-      translations: () => observed.workerSessions?.translations.figures() ?? NO_TRANSLATIONS,
-      droppedFinals: () => observed.workerSessions?.sessions.droppedFinals() ?? 0,
-      lostSeconds: () => observed.workerSessions?.sessions.lostSeconds() ?? 0,
+      translations: () => observed.worker?.translations.figures() ?? NO_TRANSLATIONS,
+      droppedFinals: () => observed.worker?.sessions.droppedFinals() ?? 0,
+      lostSeconds: () => observed.worker?.sessions.lostSeconds() ?? 0,
       lags: observed.lags,
       leftOutWords: observed.discardCounter.counts,
       eventStoreAnswers: observed.store.isAnswering,
@@ -126,3 +130,21 @@ export const createHealth = (observed: Observed): Pick<HttpAppOptions, 'metrics'
     }),
   }
 }
+
+/** Returns the health of a service. */
+export const healthOf = (
+  { foundation, engines, writeSide, readSide, sources, worker, cluster }: Service, draining: () => boolean,
+): Health =>
+  createHealth({
+    ...engines, worker, cluster, draining,
+    admission: writeSide.admission,
+    projector: readSide.projector,
+    store: readSide.storeWatch,
+    lags: foundation.lags,
+    discardCounter: foundation.discardCounter,
+    log: foundation.log,
+    keyring: foundation.keyring,
+    readModels: foundation.stores,
+    leaderChanges: foundation.stores.leaderChanges,
+    isolation: sources.isolation,
+  })

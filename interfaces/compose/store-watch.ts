@@ -34,11 +34,18 @@ interface Monitoring {
   readonly signal: AbortSignal
 }
 
+export interface StoreWatch {
+  readonly isAnswering: () => boolean
+  readonly clocks: ReturnType<typeof watchClocks>
+  /** Resolves after the signal has aborted. */
+  readonly stopped: Promise<void>
+}
+
 /**
  * Checks regularly whether the event store answers, so readiness does not have to wait for it. Logs when a store is
  * lost, with its cause, and when it is back. Compares their clocks with this machine's.
  */
-export const monitorStores = (deps: Monitoring) => {
+export const monitorStores = (deps: Monitoring): StoreWatch => {
   const { store, unreachable, mongoSkewMs, environment, timers, signal } = deps
   const log = createOutage(deps, 'the event store does not answer', 'the event store answers again')
   const readModels = createOutage(deps, 'MongoDB does not answer', 'MongoDB answers again')
@@ -65,5 +72,5 @@ export const monitorStores = (deps: Monitoring) => {
       await pause(timers, INTERVAL_MS, signal)
     }
   }
-  return { isAnswering: (): boolean => isAnswering, clocks, stopped: watch() }
+  return { isAnswering: () => isAnswering, clocks, stopped: watch() }
 }

@@ -15,7 +15,7 @@ import { loadReadable } from '../../log/states/load-state.ts'
 import type { LoadDeps } from '../../log/states/load-state.ts'
 import { createStreamCache } from '../../log/stream-cache.ts'
 import type { EventStore } from '../../ports/event-store.ts'
-import { hasPassword } from '../known-user.ts'
+import { hasPassword, isActive } from '../known-user.ts'
 
 export interface UserDirectoryDeps extends FollowDeps, Pick<LoadDeps, 'keyring' | 'states'> {
   readonly store: EventStore
@@ -32,6 +32,14 @@ export interface UserDirectory extends Follower {
   readonly byId: FindUser<number>
   readonly byUsernameHash: FindUser<string>
 }
+
+/** Returns whether a user is disabled. False while the directory cannot tell: the caller checks again. */
+export const isDisabledIn =
+  ({ byId }: Pick<UserDirectory, 'byId'>) =>
+  async (userId: number): Promise<boolean> => {
+    const found = await byId(userId)
+    return E.isRight(found) && O.exists((user: User) => !isActive(user))(found.right)
+  }
 
 /** Number of users, and of names, that are kept in memory: more than are used within an hour. */
 const MAX_REMEMBERED = 20_000

@@ -4,12 +4,14 @@ import type { EventStore } from '../../../application/ports/event-store.ts'
 import { allProjections } from '../../../projections/all-projections.ts'
 import { discardNewerThanLog } from '../../../projections/rebuild/discard-newer-than-log.ts'
 import { stagedOf } from '../../../projections/rebuild/unfinished-rebuild.ts'
-import { DUTIES } from '../duties.ts'
 
 interface Stores {
   readonly store: Pick<EventStore, 'head' | 'read'>
   readonly documents: Pick<Documents, 'checkpoint' | 'discard'>
 }
+
+/** Checkpoint names of all duties. A duty is a background task that follows the event log, such as erasing old text. */
+export const DUTIES = ['forget-text', 'retention-max', 'erase-deleted', 'erase-users', 'complete-users'] as const
 
 /** All read models, also unfinished rebuilds, and all duties: everything that has a checkpoint. */
 export const ALL_CHECKPOINTS = { projections: [...allProjections, ...allProjections.map(stagedOf)], duties: DUTIES }

@@ -6,12 +6,12 @@ import { createEnvironment } from '../../../infrastructure/node/environment.ts'
 import { createLogger } from '../../../infrastructure/node/logger.ts'
 import type { Settings } from '../../../infrastructure/settings.ts'
 import { UNFINISHED_TAKE_OVER, openStores } from '../stores.ts'
-import type { Progress } from './progress.ts'
 import { pendingDeletions, writeDeletions } from './deletions.ts'
 import { discardNewer } from './discard-newer.ts'
 import { recordIn } from './record.ts'
 import type { RestoreOptions, RestoreReport } from './record.ts'
 import { presentNames } from './replaced-data.ts'
+import type { Progress } from './replaced-data.ts'
 
 /**
  * Records that the present log may be an older copy, and makes the settings' stores its owner. The service does not

@@ -6,9 +6,8 @@ import type { Recorded } from '../../../application/restore/record-restore.ts'
 import type { EventStore } from '../../../application/ports/event-store.ts'
 import { createEnvironment } from '../../../infrastructure/node/environment.ts'
 import { CommandError } from '../../command-error.ts'
-import type { Progress } from './progress.ts'
 import { keysOf } from './deletions.ts'
-import type { ReplacedData } from './replaced-data.ts'
+import type { Progress, ReplacedData } from './replaced-data.ts'
 
 /** What the user of a restore decides. */
 export interface RestoreOptions {

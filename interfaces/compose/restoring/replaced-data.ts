@@ -8,7 +8,12 @@ import { openForReading } from '../../../infrastructure/sqlite/database.ts'
 import { firstHash, readReplacedLog } from '../../../infrastructure/sqlite/event-log/replaced-log.ts'
 import { readKeyNames } from '../../../infrastructure/sqlite/keyring/key-names.ts'
 import { EVENTS_FILE, KEYRING_FILE, SERVER_LIMIT_MS } from '../stores.ts'
-import type { Progress } from './progress.ts'
+
+/** Shows what a restore does at present. */
+export interface Progress {
+  /** `detail` describes the progress within the step. */
+  readonly show: (step: string, detail?: string) => void
+}
 
 /** What the data that a restore replaces says about the time after the backup. */
 export interface ReplacedData {

@@ -46,7 +46,7 @@ const partsWith = (
     keyring: { missing: () => [], foreign: () => [] },
     isolation: { problem: null },
     own: { pool: { whole: { pid: () => 1 } } },
-    workerSessions: null,
+    worker: null,
     store: { isAnswering: () => true, clocks: { all: () => skews, differing: () => skews } },
     readModels: { unreachable: () => null },
     failing: () => [],

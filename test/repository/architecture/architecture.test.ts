@@ -33,7 +33,7 @@ test('every import of a project file names an existing file', (t) => {
 const STARTS =
   /^application\/sessions\/(live-sessions|run-session|captions|live-source|settle-live)\.ts$/
 /** The only files that may import them: the running session itself and the composition root. */
-const STARTERS = /^(application\/sessions\/|interfaces\/compose\/(front|health|parts\/worker-sessions)\.ts$)/
+const STARTERS = /^(application\/sessions\/|interfaces\/compose\/(health|service|worker-sessions)\.ts$)/
 
 const unexpectedStarts = (files: ReturnType<typeof productSources>): ReadonlyArray<string> =>
   files.flatMap(({ path, imports }) =>

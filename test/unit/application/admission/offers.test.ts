@@ -1,6 +1,6 @@
 import test from 'ava'
 import { announceWorker } from '../../../../application/admission/announce-worker.ts'
-import { candidatesAmong } from '../../../../application/admission/candidates.ts'
+import { candidatesAmong, isWorkerKnown } from '../../../../application/admission/candidates.ts'
 import { candidatesFrom, offeringOf, offersOf, type OffersDeps } from '../../../../application/admission/offers.ts'
 import { offeredCatalogue } from '../../../../application/catalogue/offered-catalogue.ts'
 import type { TranslationPair } from '../../../../application/ports/catalogue.ts'
@@ -169,4 +169,11 @@ test('a process without engines lists the models of workers seen within ten minu
     300,
     'the own model overrides the announced one',
   )
+})
+
+test('a worker is known once it has announced its models, also while it accepts no sessions', (t) => {
+  const { members, set } = scriptedMembers(memberNamed('api', null))
+  t.false(isWorkerKnown({ members, own: null }))
+  set([memberNamed('api', null), memberNamed('w1', undefined, { state: 'draining' })])
+  t.true(isWorkerKnown({ members, own: null }))
 })

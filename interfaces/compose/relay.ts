@@ -1,55 +1,44 @@
-import { storedFinals } from '../../../application/lives/queries/stored-finals.ts'
-import type { EndByWorker } from '../../../application/lives/ending.ts'
-import { takeOver } from '../../../application/lives/terms/take-over.ts'
-import { createLiveBus } from '../../../application/pipeline/live-bus.ts'
-import type { LiveBus } from '../../../application/pipeline/signals.ts'
-import type { GetActivityDeps } from '../../../application/lives/queries/get-activity.ts'
-import type { ListenerSessions } from '../../../application/sessions/socket-sessions.ts'
-import { createRecentFinals } from '../../../application/sessions/recent-finals.ts'
-import { followEnds } from '../../../application/sessions/relay/follow-ends.ts'
-import { withLocalWorker } from '../../../application/sessions/relay/local-links.ts'
-import { moveUnreachable } from '../../../application/sessions/relay/move-unreachable.ts'
-import { createRemoteLives } from '../../../application/sessions/relay/remote-lives.ts'
+import { storedFinals } from '../../application/lives/queries/stored-finals.ts'
+import { takeOver } from '../../application/lives/terms/take-over.ts'
+import { createLiveBus } from '../../application/pipeline/live-bus.ts'
+import { createRecentFinals } from '../../application/sessions/recent-finals.ts'
+import { followEnds } from '../../application/sessions/relay/follow-ends.ts'
+import { withLocalWorker } from '../../application/sessions/relay/local-links.ts'
+import { moveUnreachable } from '../../application/sessions/relay/move-unreachable.ts'
+import { createRemoteLives } from '../../application/sessions/relay/remote-lives.ts'
+import type { LinkFigures } from '../../application/sessions/relay/remote-lives.ts'
 import {
   endAnywhere, relayingEnds, routedSessions, runsAnywhere,
-} from '../../../application/sessions/relay/routed-lives.ts'
-import { serveLinks } from '../../../application/sessions/relay/serve-links.ts'
-import { createPlacements } from '../../../application/sessions/relay/placements.ts'
-import type { LiveRuns } from '../../../application/sessions/live-runs.ts'
-import { takeoverGraceOf } from '../../../infrastructure/settings.ts'
-import { placeRemotely } from '../../ws/relay/remote-placement.ts'
-import { createWorkerSenders } from '../../ws/relay/worker-senders.ts'
-import type { PlaceSender } from '../../ws/senders/sender-placement.ts'
-import { assemble } from '../assemble.ts'
-import { runStartStep } from '../start-step.ts'
-import type { Foundation } from './foundation.ts'
-import type { WorkerSessions } from './worker-sessions.ts'
-import type { ReadSide } from './read-side.ts'
-import type { WriteSide } from './write-side.ts'
+} from '../../application/sessions/relay/routed-lives.ts'
+import { serveLinks } from '../../application/sessions/relay/serve-links.ts'
+import { createPlacements } from '../../application/sessions/relay/placements.ts'
+import type { LiveRuns } from '../../application/sessions/live-runs.ts'
+import { takeoverGraceOf } from '../../infrastructure/settings.ts'
+import { placeRemotely } from '../ws/relay/remote-placement.ts'
+import { createWorkerSenders } from '../ws/relay/worker-senders.ts'
+import { assemble } from './assemble.ts'
+import type { Part } from './assemble.ts'
+import type { Core, SessionAccess, WorkerSessions } from './service.ts'
+import { runStartStep } from './start-step.ts'
 
-/** Access to sessions for sockets and routes, in this process or in another one. */
-export interface SessionAccess {
-  readonly sessions: ListenerSessions
-  readonly bus: LiveBus
-  readonly placeSender: PlaceSender
-  readonly endByWorker: EndByWorker
-  readonly runs: GetActivityDeps['runs']
+/** The way to the sessions of all processes. */
+export interface Relay {
+  readonly access: SessionAccess
+  readonly links: () => LinkFigures
+  /** Adds to the sessions of this worker that the relay learns their ends from them. */
+  readonly relayingEnds: (own: LiveRuns) => LiveRuns
+  /** Checks the links to these sessions: they may run elsewhere, or in another term. */
+  readonly placementChanged: (liveIds: ReadonlyArray<number>) => void
 }
 
-export type Relay = Awaited<ReturnType<typeof openRelay>>
-
-interface Needs {
-  readonly foundation: Foundation
-  readonly writeSide: WriteSide
-  readonly readSide: ReadSide
-  /** Null in a process without the role `worker`. */
-  readonly workerSessions: WorkerSessions | null
+interface WorkerEnd extends Part {
+  readonly handler: ReturnType<typeof serveLinks>
 }
 
 /** Serves the links of other processes to the sessions of this worker, on the internal port. */
-const openWorkerEnd = ({ foundation, writeSide }: Needs, { sessions, bus }: WorkerSessions) =>
+const openWorkerEnd = ({ foundation, writeSide }: Core, { sessions, bus }: WorkerSessions): Promise<WorkerEnd> =>
   assemble(async (opened) => {
-    const { openInternalServer } = await import('../../../infrastructure/internal/server.ts')
+    const { openInternalServer } = await import('../../infrastructure/internal/server.ts')
     const { settings, self, stores, environment, timers, logger } = foundation
     const { write, admission, worker } = writeSide
     const { rateLimit, idleTimeout } = settings
@@ -72,13 +61,13 @@ const openWorkerEnd = ({ foundation, writeSide }: Needs, { sessions, bus }: Work
   })
 
 /** Opens the relay between processes: the links that this process serves, and the links that its own sockets use. */
-export const openRelay = (needs: Needs) =>
+export const openRelay = (core: Core, worker: WorkerSessions | null): Promise<Relay & Part> =>
   assemble(async (opened) => {
-    const { foundation, writeSide, readSide, workerSessions } = needs
+    const { foundation, writeSide, readSide } = core
     const { self, stores: { masterKey, members }, store, environment, timers, logger } = foundation
     const { write, admission } = writeSide
-    const { createLiveLinks } = await import('../../../infrastructure/internal/client.ts')
-    const workerEnd = workerSessions === null ? null : opened(await openWorkerEnd(needs, workerSessions))
+    const { createLiveLinks } = await import('../../infrastructure/internal/client.ts')
+    const workerEnd = worker === null ? null : opened(await openWorkerEnd(core, worker))
     const dialled = createLiveLinks({ masterKey, logger, timers })
     opened({ stop: dialled.close })
     const links = workerEnd === null
@@ -96,7 +85,7 @@ export const openRelay = (needs: Needs) =>
     const placeSender = placeRemotely({ links: remote, environment, timers, logger })
     const { whenProjected, lives: { resolveToken } } = readSide
     // A worker learns from its own sessions that they have ended. Other processes follow the log for that.
-    if (workerSessions === null) {
+    if (worker === null) {
       const from = await runStartStep('read the head of the log', () => store.head())
       const stopping = new AbortController()
       const stopped = followEnds({
@@ -109,7 +98,7 @@ export const openRelay = (needs: Needs) =>
         },
       })
     }
-    const runs = workerSessions?.sessions.runs ?? null
+    const runs = worker?.sessions.runs ?? null
     const access: SessionAccess = {
       sessions: routedSessions({ remote, storedFinals: finals, resolveToken }),
       bus: remote.bus,
@@ -120,8 +109,8 @@ export const openRelay = (needs: Needs) =>
     return {
       access,
       links: remote.figures,
-      relayingEnds: (own: LiveRuns): LiveRuns => relayingEnds(own, remote),
-      placementChanged: (liveIds: ReadonlyArray<number>): void => {
+      relayingEnds: (own) => relayingEnds(own, remote),
+      placementChanged: (liveIds) => {
         workerEnd?.handler.placementChanged(liveIds)
         remote.placementChanged(liveIds)
       },

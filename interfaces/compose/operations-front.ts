@@ -1,26 +1,24 @@
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
-import { watchLoop } from '../../../infrastructure/node/loop-watch.ts'
-import { createOperationsApp } from '../../http/app.ts'
-import { createObserverCheck } from '../../http/clients/observers.ts'
-import { createRequestLimits } from '../../http/clients/request-limits.ts'
-import { createHttpServer } from '../../http/connections/server.ts'
-import { WAITING_LIMITS } from '../../http/connections/waiting-connections.ts'
-import { assemble } from '../assemble.ts'
-import { urlOf } from '../front.ts'
-import { createHealth } from '../health.ts'
-import type { Parts } from './calls.ts'
+import { watchLoop } from '../../infrastructure/node/loop-watch.ts'
+import { createOperationsApp } from '../http/app.ts'
+import { createObserverCheck } from '../http/clients/observers.ts'
+import { createRequestLimits } from '../http/clients/request-limits.ts'
+import { createHttpServer } from '../http/connections/server.ts'
+import { WAITING_LIMITS } from '../http/connections/waiting-connections.ts'
+import { assemble } from './assemble.ts'
+import { urlOf } from './front.ts'
+import type { Front } from './front.ts'
+import { healthOf } from './health.ts'
+import type { Service } from './service.ts'
 
 /** Serves health and metrics of a process without the role `api`. `stop` drains its sessions first. */
-export const openOperationsFront = (parts: Omit<Parts, 'accounts' | 'jobs'>) =>
+export const openOperationsFront = (service: Service): Promise<Front> =>
   assemble(async (opened) => {
-    const { foundation, engines, writeSide, readSide, running } = parts
-    const { settings, environment, timers, logger, version, log, keyring, stores } = foundation
+    await service.resume()
+    const { settings, environment, timers, logger, version } = service.foundation
     let isDraining = false
-    const health = createHealth({
-      ...running, ...engines, admission: writeSide.admission, projector: readSide.projector, log, keyring,
-      store: readSide.storeWatch, readModels: stores, leaderChanges: stores.leaderChanges, draining: () => isDraining,
-    })
+    const health = healthOf(service, () => isDraining)
     const limits = createRequestLimits(environment, settings.rateLimit)
     const mayObserve = createObserverCheck(settings.metricsToken)
     const handle = createOperationsApp({ ...health, mayObserve, limits, settings, version, logger }).callback()
@@ -43,8 +41,9 @@ export const openOperationsFront = (parts: Omit<Parts, 'accounts' | 'jobs'>) =>
     opened({
       stop: async () => {
         isDraining = true
-        await running.drain()
+        await service.drain()
       },
     })
-    return { url: urlOf(server.address() as AddressInfo) }
+    void service.readSide.projector.finishRebuilds()
+    return { url: urlOf(server.address() as AddressInfo), setupLink: null }
   })
