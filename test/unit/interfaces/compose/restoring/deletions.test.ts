@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
-import { DELETIONS_FILE, repeatErasures } from '../../../../interfaces/compose/restoring/deletions.ts'
+import { DELETIONS_FILE, repeatErasures } from '../../../../../interfaces/compose/restoring/deletions.ts'
 
 test('users and sessions in the list are deleted again; those with unreadable data stay in the list', async (t) => {
   const directory = await mkdtemp(join(tmpdir(), 'stenolog-erase-again-'))
