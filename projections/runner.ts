@@ -13,7 +13,7 @@ import { requireSameLog } from './older-log.ts'
 import type { Reporter } from './progress/progress.ts'
 import { modelOf } from './projection.ts'
 import type { Projection } from './projection.ts'
-import { reportFailure, reportSuccess } from './reads/list.ts'
+import { describe, reportFailure, reportSuccess } from './reads/list.ts'
 import type { List } from './reads/list.ts'
 import type { Membership, Reads } from './reads/reads.ts'
 import { findUnfinishedRebuild } from './rebuild/unfinished-rebuild.ts'
@@ -53,22 +53,24 @@ export const createRunner = (deps: RunnerDeps, projection: Projection, report: R
   const { store, documents, reads, code, logger, environment, timers, token, signal } = deps
   const about = { projection: projection.name }
   const outage = createOutage(deps, 'projection failed, retrying', 'projection works again')
+  const search = createOutage(deps, 'the search for rebuilds failed, retrying', 'the search for rebuilds works again')
   const list: List = { projection, token, report, outage, applied: NO_CHECKPOINT }
   const whose = modelOf(projection)
 
   /** Repeats a step until it succeeds, so the read model does not stay outdated. Throws when the signal aborts. */
-  const untilSuccess = async <A>(step: () => Promise<A>, until: AbortSignal): Promise<A> => {
+  const untilSuccess = async <A>(
+    step: () => Promise<A>, until: AbortSignal, onFailure: (error: unknown) => void,
+  ): Promise<A> => {
     for (let attempt = 0; ; attempt++) {
       until.throwIfAborted()
       try {
         const done = await step()
         // After losing the lease this process must not report progress.
         until.throwIfAborted()
-        reportSuccess(list)
         return done
       } catch (error) {
         if (until.aborted) throw error
-        reportFailure(list, error)
+        onFailure(error)
         await pause(timers, retryDelay(RETRY, attempt, environment.random()), until)
       }
     }
@@ -107,7 +109,10 @@ export const createRunner = (deps: RunnerDeps, projection: Projection, report: R
     while (!signal.aborted) {
       await exclusive
       if (signal.aborted) return
-      membership = reads.join(list, (leaving) => untilSuccess(claim, AbortSignal.any([signal, leaving])))
+      membership = reads.join(list, async (leaving) => {
+        await untilSuccess(claim, AbortSignal.any([signal, leaving]), (error) => reportFailure(list, error))
+        reportSuccess(list)
+      })
       await membership.left
     }
   }
@@ -160,7 +165,9 @@ export const createRunner = (deps: RunnerDeps, projection: Projection, report: R
     finishRebuild: async () => {
       try {
         const find = () => findUnfinishedRebuild({ store, documents, projection, code })
-        const found = await untilSuccess(find, signal)
+        // The notes of rebuilds say nothing about the list: its writes may fail although the notes can be read.
+        const found = await untilSuccess(find, signal, (error) => search.failed(describe(error), about))
+        search.ended(about)
         if (found === 'unfinished') await rebuild(() => undefined)
         if (found === 'outdated') {
           logger.warn(about, 'unfinished rebuild of another version discarded; start the rebuild again')

@@ -19,17 +19,24 @@ import { committed, throughCommit } from '../../support/read-models/through-comm
 import { right } from '../../support/tools/right.ts'
 import { create, environment, hasLive, newEvent, start, unavailable } from './projector-world.ts'
 
-/** Counts the reads of the log. */
+/** Counts the reads of the log: where they began, and how many are open. */
 const counted = (inner: EventStore) => {
   const startPositions: Array<Position> = []
+  let open = 0
   const store: EventStore = {
     ...inner,
-    subscribe: (from, ...rest) => {
+    subscribe: async function* (from, ...rest) {
       startPositions.push(from)
-      return inner.subscribe(from, ...rest)
+      open += 1
+      try {
+        yield* inner.subscribe(from, ...rest)
+      } finally {
+        open -= 1
+      }
     },
   }
-  return { store, startPositions }
+  const untilOneIsOpen = (): Promise<void> => eventually(() => { assert.equal(open, 1) })
+  return { store, startPositions, untilOneIsOpen }
 }
 
 const started = async (store: EventStore, liveId: number): Promise<Position> => {
@@ -117,7 +124,7 @@ const poisonedDocument = (id: string) => {
 }
 
 test('a list that is stuck delays only itself, says where, and joins the others after it was mended', async (t) => {
-  const { store, startPositions } = counted(createMemoryEventStore())
+  const { store, startPositions, untilOneIsOpen } = counted(createMemoryEventStore())
   const { documents, mend } = poisonedDocument('7')
   const { projector, logger } = start(t, { store, documents, timers: quickRetries })
   await projector.caughtUp()
@@ -141,7 +148,8 @@ test('a list that is stuck delays only itself, says where, and joins the others 
   await eventually(() => { assert.deepEqual([lagOf('lives')?.stuckAt, lagOf('lives')?.position], [null, later]) })
   await projector.whenProjected(SESSION_LISTS, await create(store, 9))
   for (const liveId of [6, 7, 8, 9]) t.true(await hasLive(documents, liveId))
-  t.is(startPositions.length, 2, 'the mended list has joined the common read')
+  t.is(startPositions.length, 2)
+  await t.notThrowsAsync(untilOneIsOpen(), 'the mended list has joined the common read')
 })
 
 for (const reason of ['a store that refuses it', 'a document that cannot be folded']) {
@@ -194,11 +202,30 @@ test('an outage of the documents is no reason to leave the common read, and name
   t.true(projector.lag().every(({ stuckAt }) => stuckAt === null))
   isUnavailable = false
   await eventually(() => { assert.ok(projector.lag().every((lag) => lag.position === position)) })
+  t.true(await hasLive(documents, 1))
   t.is(startPositions.length, 1)
 })
 
+test('a search for unfinished rebuilds says nothing about lists that cannot be written', async (t) => {
+  const memory = createMemoryDocuments()
+  let isUnavailable = false
+  const documents = throughCommit(memory, async (commit) =>
+    isUnavailable ? E.left(unavailable) : await committed(memory, commit))
+  // No retry ever comes.
+  const timers: Timers = { after: () => () => undefined }
+  const { store, projector, logger } = start(t, { documents, timers })
+  await projector.caughtUp()
+  isUnavailable = true
+  await create(store, 1)
+  const errors = () => projector.lag().map(({ error }) => error)
+  await eventually(() => { assert.ok(!errors().includes(null)) })
+  await projector.finishRebuilds()
+  t.false(errors().includes(null))
+  t.false(logger.lines.some(({ message }) => message === 'projection works again'))
+})
+
 test('a list that starts at an older checkpoint reads alone until it has caught up', async (t) => {
-  const { store, startPositions } = counted(createMemoryEventStore())
+  const { store, startPositions, untilOneIsOpen } = counted(createMemoryEventStore())
   const documents = createMemoryDocuments()
   const [added, ...others] = allProjections
   assert.ok(added)
@@ -213,6 +240,7 @@ test('a list that starts at an older checkpoint reads alone until it has caught 
   t.deepEqual(startPositions.toSorted(), ['', last])
   await projector.whenProjected(SESSION_LISTS, await create(store, 2))
   t.true(await hasLive(documents, 1) && await hasLive(documents, 2))
+  await t.notThrowsAsync(untilOneIsOpen(), 'it has joined the common read')
 })
 
 test('while lists are first built, they say how far they are, and no write waits for them', async (t) => {
