@@ -3,6 +3,7 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
 import { join } from 'node:path'
+import { inspect } from 'node:util'
 import test, { type ExecutionContext } from 'ava'
 import { createClient, logIn, type Client, type Json, type Listing } from '../../support/service/client.ts'
 import { stenolog } from '../../support/service/command-line.ts'
@@ -13,7 +14,7 @@ import { ADMIN, passwordOf, startTestService, type TestService } from '../../sup
 
 const LOAD = { username: 'load', password: passwordOf('load') }
 const CHANGER = 'changer'
-const DRIVER = join(import.meta.dirname, 'load-driver.ts')
+const DRIVER = join(import.meta.dirname, '../../support/load/load-driver.ts')
 
 /**
  * The possible states of each object in the journals: the state after its last acknowledged command, and the states
@@ -180,7 +181,7 @@ const killRounds = async (t: ExecutionContext, rounds: number, { check = false }
     await service.user(LOAD.username, { max_sessions: 1_000_000 })
     await (await service.admin()).api.call('createUser', { body: { username: CHANGER, password: passwordNumber(0) } })
     const expected: Expected = new Map([['password', new Set(['0'])]])
-    for (let kill = 0; kill < kills; kill += 1) {
+    const killOnce = async (kill: number): Promise<void> => {
       const changer = { username: CHANGER, password: '', number: Number([...(expected.get('password') ?? [])][0]) }
       const accounts = { url: service.url(), admin: ADMIN, load: LOAD, changer, seed: `${seed} ${directories} ${kill}` }
       const first = kill % 4 === 3 ? SLOWEST : null
@@ -198,6 +199,11 @@ const killRounds = async (t: ExecutionContext, rounds: number, { check = false }
       slowest = Math.max(slowest, performance.now() - begin)
       await compare(t, service, expected)
       if (check && kill % 2 === 1) await checkIsClean(t, service, 'after the restart')
+    }
+    for (let kill = 0; kill < kills; kill += 1) {
+      await killOnce(kill).catch((error: unknown) => {
+        throw new Error(`directory ${directories}, kill ${kill + 1}: ${inspect(error)}\n${service.log()}`)
+      })
     }
     await service.kill()
   }

@@ -19,7 +19,7 @@ const nowMs = (): number => performance.now()
  * Measures requests to a server in this thread, on a quiet machine. Another thread sends them.
  */
 const startMeasuring = (t: ExecutionContext, url: string) => {
-  const worker = new Worker(new URL('./sending-worker.ts', import.meta.url))
+  const worker = new Worker(new URL('../../support/requests/sending-worker.ts', import.meta.url))
   t.teardown(() => worker.terminate())
   return async (input: RequestInput): Promise<Measured> => {
     let [block, last, isOver] = [0, nowMs(), false]

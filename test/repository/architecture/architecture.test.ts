@@ -1,6 +1,7 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, globSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import test from 'ava'
-import { brokenArrows, cycles, productSources, folderCycles, sourceOf } from './imports.ts'
+import { brokenArrows, cycles, folderCycles, LAYERS, productSources, sourceOf } from './imports.ts'
 
 const sources = productSources('.')
 
@@ -27,6 +28,18 @@ test('every import of a project file names an existing file', (t) => {
     ),
   )
   t.deepEqual(missing, [])
+})
+
+/** A module that is started as a process or a thread: no import checks its path. */
+const STARTED = /(?:import\.meta\.dirname, |new URL\()'([^']+\.ts)'/g
+
+const missingModules = (path: string, text: string): ReadonlyArray<string> =>
+  [...text.matchAll(STARTED)].map(([, name = '']) => join(dirname(path), name)).filter((name) => !existsSync(name))
+
+test('every module that is started as a process or a thread exists', (t) => {
+  const files = globSync([...LAYERS, 'bench', 'test', 'tools'].map((folder) => `${folder}/**/*.ts`))
+  t.deepEqual(files.flatMap((path) => missingModules(path, readFileSync(path, 'utf8'))), [])
+  t.deepEqual(missingModules('bench/a.ts', ['new URL(', "'./none.ts', import.meta.url)"].join('')), ['bench/none.ts'])
 })
 
 /** The files that start a pipeline or a source. */
