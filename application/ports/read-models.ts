@@ -1,6 +1,6 @@
 import type { Option } from 'fp-ts/lib/Option.js'
 import type { Either } from 'fp-ts/lib/Either.js'
-import type { AudioFormat } from '../../domain/live/events.ts'
+import type { KEPT_IN_CLEAR, KEPT_SEALED, LiveCreatedData } from '../../domain/live/events.ts'
 import type { EngineSettings } from '../../domain/live/settings.ts'
 import type { GivenVocabulary } from '../../domain/live/vocabulary.ts'
 import type { Permission } from '../../domain/user/events.ts'
@@ -11,53 +11,19 @@ import type { KeyringUnavailable } from './keyring.ts'
 export type LiveStatus = 'pending' | 'active' | 'finished' | 'error'
 export const LIVE_STATUSES: ReadonlyArray<LiveStatus> = ['pending', 'active', 'finished', 'error']
 
-/** The style of the embeddable caption page, from the create request. */
-interface LiveDisplay {
-  readonly background_color: string | null
-  readonly color_text: string | null
-  readonly size_text: number | null
-}
-
-/** A translation of a session. `vram`: megabytes. */
-interface LiveTranslation {
-  readonly id: number
-  readonly model: string
-  readonly to: string
-  readonly vram: number
-  /** Source language. Present only when the language is detected in the audio. */
-  readonly from?: string
-}
-
 /** A session without its secrets. */
-export interface LiveFacts {
+export interface LiveFacts extends Pick<LiveCreatedData, (typeof KEPT_IN_CLEAR)[number]> {
   readonly id: number
-  readonly userId: number
   readonly status: LiveStatus
-  readonly worker: string
   readonly autoStartPid: number | null
   /** Reserved megabytes. 0 after the end. */
   readonly vram: number
   readonly createdAt: string
   readonly updatedAt: string | null
-  readonly model: { readonly id: number; readonly name: string; readonly vram: number }
-  readonly language: string
-  readonly translations: ReadonlyArray<LiveTranslation>
-  readonly audioFormat: AudioFormat
-  readonly audioUrlHash: string | null
-  readonly autoStart: boolean
-  readonly retention: boolean
-  readonly config: EngineSettings
-  readonly display: LiveDisplay | null
 }
 
 /** A session as its owner sees it, with opened secrets. */
-export interface LiveView extends LiveFacts {
-  readonly audioUrl: string | null
-  readonly senderToken: string
-  readonly listenerToken: string
-  /** Words that speakers are likely to use. Absent when none were sent. */
-  readonly vocabulary?: GivenVocabulary
-}
+export interface LiveView extends LiveFacts, Pick<LiveCreatedData, (typeof KEPT_SEALED)[number]> {}
 
 /** Reads a session from the log, for a list that lags behind it or is unavailable. */
 export type UnlistedLive = (

@@ -47,6 +47,14 @@ const translation = object(
   { from: t.string },
 )
 
+/** Members of LiveCreated that the documents and views of a session keep. Administrators see them too. */
+export const KEPT_IN_CLEAR = [
+  'userId', 'worker', 'model', 'language', 'translations', 'audioFormat', 'audioUrlHash', 'autoStart', 'retention',
+  'vram', 'config', 'display',
+] as const
+/** Members of LiveCreated that the documents and views of a session keep sealed. Only the owner sees them. */
+export const KEPT_SEALED = ['audioUrl', 'senderToken', 'listenerToken', 'vocabulary'] as const
+
 export const LiveCreated = definePersonalEvent(
   'LiveCreated',
   object(
@@ -74,9 +82,10 @@ export const LiveCreated = definePersonalEvent(
     },
     { vocabulary: sealedVocabulary },
   ),
-  ['audioUrl', 'senderToken', 'listenerToken', 'vocabulary'],
+  KEPT_SEALED,
   (data) => liveKey(data.liveId),
 )
+export type LiveCreatedData = EventOf<typeof LiveCreated>['data']
 
 /**
  * A sender sent its first audio, or stays although it is silent. The worker of `term` accepted it. `epoch` counts these

@@ -1,14 +1,11 @@
 import * as t from 'io-ts'
 import { term } from '../admission/events.ts'
 import { boundedInteger, instant } from '../shared/codecs.ts'
-import type { EventOf } from '../shared/event.ts'
 import type { SnapshotFormat } from '../shared/snapshot.ts'
 import { FIRST_TERM, LiveCreated, liveKey, sourcePoint } from './events.ts'
-import type { LiveEvent } from './events.ts'
+import type { LiveCreatedData, LiveEvent } from './events.ts'
 import { NO_VOCABULARY, sealedVocabulary } from './vocabulary.ts'
 import type { GivenVocabulary } from './vocabulary.ts'
-
-type LiveCreatedData = EventOf<typeof LiveCreated>['data']
 
 /** A session that was created. */
 export interface Live {

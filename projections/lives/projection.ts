@@ -1,35 +1,29 @@
 import type { StoredEvent } from '../../application/ports/event-store.ts'
-import { liveEvents } from '../../domain/live/events.ts'
+import { KEPT_IN_CLEAR, KEPT_SEALED, liveEvents } from '../../domain/live/events.ts'
 import type { StoredLiveEvent } from '../../domain/live/events.ts'
+import { pick } from '../../domain/shared/pick.ts'
 import { defineProjection } from '../projection.ts'
 import { LIVES } from './document.ts'
 import type { LiveDocument } from './document.ts'
 
 type Created = Extract<StoredLiveEvent, { type: 'LiveCreated' }>['data']
 
-const created = (data: Created): LiveDocument => ({
-  id: data.liveId,
-  userId: data.userId,
-  status: 'pending',
-  worker: data.worker,
-  model: data.model,
-  language: data.language,
-  translations: data.translations,
-  audioFormat: data.audioFormat,
-  audioUrl: data.audioUrl,
-  audioUrlHash: data.audioUrlHash,
-  autoStart: data.autoStart,
-  autoStartPid: null,
-  retention: data.retention,
-  vram: data.vram,
-  config: data.config,
-  display: data.display,
-  senderToken: data.senderToken,
-  listenerToken: data.listenerToken,
-  ...(data.vocabulary && { vocabulary: data.vocabulary }),
-  createdAt: data.at,
-  updatedAt: null,
-})
+const created = (data: Created): LiveDocument => {
+  // Only the order needs these names: stored documents have autoStartPid after them.
+  const {
+    userId, worker, model, language, translations, audioFormat, audioUrl, audioUrlHash, autoStart, ...others
+  } = { ...pick(KEPT_IN_CLEAR, data), ...pick(KEPT_SEALED, data) }
+  return {
+    id: data.liveId,
+    userId,
+    status: 'pending',
+    worker, model, language, translations, audioFormat, audioUrl, audioUrlHash, autoStart,
+    autoStartPid: null,
+    ...others,
+    createdAt: data.at,
+    updatedAt: null,
+  }
+}
 
 type LaterEvent = Exclude<StoredLiveEvent, { readonly type: 'LiveCreated' }>
 
@@ -65,7 +59,7 @@ const project = (live: LiveDocument | null, event: StoredLiveEvent): LiveDocumen
 
 /** Sessions for the owner's lists and single reads, and for the administrators' list. */
 export const lives = defineProjection({
-  name: 'lives',
+  name: LIVES,
   collection: {
     name: LIVES,
     indexes: [

@@ -1,27 +1,19 @@
+import { KEPT_IN_CLEAR, KEPT_SEALED } from '../../../domain/live/events.ts'
 import { isOpen } from '../../../domain/live/state.ts'
 import type { Live } from '../../../domain/live/state.ts'
 import { optionalVocabulary } from '../../../domain/live/vocabulary.ts'
+import { pick } from '../../../domain/shared/pick.ts'
 import type { LiveFacts, LiveView } from '../../ports/read-models.ts'
 
 /** Returns a session without its secrets, as the read models show it. */
 export const factsOf = (live: Live): LiveFacts => {
   const { status, created, autoStartPid, updatedAt } = live
   return {
+    ...pick(KEPT_IN_CLEAR, created),
     id: created.liveId,
-    userId: created.userId,
     status,
-    worker: created.worker,
-    model: created.model,
-    language: created.language,
-    translations: created.translations,
-    audioFormat: created.audioFormat,
-    audioUrlHash: created.audioUrlHash,
-    autoStart: created.autoStart,
     autoStartPid,
-    retention: created.retention,
     vram: isOpen(live) ? created.vram : 0,
-    config: created.config,
-    display: created.display,
     createdAt: created.at,
     updatedAt,
   }
@@ -29,6 +21,6 @@ export const factsOf = (live: Live): LiveFacts => {
 
 /** Returns a session as its owner sees it. A member whose key was erased reads `[erased]`. */
 export const viewOf = (live: Live): LiveView => {
-  const { audioUrl, senderToken, listenerToken } = live.created
-  return { ...factsOf(live), audioUrl, senderToken, listenerToken, ...optionalVocabulary(live.vocabulary) }
+  const { vocabulary: _first, ...sealed } = pick(KEPT_SEALED, live.created)
+  return { ...factsOf(live), ...sealed, ...optionalVocabulary(live.vocabulary) }
 }

@@ -214,8 +214,8 @@ export const securityMutants: ReadonlyArray<Mutant> = [
   },
   {
     in: 'liveCreatedData',
-    before: "retention: request.retention && caller.permissions.includes('user_retention'),",
-    after: 'retention: request.retention,',
+    before: "retention: retention && caller.permissions.includes('user_retention'),",
+    after: 'retention,',
     test: 'lives.test.ts', titles: ['optional members have defaults, and members without effect are ignored'],
   },
   {
