@@ -48,11 +48,14 @@ export const launch = (
     pid: () => child.pid ?? 0,
     kill: (signal) => void child.kill(signal),
     exited,
-    url: () =>
-      eventually(() => {
+    url: async () => {
+      const listening = eventually(() => {
         const url = /listens on (http:\S+)/.exec(stdout)?.[1]
         if (url === undefined) throw new Error(`the service does not listen: ${stderr}`)
         return url
-      }, { timeoutMs: 180_000 }),
+      }, { timeoutMs: 180_000 })
+      const ended = exited.then((code): never => { throw new Error(`the service ended with ${code}: ${stderr}`) })
+      return await Promise.race([listening, ended])
+    },
   }
 }
