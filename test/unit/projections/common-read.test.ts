@@ -105,6 +105,27 @@ test('while a batch is written, the next one is read and folded, also if it chan
   t.like(right(await documents.find('live-counts', ['3'])).get('3'), { pending: [] })
 })
 
+test('the batch after one that could not be folded is folded from its documents', async (t) => {
+  const store = createMemoryEventStore()
+  for (let liveId = 1; liveId <= 1000; liveId++) await create(store, liveId)
+  for (let liveId = 1; liveId <= 1000; liveId++) await started(store, liveId)
+  const memory = createMemoryDocuments()
+  let hasFailed = false
+  const documents: Documents = {
+    ...memory,
+    find: (collection, ids) => {
+      if (hasFailed || collection !== 'lives') return memory.find(collection, ids)
+      hasFailed = true
+      throw new Error('it fails once')
+    },
+  }
+  const { projector } = start(t, { store, documents })
+  await projector.caughtUp()
+  t.true(hasFailed)
+  for (const liveId of [1, 500, 1000])
+    t.like(right(await documents.find('lives', [String(liveId)])).get(String(liveId)), { status: 'active' })
+})
+
 /** The waits between retries are short, and a writer waits long, because the machine may be busy. */
 const quickRetries: Timers =
   { after: (ms, task) => systemTimers.after(ms === 1500 ? 60_000 : Math.min(ms, 50), task) }
