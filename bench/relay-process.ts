@@ -1,6 +1,6 @@
 /** The other process of `relay.ts`: returns every message, over links and over plain TCP. */
 import { createServer, type AddressInfo } from 'node:net'
-import { openInternalServer } from '../infrastructure/internal/server.ts'
+import { openInternalServer } from '../infrastructure/process-links/server.ts'
 import { systemTimers as timers } from '../infrastructure/node/system-timers.ts'
 
 const logger = { info: () => undefined, warn: () => undefined, error: () => undefined }

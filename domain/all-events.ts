@@ -13,7 +13,7 @@ import {
 } from './admission/events.ts'
 import { AdmissionSnapshotTaken, upgradeSnapshot } from './admission/earlier-snapshots.ts'
 import { AdmissionSnapshotPacked } from './admission/snapshot.ts'
-import { LivesListed, LiveViewed, ModelRemoved } from './administration/events.ts'
+import { LivesListed, LiveViewed, ModelRemoved } from './admin-actions/events.ts'
 import { AdministratorAdded, AdministratorRemoved } from './administrators/events.ts'
 import {
   ApiTokenActivated,

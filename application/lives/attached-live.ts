@@ -4,7 +4,7 @@ import { writtenLanguage } from '../../domain/live/settings.ts'
 import type { EngineSettings } from '../../domain/live/settings.ts'
 import type { GivenVocabulary } from '../../domain/live/vocabulary.ts'
 import type { LiveStatus } from '../ports/read-models.ts'
-import type { TranslationTarget } from '../translation/translations.ts'
+import type { TranslationTarget } from '../pipeline/translations.ts'
 
 /** The data of a session that its sockets, its source and its pipeline need. */
 export interface AttachedLive {

@@ -1,6 +1,6 @@
 import type { AddressInfo } from 'node:net'
 import { readFileSync } from 'node:fs'
-import { startLoadHistory } from '../../application/load/load-history.ts'
+import { startLoadHistory } from '../../application/load-history.ts'
 import type { Jobs } from '../../application/jobs/jobs.ts'
 import { atMost } from '../../application/waiting.ts'
 import { watchLoop } from '../../infrastructure/node/loop-watch.ts'

@@ -8,7 +8,7 @@ import type { DiscardCounter } from '../../application/pipeline/discarded-words.
 import type { Keyring } from '../../application/ports/keyring.ts'
 import type { ProjectionLag, Projector } from '../../application/ports/projector.ts'
 import type { RunningSessions } from '../../application/sessions/live-sessions.ts'
-import type { Translations } from '../../application/translation/translations.ts'
+import type { Translations } from '../../application/pipeline/translations.ts'
 import type { SourceIsolation } from '../../infrastructure/sources/source-isolation.ts'
 import type { UnreadableStream, WatchedLog } from '../../application/log/watched-log.ts'
 import type { ClusterFigures } from '../../infrastructure/node/cluster-metrics.ts'

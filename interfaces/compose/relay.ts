@@ -1,5 +1,5 @@
 import { storedFinals } from '../../application/lives/queries/stored-finals.ts'
-import { takeOver } from '../../application/lives/terms/take-over.ts'
+import { takeOver } from '../../application/lives/leadership/take-over.ts'
 import { createLiveBus } from '../../application/pipeline/live-bus.ts'
 import { createRecentFinals } from '../../application/sessions/recent-finals.ts'
 import { followEnds } from '../../application/sessions/relay/follow-ends.ts'
@@ -38,7 +38,7 @@ interface WorkerEnd extends Part {
 /** Serves the links of other processes to the sessions of this worker, on the internal port. */
 const openWorkerEnd = ({ foundation, writeSide }: Core, { sessions, bus }: WorkerSessions): Promise<WorkerEnd> =>
   assemble(async (opened) => {
-    const { openInternalServer } = await import('../../infrastructure/internal/server.ts')
+    const { openInternalServer } = await import('../../infrastructure/process-links/server.ts')
     const { settings, self, stores, environment, timers, logger } = foundation
     const { write, admission, worker } = writeSide
     const { rateLimit, idleTimeout } = settings
@@ -66,7 +66,7 @@ export const openRelay = (core: Core, worker: WorkerSessions | null): Promise<Re
     const { foundation, writeSide, readSide } = core
     const { self, stores: { masterKey, members }, store, environment, timers, logger } = foundation
     const { write, admission } = writeSide
-    const { createLiveLinks } = await import('../../infrastructure/internal/client.ts')
+    const { createLiveLinks } = await import('../../infrastructure/process-links/client.ts')
     const workerEnd = worker === null ? null : opened(await openWorkerEnd(core, worker))
     const dialled = createLiveLinks({ masterKey, logger, timers })
     opened({ stop: dialled.close })

@@ -1,6 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
-import { ModelRemoved } from '../../../domain/administration/events.ts'
+import { ModelRemoved } from '../../../domain/admin-actions/events.ts'
 import { messageOf } from '../../../domain/shared/message-of.ts'
 import type { AdmissionActor } from '../../admission/admission-actor.ts'
 import type { Caller } from '../../caller.ts'

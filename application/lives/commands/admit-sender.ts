@@ -9,9 +9,9 @@ import { attachedLive } from '../attached-live.ts'
 import type { AttachedLive } from '../attached-live.ts'
 import { changeLive } from '../change-live.ts'
 import type { SourcePoint } from '../source-point.ts'
-import { takeOver } from '../terms/take-over.ts'
-import { ownTerm } from '../terms/worker.ts'
-import type { WorkerDeps } from '../terms/worker.ts'
+import { takeOver } from '../leadership/take-over.ts'
+import { ownTerm } from '../leadership/worker.ts'
+import type { WorkerDeps } from '../leadership/worker.ts'
 
 type Refused = LiveOver | Superseded | Unavailable
 

@@ -10,7 +10,7 @@ import { appendWithRetries } from '../../log/handle-command.ts'
 import type { WriteDeps } from '../../log/handle-command.ts'
 import { createLruCache } from '../../lru-cache.ts'
 import type { ExpectedRevision, StoredEvent } from '../../ports/event-store.ts'
-import { lastTermOf, LOOK_BACK_EVENTS } from '../terms/fence-segments.ts'
+import { lastTermOf, LOOK_BACK_EVENTS } from '../leadership/fence-segments.ts'
 
 type Segment = SegmentFinalised['data']
 

@@ -1,7 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 import { pipe } from 'fp-ts/lib/function.js'
-import { LiveViewed } from '../../../domain/administration/events.ts'
+import { LiveViewed } from '../../../domain/admin-actions/events.ts'
 import type { Caller } from '../../caller.ts'
 import { liveNotFound } from '../../errors.ts'
 import type { EntryNotFound, LiveNotFound, Unavailable } from '../../errors.ts'

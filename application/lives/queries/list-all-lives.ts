@@ -1,7 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 import { pipe } from 'fp-ts/lib/function.js'
-import { LivesListed } from '../../../domain/administration/events.ts'
+import { LivesListed } from '../../../domain/admin-actions/events.ts'
 import { traverseConcurrently } from '../../concurrency.ts'
 import type { Caller } from '../../caller.ts'
 import type { Unavailable } from '../../errors.ts'

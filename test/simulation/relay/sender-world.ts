@@ -5,7 +5,7 @@ import { createLivePipeline } from '../../../application/pipeline/live-pipeline.
 import type { CreatePipeline } from '../../../application/pipeline/pipeline.ts'
 import { createScheduler } from '../../../application/pipeline/scheduler.ts'
 import type { Member } from '../../../application/ports/members.ts'
-import { ownTerm } from '../../../application/lives/terms/worker.ts'
+import { ownTerm } from '../../../application/lives/leadership/worker.ts'
 import { createLiveSessions } from '../../../application/sessions/live-sessions.ts'
 import { createRecentFinals } from '../../../application/sessions/recent-finals.ts'
 import { withLocalWorker } from '../../../application/sessions/relay/local-links.ts'

@@ -1,6 +1,6 @@
 import { createServer as createHttpServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { createServer } from 'node:net'
-import { createHubHttp } from '../../../infrastructure/hub/hub-http.ts'
+import { createHubHttp } from '../../../infrastructure/model-hub/hub-http.ts'
 import { pullSource } from '../../../infrastructure/sources/puller/pull-source.ts'
 import { sourceErrorOf } from '../../../infrastructure/sources/source-error.ts'
 import { serveDns } from '../sources/dns-server.ts'

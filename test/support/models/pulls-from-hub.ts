@@ -1,8 +1,8 @@
 import { join } from 'node:path'
 import type { ExecutionContext } from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
-import { createHubHttp } from '../../../infrastructure/hub/hub-http.ts'
-import { pullModel, type PullOptions } from '../../../infrastructure/hub/pull.ts'
+import { createHubHttp } from '../../../infrastructure/model-hub/hub-http.ts'
+import { pullModel, type PullOptions } from '../../../infrastructure/model-hub/pull.ts'
 import { startHub, type TestHub } from './hub.ts'
 import { temporaryDirectory } from '../tools/temporary-directory.ts'
 

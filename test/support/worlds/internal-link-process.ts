@@ -1,5 +1,5 @@
-import { createLiveLinks } from '../../../infrastructure/internal/client.ts'
-import { openInternalServer } from '../../../infrastructure/internal/server.ts'
+import { createLiveLinks } from '../../../infrastructure/process-links/client.ts'
+import { openInternalServer } from '../../../infrastructure/process-links/server.ts'
 import { systemTimers as timers } from '../../../infrastructure/node/system-timers.ts'
 import { createRecordingLogger } from '../doubles/loggers.ts'
 

@@ -1,4 +1,4 @@
-import { createTranslations, type Translations } from '../../../application/translation/translations.ts'
+import { createTranslations, type Translations } from '../../../application/pipeline/translations.ts'
 import { silentLogger } from '../doubles/loggers.ts'
 import { createScriptedTranslator } from '../doubles/scripted/translator.ts'
 

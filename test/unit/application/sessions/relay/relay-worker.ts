@@ -2,7 +2,7 @@ import * as E from 'fp-ts/lib/Either.js'
 import type { TranscriptFrame } from '../../../../../domain/transcript/frame.ts'
 import type { LiveEnd } from '../../../../../application/lives/policies/watch-ends.ts'
 import { finalKey } from '../../../../../application/lives/queries/resume-point.ts'
-import { ownTerm } from '../../../../../application/lives/terms/worker.ts'
+import { ownTerm } from '../../../../../application/lives/leadership/worker.ts'
 import { createLiveBus } from '../../../../../application/pipeline/live-bus.ts'
 import {
   createRecentFinals, type AddedFinal, type LiveFinals,

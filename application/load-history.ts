@@ -1,9 +1,9 @@
-import type { AdmissionActor } from '../admission/admission-actor.ts'
-import { reservedVram } from '../../domain/admission/state.ts'
-import type { Listeners } from '../lives/queries/get-activity.ts'
-import type { Lags } from '../pipeline/lags.ts'
-import type { Environment } from '../ports/environment.ts'
-import type { Timers } from '../ports/timers.ts'
+import type { AdmissionActor } from './admission/admission-actor.ts'
+import { reservedVram } from '../domain/admission/state.ts'
+import type { Listeners } from './lives/queries/get-activity.ts'
+import type { Lags } from './pipeline/lags.ts'
+import type { Environment } from './ports/environment.ts'
+import type { Timers } from './ports/timers.ts'
 
 /** The load of this process at one moment. */
 export interface LoadSample {

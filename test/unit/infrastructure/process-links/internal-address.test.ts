@@ -1,7 +1,7 @@
 import test from 'ava'
 import * as fc from 'fast-check'
-import { advertisedAddress, parseAddress, type Interfaces } from '../../../../infrastructure/internal/address.ts'
-import { parsePath, pathOf } from '../../../../infrastructure/internal/paths.ts'
+import { advertisedAddress, parseAddress, type Interfaces } from '../../../../infrastructure/process-links/address.ts'
+import { parsePath, pathOf } from '../../../../infrastructure/process-links/paths.ts'
 
 const loopback = { address: '127.0.0.1', family: 'IPv4', internal: true } as const
 const ipv6 = { address: 'fe80::1', family: 'IPv6', internal: false } as const

@@ -1,8 +1,8 @@
 import test from 'ava'
-import { evolve, initialState } from '../../../../domain/admission/state.ts'
-import { LOAD_MINUTES, startLoadHistory } from '../../../../application/load/load-history.ts'
-import { createManualTimers } from '../../../support/doubles/manual-timers.ts'
-import { after } from '../../../support/events/sample-events.ts'
+import { evolve, initialState } from '../../../domain/admission/state.ts'
+import { LOAD_MINUTES, startLoadHistory } from '../../../application/load-history.ts'
+import { createManualTimers } from '../../support/doubles/manual-timers.ts'
+import { after } from '../../support/events/sample-events.ts'
 
 const start = () => {
   const timers = createManualTimers()

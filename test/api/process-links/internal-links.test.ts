@@ -3,8 +3,8 @@ import { once } from 'node:events'
 import { request } from 'node:http'
 import test, { type ExecutionContext } from 'ava'
 import type { LinkHandler } from '../../../application/ports/live-links.ts'
-import { preSharedKey } from '../../../infrastructure/internal/pre-shared-key.ts'
-import { openInternalServer } from '../../../infrastructure/internal/server.ts'
+import { preSharedKey } from '../../../infrastructure/process-links/pre-shared-key.ts'
+import { openInternalServer } from '../../../infrastructure/process-links/server.ts'
 import { createRecordingLogger } from '../../support/doubles/loggers.ts'
 import {
   SELF, KEY, timers, openWorker, dialWorker, until, untilClosed, openRawLink,

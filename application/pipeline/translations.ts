@@ -1,7 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { JobFailed, ModelLoadFailed } from '../ports/engine.ts'
 import type { Logger } from '../ports/environment.ts'
-import type { Segment } from '../pipeline/pipeline.ts'
+import type { Segment } from './pipeline.ts'
 import type { TranslationEngine, TranslationFigures } from '../ports/translation-engine.ts'
 
 /** A target language of a session, and a translator for it. */

@@ -1,7 +1,7 @@
 import test from 'ava'
 import assert from 'node:assert/strict'
 import type { Segment } from '../../../../application/pipeline/pipeline.ts'
-import { createTranslations } from '../../../../application/translation/translations.ts'
+import { createTranslations } from '../../../../application/pipeline/translations.ts'
 import { eventually } from '../../../support/tools/eventually.ts'
 import { createManualTimers } from '../../../support/doubles/manual-timers.ts'
 import { createRecordingLogger } from '../../../support/doubles/loggers.ts'

@@ -4,7 +4,7 @@ import * as E from 'fp-ts/lib/Either.js'
 import { orThrow } from '../../../domain/shared/or-throw.ts'
 import { readManifest } from '../../../infrastructure/onnx/model-files/manifest.ts'
 import { modelNameOf, repositoriesOf } from '../../../infrastructure/catalogue/models.ts'
-import { createHubHttp } from '../../../infrastructure/hub/hub-http.ts'
+import { createHubHttp } from '../../../infrastructure/model-hub/hub-http.ts'
 import { startHubWithModels, HUB_MODEL, pullInto } from '../../support/models/pulls-from-hub.ts'
 
 test('the first existing repository is pulled; a repository that answers 5xx stops the pull', async (t) => {

@@ -1,6 +1,6 @@
 import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
-import { chooseFiles } from '../../../../infrastructure/hub/export-files.ts'
+import { chooseFiles } from '../../../../infrastructure/model-hub/export-files.ts'
 
 const names = (...paths: ReadonlyArray<string>) => paths.map((path) => ({ path, size: 1, hash: null }))
 const JSONS = ['config.json', 'tokenizer.json', 'tokenizer_config.json']
