@@ -6,17 +6,15 @@ import {
   optionalVocabulary, MAX_HOTWORD_CHARACTERS, MAX_PROMPT_CHARACTERS, MAX_HOTWORDS, vocabularyMembers,
 } from '../../../domain/live/vocabulary.ts'
 import type { GivenVocabulary } from '../../../domain/live/vocabulary.ts'
-import { boundedString, object } from '../../../domain/shared/codecs.ts'
+import { object } from '../../../domain/shared/codecs.ts'
 import type { EngineSettings } from '../../../domain/live/settings.ts'
-import { listOf, members, optional } from './validation.ts'
+import { freeText, listOf, members, optional } from './validation.ts'
 import type { Complaint } from './validation.ts'
 
 const settingMembers = { ...engineSettingMembers, ...furtherSettingMembers }
 
-/** Rejects lone surrogates, which UTF-8 cannot represent. */
-const WELL_FORMED = /^\P{Surrogate}*$/u
-export const promptText = boundedString(0, MAX_PROMPT_CHARACTERS, WELL_FORMED)
-export const hotwordList = listOf(boundedString(1, MAX_HOTWORD_CHARACTERS, WELL_FORMED), MAX_HOTWORDS)
+export const promptText = freeText(0, MAX_PROMPT_CHARACTERS)
+export const hotwordList = listOf(freeText(1, MAX_HOTWORD_CHARACTERS), MAX_HOTWORDS)
 
 /** The settings of a request that creates a session or a profile. Each may be left out. */
 export const settingFields = {

@@ -112,6 +112,9 @@ export const checkedString = (
     { kind: 'schema', schema: { type: 'string', ...schema } },
   )
 
+/** Any text of `min` to `max` code points, but without lone surrogates, which UTF-8 cannot represent. */
+export const freeText = (min: number, max: number): Field<string> => boundedString(min, max, /^\P{Surrogate}*$/u)
+
 /** Any text of a path or a header. Node refuses a longer head of a request. */
 export const headerText = boundedString(0, 16_384)
 
