@@ -3,12 +3,13 @@ import { join } from 'node:path'
 
 /** Folders whose test files may share a process, because they start no service and compute little. */
 const IN_ONE_PROCESS = ['unit', 'repository', 'api', 'contract']
-/** In this folder only test files that share a service may share a process. */
-const WITH_SERVICES = join('test', 'e2e', 'service')
+/** In this folder, test files that get one service from one of these functions may share a process. */
+const WITH_SERVICES = 'test/e2e/service/'
+const SHARED = ['sharedTestService', 'restartedTestService']
 /** Files of one process. Few enough to keep every core busy. */
 const FILES = 16
 /** Fewer than FILES, because all tests of a bundle call one service at once, and a service has one thread. */
-const FILES_OF_A_SERVICE = 7
+const FILES_OF_A_SERVICE = 8
 const FOLDER = join('test', 'bundled')
 
 /** A test file that matches waits for another process or for a long computation, so it gets its own process. */
@@ -26,11 +27,24 @@ const NEEDS_OWN_PROCESS = [
   /^(?:const .*= )?await /im,
 ]
 
-const mayShare = (folder: string, file: string): boolean => {
-  const text = readFileSync(file, 'utf8')
-  if ([...WAITS, ...NEEDS_OWN_PROCESS].some((pattern) => pattern.test(text))) return false
-  return folder !== WITH_SERVICES || text.includes('sharedTestService()')
+interface Group {
+  readonly name: string
+  readonly most: number
+  readonly holds: (file: string, text: string) => boolean
 }
+
+const GROUPS: ReadonlyArray<Group> = [
+  ...SHARED.map((name): Group => ({
+    name,
+    most: FILES_OF_A_SERVICE,
+    holds: (file, text) => file.startsWith(WITH_SERVICES) && text.includes(`${name}()`),
+  })),
+  ...IN_ONE_PROCESS.flatMap((kind) => globSync(`test/${kind}/*/`)).map((folder): Group => ({
+    name: folder.split('/').slice(1).join('-'),
+    most: FILES,
+    holds: (file) => file.startsWith(`${folder}/`),
+  })),
+]
 
 /**
  * Returns the files to run instead of `files`. Many small files are replaced by a few bundles that import them, because
@@ -39,12 +53,14 @@ const mayShare = (folder: string, file: string): boolean => {
 export const bundled = (files: ReadonlyArray<string>): ReadonlyArray<string> => {
   rmSync(FOLDER, { recursive: true, force: true })
   mkdirSync(FOLDER)
-  const folders = [WITH_SERVICES, ...IN_ONE_PROCESS.flatMap((kind) => globSync(`test/${kind}/*/`))]
-  const bundles = folders.flatMap((folder) => {
-    const small = files.filter((file) => file.startsWith(`${folder}/`) && mayShare(folder, file))
-    const count = Math.ceil(small.length / (folder === WITH_SERVICES ? FILES_OF_A_SERVICE : FILES))
+  const texts = files
+    .map((file) => ({ file, text: readFileSync(file, 'utf8') }))
+    .filter(({ text }) => ![...WAITS, ...NEEDS_OWN_PROCESS].some((pattern) => pattern.test(text)))
+  const bundles = GROUPS.flatMap(({ name, most, holds }) => {
+    const small = texts.filter(({ file, text }) => holds(file, text)).map(({ file }) => file)
+    const count = Math.ceil(small.length / most)
     return Array.from({ length: count }, (_, n) => ({
-      path: join(FOLDER, `${folder.split('/').slice(1).join('-')}-${n + 1}.test.ts`),
+      path: join(FOLDER, `${name}-${n + 1}.test.ts`),
       bundledFiles: small.filter((_file, index) => index % count === n),
     }))
   })

@@ -10,10 +10,10 @@ const shared = (): TestService => {
 }
 
 /**
- * Returns one service for all test files of a process. Use it because a start costs more time than the tests of most
- * files. Its tests must not stop the service, must look only at their own data, and need user names of their own.
+ * Returns one service for all test files of a process, whose tests are all serial and may restart it. Use it because a
+ * start costs more time than most tests. The tests must look only at their own data, and need user names of their own.
  */
-export const sharedTestService = (): Omit<TestService, 'kill' | 'start'> => {
+export const restartedTestService = (): TestService => {
   if (!isRequested) {
     test.serial.before('the shared service starts', async () => {
       running = await runTestService()
@@ -35,5 +35,10 @@ export const sharedTestService = (): Omit<TestService, 'kill' | 'start'> => {
     admin: () => shared().admin(),
     logIn: (username) => shared().logIn(username),
     user: (username, members) => shared().user(username, members),
+    kill: (signal) => shared().kill(signal),
+    start: () => shared().start(),
   }
 }
+
+/** Like `restartedTestService`, for tests that run at the same time. They must not stop the service. */
+export const sharedTestService: () => Omit<TestService, 'kill' | 'start'> = restartedTestService

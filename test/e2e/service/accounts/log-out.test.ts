@@ -1,9 +1,8 @@
 import test from 'ava'
 import { createClient } from '../../../support/service/client.ts'
-import { runTestService } from '../../../support/service/service.ts'
+import { restartedTestService } from '../../../support/service/shared-service.ts'
 
-const service = await runTestService()
-test.after.always(() => service.dispose())
+const service = restartedTestService()
 
 const NOT_VALID = { detail: 'Could not validate credentials' }
 
@@ -31,12 +30,12 @@ test.serial('a log-out ends only the token that was sent, also after a kill', as
 })
 
 test.serial('a log-out everywhere ends only the user’s logins; password, API keys and sessions stay', async (t) => {
-  const [first, stranger] = [await service.user('everywhere'), await service.user('stranger')]
+  const [first, other] = [await service.user('everywhere'), await service.user('unaffected')]
   const second = await service.logIn('everywhere')
   const live = await first.createLive()
   const { data: key } = await first.api.call('createToken', { body: { name: 'ci' } })
   t.deepEqual((await second.post('/logout', { everywhere: true })).body, { message: 'Logged out everywhere' })
-  const statuses = [await statusOf(first.token), await statusOf(second.token), await statusOf(stranger.token)]
+  const statuses = [await statusOf(first.token), await statusOf(second.token), await statusOf(other.token)]
   t.deepEqual(statuses, [401, 401, 200])
   t.is((await createClient(service.url(), key.token).get(`/lives/${live.id}`)).status, 200)
   t.is(await statusOf((await service.logIn('everywhere')).token), 200)

@@ -1,21 +1,16 @@
 import { once } from 'node:events'
 import { createServer as createHttpServer } from 'node:http'
 import type { AddressInfo, Server } from 'node:net'
-import test from 'ava'
-import type { Browser } from 'playwright-core'
-import { CHROMIUM, launchBrowser, watchPolicy } from '../../../support/browser/browser.ts'
+import { CHROMIUM, watchPolicy } from '../../../support/browser/browser.ts'
+import { sharedConsole } from '../../../support/browser/console.ts'
 import { createClient, type LiveJson } from '../../../support/service/client.ts'
 import { eventually } from '../../../support/tools/eventually.ts'
 import { openHttpProxy } from '../../../support/tools/tcp-proxy.ts'
-import { runTestService, type TestService } from '../../../support/service/service.ts'
 import { testWith } from '../../../support/running/skip-unless.ts'
 import { sampleSentences, silence } from '../../../support/audio/speech.ts'
 
 const embedTest = testWith(CHROMIUM)
-const closing: Array<() => unknown> = []
-test.after.always(async () => {
-  for (const close of closing.toReversed()) await close()
-})
+const { start, closing } = sharedConsole()
 
 const portOf = async (server: Server): Promise<number> => {
   server.listen(0, '127.0.0.1')
@@ -23,17 +18,6 @@ const portOf = async (server: Server): Promise<number> => {
   await once(server, 'listening')
   return (server.address() as AddressInfo).port
 }
-
-let started: Promise<{ readonly service: TestService; readonly browser: Browser }> | undefined
-/** Starts one service and one browser for all tests on first use, so skipped tests start none. */
-const start = () =>
-  (started ??= (async () => {
-    const service = await runTestService()
-    closing.push(service.dispose)
-    const browser = await launchBrowser()
-    closing.push(() => browser.close())
-    return { service, browser }
-  })())
 
 /** Code that runs in the page is a string, because the tests have no browser types. */
 const LOOK_OF = `(({ color, fontSize, textShadow }) => ({

@@ -2,10 +2,10 @@ import test from 'ava'
 import {
   logIn, type Answer, type Client, type Json, type Listing, type LiveJson, type Single,
 } from '../../../support/service/client.ts'
-import { passwordOf, runTestService } from '../../../support/service/service.ts'
+import { passwordOf } from '../../../support/service/service.ts'
+import { restartedTestService } from '../../../support/service/shared-service.ts'
 
-const service = await runTestService()
-test.after.always(() => service.dispose())
+const service = restartedTestService()
 
 const MINIMAL = { model: 'demo-en', language: 'en' }
 

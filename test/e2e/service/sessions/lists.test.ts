@@ -2,7 +2,8 @@ import test from 'ava'
 import {
   createClient, logIn, type Client, type Listing, type LiveJson, type Single,
 } from '../../../support/service/client.ts'
-import { passwordOf, runTestService } from '../../../support/service/service.ts'
+import { passwordOf } from '../../../support/service/service.ts'
+import { restartedTestService } from '../../../support/service/shared-service.ts'
 
 /**
  * Creates and ends a session `rounds` times and reads after each write. Returns the number of rounds in which each read
@@ -26,8 +27,7 @@ const countConsistentRounds = async (client: Client, rounds: number): Promise<nu
   return seen
 }
 
-const service = await runTestService()
-test.after.always(() => service.dispose())
+const service = restartedTestService()
 
 const OPEN = ['pending', 'active']
 

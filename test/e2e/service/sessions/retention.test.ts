@@ -2,12 +2,11 @@ import test from 'ava'
 import {
   handshake, logIn, type Client, type Json, type Listing, type LiveJson, type Single,
 } from '../../../support/service/client.ts'
-import { passwordOf, runTestService } from '../../../support/service/service.ts'
+import { passwordOf } from '../../../support/service/service.ts'
+import { restartedTestService } from '../../../support/service/shared-service.ts'
 import { sampleSentences, silence } from '../../../support/audio/speech.ts'
 
-const [sentence] = await sampleSentences()
-const service = await runTestService()
-test.after.always(() => service.dispose())
+const service = restartedTestService()
 const ws = (): string => service.url().replace('http', 'ws')
 
 const MAY_RETAIN = { permissions: ['user_retention'] }
@@ -16,6 +15,7 @@ type FinalType = 'transcription' | 'translation'
 
 /** Sends one sentence to a session, waits for a final of the awaited type, and returns all finals of the sender. */
 const sendSentence = async (client: Client, live: LiveJson, awaited: FinalType = 'transcription') => {
+  const [sentence] = await sampleSentences()
   const sender = await client.socket(live, 'sender')
   sender.send({ type: 'config' })
   for (const samples of [sentence?.samples ?? silence(1), silence(2)]) sender.sendAudio(samples)

@@ -2,11 +2,13 @@ import test from 'ava'
 import { wordErrorRate } from '../../../../domain/transcript/word-alignment.ts'
 import type { Listing, LiveJson, Single } from '../../../support/service/client.ts'
 import { eventually } from '../../../support/tools/eventually.ts'
-import { startTestService } from '../../../support/service/service.ts'
+import { runTestService } from '../../../support/service/service.ts'
 import { sampleSentences, silence } from '../../../support/audio/speech.ts'
 
-test('real speech over the WebSocket becomes text for sender and listeners', async (t) => {
-  const service = await startTestService(t)
+const service = await runTestService()
+test.after.always(() => service.dispose())
+
+test.serial('real speech over the WebSocket becomes text for sender and listeners', async (t) => {
   const client = await service.user('speaker')
   const sentences = (await sampleSentences()).slice(0, 3)
 
@@ -61,9 +63,8 @@ test('real speech over the WebSocket becomes text for sender and listeners', asy
   })
 })
 
-test('two simultaneous sessions do not mix, and a misbehaving client does not affect them', async (t) => {
-  const service = await startTestService(t)
-  const client = await service.user('speaker')
+test.serial('two simultaneous sessions do not mix, and a misbehaving client does not affect them', async (t) => {
+  const client = await service.user('second speaker')
   const sentences = await sampleSentences()
   const speeches = [sentences.slice(0, 2), sentences.slice(3, 5)]
 
