@@ -14,14 +14,12 @@ import {
 
 const CREDENTIALS = { username: 'x', password: 'y' }
 
-test.serial('t2: without a server appends fail at once (code 14; with credentials UnavailableError)', async (t) => {
+test.serial('t2: without a server appends fail at once with UnavailableError', async (t) => {
   const { own, client } = await startOwnEventStoreDb(t)
   await client.appendToStream('a', factEvent())
   await own.kill()
-  const withoutCredentials = await t.throwsAsync(client.appendToStream('a', factEvent()))
-  t.like(withoutCredentials, { code: 14 })
-  const withCredentials = await t.throwsAsync(client.appendToStream('a', factEvent(), { credentials: CREDENTIALS }))
-  t.true(withCredentials instanceof UnavailableError, withCredentials?.constructor.name)
+  const failure = await t.throwsAsync(client.appendToStream('a', factEvent(), { credentials: CREDENTIALS }))
+  t.true(failure instanceof UnavailableError, failure?.constructor.name)
   await own.start()
   t.is(
     (await eventually(() => client.appendToStream('a', factEvent(), { credentials: CREDENTIALS })))
@@ -56,19 +54,18 @@ test.serial('t10: of twenty appends that create a stream, nineteen fail with Wro
   t.deepEqual(await revisionsOf(client, 'race'), [0n])
 })
 
-// The client sends all appends without credentials over one shared stream. An append with credentials is its own call.
-for (const [path, credentials] of [['shared stream', {}], ['with credentials', { credentials: CREDENTIALS }]] as const)
-  for (const expectedRevision of [NO_STREAM, ANY] as const)
-    test.serial(`t10, t11: twenty appends of one event store it once (${path}, ${expectedRevision})`, async (t) => {
-      const client = await clientOfEmptyLog(t)
-      const id = randomUUID()
-      const append = (): Promise<AppendResult> =>
-        client.appendToStream('race', factEvent(id), { expectedRevision, ...credentials })
-      const { done } = await outcomesOf(Array.from({ length: 20 }, append))
-      t.true(done.length > 0)
-      t.deepEqual(await revisionsOf(client, 'race'), [0n])
-      for (const answer of [...done, await append()]) t.is(answer.nextExpectedRevision, 0n)
-    })
+// With credentials the client sends each append in a call of its own, like that of the service.
+for (const expectedRevision of [NO_STREAM, ANY] as const)
+  test.serial(`t10, t11: twenty appends of one event store it once (${expectedRevision})`, async (t) => {
+    const client = await clientOfEmptyLog(t)
+    const id = randomUUID()
+    const append = (): Promise<AppendResult> =>
+      client.appendToStream('race', factEvent(id), { expectedRevision, credentials: CREDENTIALS })
+    const { done } = await outcomesOf(Array.from({ length: 20 }, append))
+    t.true(done.length > 0)
+    t.deepEqual(await revisionsOf(client, 'race'), [0n])
+    for (const answer of [...done, await append()]) t.is(answer.nextExpectedRevision, 0n)
+  })
 
 /** Appends an event with each expected revision. Returns a function that retries them. */
 const prepareRetries = async (client: EventStoreDBClient): Promise<() => Promise<ReadonlyArray<bigint>>> => {

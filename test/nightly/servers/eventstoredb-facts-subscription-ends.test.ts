@@ -26,7 +26,7 @@ test.serial(
     const all = client.subscribeToAll({ filter: streamNameFilter({ prefixes: ['a'] }) })
     const positions: Position[] = []
     all.on('data', ({ event: found }) => found?.position !== undefined && positions.push(found.position))
-    const both = [all, client.subscribeToStream('a')].map(recordSubscription)
+    const both = [all, client.subscribeToAll({ filter: streamNameFilter({ regex: '^a$' }) })].map(recordSubscription)
     await until(() =>
       both.every((received) => eventsOf(received).length === 10 && received.messages.includes('caughtUp')))
     await own.kill()

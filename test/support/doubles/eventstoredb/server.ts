@@ -40,7 +40,8 @@ const supportedMethods = (
 ): void => {
   const supported = new features.SupportedMethods()
   supported.setEventStoreServerVersion(VERSION)
-  for (const { path } of Object.values(streamsGrpc.StreamsService as unknown as ServiceDefinition)) {
+  const { append, delete: remove, read } = streamsGrpc.StreamsService as unknown as ServiceDefinition
+  for (const path of [append, remove, read].map((method) => method?.path ?? '')) {
     const [, service = '', method = ''] = path.toLowerCase().split('/')
     const entry = new features.SupportedMethod()
     entry.setServiceName(service)

@@ -1,4 +1,4 @@
-import { LAST_REVISION, systemEvent, type EventLog } from './event-log.ts'
+import { DELETED, systemEvent, type EventLog } from './event-log.ts'
 import type { ProposedEvent } from './log-file.ts'
 
 export type Expected = bigint | 'any' | 'no_stream' | 'stream_exists'
@@ -7,7 +7,6 @@ export type AppendAnswer =
   | { readonly kind: 'done'; readonly revision: bigint; readonly position: number | null }
   /** `actual` is -1n where there is no stream. */
   | { readonly kind: 'wrong-version'; readonly actual: bigint }
-  | { readonly kind: 'tombstoned' }
   | { readonly kind: 'too-large' }
   | { readonly kind: 'bad-request' }
 
@@ -89,7 +88,6 @@ export const append = (
     0,
   )
   if (bytes > MAX_APPEND_BYTES) return { kind: 'too-large' }
-  if (log.isTombstoned(stream)) return { kind: 'tombstoned' }
   const verdict = judge(log, stream, expected, events)
   switch (verdict.kind) {
     case 'refused':
@@ -105,13 +103,12 @@ export const append = (
   }
 }
 
-/** Deletes a stream. `isPermanent`: it becomes a tombstone. */
-export const removeStream = (log: EventLog, stream: string, expected: Expected, isPermanent: boolean): AppendAnswer => {
-  if (log.isTombstoned(stream)) return { kind: 'tombstoned' }
+/** Deletes a stream. */
+export const removeStream = (
+  log: EventLog, stream: string, expected: Expected,
+): { readonly kind: 'done'; readonly position: number } | { readonly kind: 'wrong-version'; readonly actual: bigint } => {
   const actual = log.last(stream)
   if (actual < 0n || (typeof expected === 'bigint' && expected !== actual)) return { kind: 'wrong-version', actual }
-  const position = isPermanent
-    ? log.write(stream, LAST_REVISION, [systemEvent('$streamDeleted', '')])
-    : log.write(`$$${stream}`, log.last(`$$${stream}`) + 1n, [metadataEvent(`{"$tb":${LAST_REVISION}}`)])
-  return { kind: 'done', revision: actual, position }
+  const metadata = metadataEvent(`{"$tb":${DELETED}}`)
+  return { kind: 'done', position: log.write(`$$${stream}`, log.last(`$$${stream}`) + 1n, [metadata]) }
 }

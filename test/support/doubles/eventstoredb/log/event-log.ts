@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { openLogFile, type ProposedEvent, type Write, type WriteInLog } from './log-file.ts'
 
-/** The revision of a tombstone, and the value of `$tb` of a deleted stream. */
-export const LAST_REVISION = 9223372036854775807n
+/** The value of `$tb` of a deleted stream. */
+export const DELETED = 9223372036854775807n
 
 /** The number of remembered event ids. They are forgotten when the process ends. */
 const REMEMBERED_IDS = 50_000
@@ -40,7 +40,6 @@ export interface LogView {
   readonly recordAt: (stream: string, revision: bigint) => LogRecord | undefined
   /** The record of a recently written event id. */
   readonly remembered: (id: string) => Pick<LogRecord, 'stream' | 'revision'> | undefined
-  readonly isTombstoned: (stream: string) => boolean
   readonly isDeleted: (stream: string) => boolean
   readonly metadata: (stream: string) => string
   /** The records of a stream that a read returns. */
@@ -49,7 +48,7 @@ export interface LogView {
 }
 
 export interface EventLog extends LogView {
-  /** Returns the position of the last event. A tombstone has LAST_REVISION. */
+  /** Returns the position of the last event. */
   readonly write: (stream: string, revision: bigint, events: ReadonlyArray<ProposedEvent>) => number
 }
 
@@ -94,7 +93,6 @@ const limitsOf = (metadata: string): StreamLimits => {
 export const createReplica = (): Replica => {
   const records: LogRecord[] = []
   const streams = new Map<string, LogRecord[]>()
-  const tombstoned = new Set<string>()
   const rememberedIds = new Map<string, LogRecord>()
   const listeners = new Set<() => void>()
   let end = 0
@@ -102,8 +100,6 @@ export const createReplica = (): Replica => {
 
   const recordsOf = (stream: string): ReadonlyArray<LogRecord> => streams.get(stream) ?? []
   const metadata = (stream: string): string => Buffer.from(recordsOf(`$$${stream}`).at(-1)?.data ?? []).toString()
-  const isTombstoned = (stream: string): boolean =>
-    tombstoned.has(stream) || (isMetadata(stream) && tombstoned.has(stream.slice(2)))
   const last = (stream: string): bigint => recordsOf(stream).at(-1)?.revision ?? -1n
 
   /** Returns a predicate: whether a record is within the limits of its stream. */
@@ -114,23 +110,16 @@ export const createReplica = (): Replica => {
       revision >= first && revision >= truncateBefore && (maxAgeMs === null || at >= now - maxAgeMs)
   }
 
-  /**
-   * Removes the records before `to` that limits, deletions and tombstones hide. The last event of a stream and
-   * tombstones stay.
-   */
+  /** Removes the records before `to` that limits and deletions hide. The last event of a stream stays. */
   const scavenge = (to: number, now: number): void => {
     const stays = new Set<LogRecord>()
     for (const [stream, all] of streams) {
       const isWithin = isWithinLimits(stream, now)
-      const kept = all.filter(
-        (record, index) =>
-          record.position >= to || (!isTombstoned(stream) && (isWithin(record) || index === all.length - 1)),
-      )
+      const kept = all.filter((record, i) => record.position >= to || isWithin(record) || i === all.length - 1)
       streams.set(stream, kept)
       for (const record of kept) stays.add(record)
     }
-    const kept = records.filter((record) => stays.has(record) || record.revision === LAST_REVISION)
-    records.splice(0, records.length, ...kept)
+    records.splice(0, records.length, ...records.filter((record) => stays.has(record)))
     scavengedTo = to
   }
 
@@ -141,8 +130,7 @@ export const createReplica = (): Replica => {
       const next = index === events.length - 1 ? after : begin + index + 1
       const record = { ...event, stream, revision: revision + BigInt(index), at, position: begin + index, next }
       records.push(record)
-      if (revision === LAST_REVISION) tombstoned.add(stream)
-      else ofStream.push(record)
+      ofStream.push(record)
       if (isRecent) rememberedIds.set(event.id, record)
     })
     while (rememberedIds.size > REMEMBERED_IDS) rememberedIds.delete(rememberedIds.keys().next().value ?? '')
@@ -172,8 +160,7 @@ export const createReplica = (): Replica => {
       return likely?.revision === revision ? likely : all.find((record) => record.revision === revision)
     },
     remembered: (id) => rememberedIds.get(id),
-    isTombstoned,
-    isDeleted: (stream) => limitsOf(metadata(stream)).truncateBefore === LAST_REVISION,
+    isDeleted: (stream) => limitsOf(metadata(stream)).truncateBefore === DELETED,
     metadata,
     visible: (stream) => recordsOf(stream).filter(isWithinLimits(stream, Date.now())),
     onWrite: (listener) => {

@@ -5,7 +5,7 @@ const HEADER = 'EventStoreDB double, format 1\n'
 /** One atomic write as a line of the file. Bytes are base64. */
 interface Line {
   readonly stream: string
-  /** Decimal text, because the revision of a tombstone exceeds the safe integers. */
+  /** A decimal number. */
   readonly revision: string
   readonly at: number
   readonly events: ReadonlyArray<{

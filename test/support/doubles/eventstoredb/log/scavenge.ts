@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto'
 import { SCAVENGES_METADATA, SCAVENGE_POINTS, systemEvent, type EventLog } from './event-log.ts'
 
 /**
- * Removes everything that limits, deletions and tombstones hide, and writes the events of a real scavenge. Returns its
- * id. Unlike a real scavenge it has ended when it returns, and it includes the newest chunk.
+ * Removes everything that limits and deletions hide, and writes the events of a real scavenge. Returns its id.
+ * Unlike a real scavenge it has ended when it returns, and it includes the newest chunk.
  */
 export const scavenge = (log: EventLog): string => {
   const scavengeId = randomUUID()

@@ -1,8 +1,6 @@
 import { Metadata, status, type StatusObject } from '@grpc/grpc-js'
 import shared, { type StreamIdentifier, type UUID } from '@eventstore/db-client/generated/shared_pb.js'
-import streams, {
-  type AppendReq, type BatchAppendReq, type ReadResp,
-} from '@eventstore/db-client/generated/streams_pb.js'
+import streams, { type AppendReq, type ReadResp } from '@eventstore/db-client/generated/streams_pb.js'
 import type { LogRecord } from '../log/event-log.ts'
 import type { ProposedEvent } from '../log/log-file.ts'
 
@@ -24,8 +22,7 @@ const uuidOf = (text: string): UUID => {
   return uuid
 }
 
-/** Reads an event of either append call. */
-export const proposedEvent = (message: AppendReq.ProposedMessage | BatchAppendReq.ProposedMessage): ProposedEvent => ({
+export const proposedEvent = (message: AppendReq.ProposedMessage): ProposedEvent => ({
   id: message.getId()?.getString() ?? '',
   type: message.getMetadataMap().get('type') ?? '',
   isJson: message.getMetadataMap().get('content-type') === 'application/json',
@@ -71,12 +68,6 @@ const failure = (code: status, details: string, trailers: Readonly<Record<string
   for (const [name, value] of Object.entries(trailers)) metadata.set(name, value)
   return { code, details, metadata }
 }
-
-export const tombstonedFailure = (stream: string): Failure =>
-  failure(status.FAILED_PRECONDITION, `Event stream '${stream}' is deleted.`, {
-    exception: 'stream-deleted',
-    'stream-name': stream,
-  })
 
 export const tooLargeFailure = (bytes: number): Failure =>
   failure(status.INVALID_ARGUMENT, `Maximum Append Size of ${bytes} Exceeded.`, {

@@ -1,6 +1,6 @@
 import streams, { type ReadReq, type ReadResp } from '@eventstore/db-client/generated/streams_pb.js'
 import type { LogRecord, LogView } from '../log/event-log.ts'
-import { eventResponse, identifierOf, nameOf, thrownFailure, tombstonedFailure, type Failure } from './messages.ts'
+import { eventResponse, identifierOf, nameOf, thrownFailure, type Failure } from './messages.ts'
 import { requiresLeader, type ServingNode } from '../node.ts'
 import { errorAt, givenPosition, isShown, UNREADABLE_POSITION } from './log-positions.ts'
 import { failCall, sendAnswer, type ReadCall } from './read-answers.ts'
@@ -58,7 +58,6 @@ const answer = async (call: ReadCall, { view: log, admit }: ServingNode, options
   const refused = isFromEnd(options) ? null : await admit({ isWrite: false, requiresLeader: requiresLeader(call) })
   if (refused !== null) return failCall(call, refused)
   const stream = nameOf(options.getStream()?.getStreamIdentifier())
-  if (options.hasStream() && log.isTombstoned(stream)) return failCall(call, tombstonedFailure(stream))
   if (options.hasSubscription()) return subscribe(call, log, options)
   const count = BigInt(options.getCount())
   if (count === 0n) return failCall(call, thrownFailure('Unexpected ReadStreamResult: Error'))

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import streams, { type ReadReq, type ReadResp } from '@eventstore/db-client/generated/streams_pb.js'
 import type { LogRecord, LogView } from '../log/event-log.ts'
-import { checkpointResponse, eventResponse, nameOf, thrownFailure } from './messages.ts'
+import { checkpointResponse, eventResponse, thrownFailure } from './messages.ts'
 import { errorAt, givenPosition, indexFrom, isShown, START, type LogPosition } from './log-positions.ts'
 import { failCall, sendAnswer, type ReadCall } from './read-answers.ts'
 
@@ -63,32 +63,17 @@ interface Plan {
   readonly window: number
   /** The number of searched records between two checkpoints; null: no filter, so no checkpoints. */
   readonly interval: number | null
-  /** A subscription to a stream catches up only when the stream has an event. */
-  readonly mayCatchUp: () => boolean
 }
 
 /** Reads the options of a subscription; null: the server reports an exception. */
 const planOf = (log: LogView, options: ReadReq.Options): Plan | null => {
-  const stream = options.getStream()
-  if (stream !== undefined) {
-    const name = nameOf(stream.getStreamIdentifier())
-    const after = stream.hasEnd() ? log.last(name) : stream.hasRevision() ? BigInt(stream.getRevision()) : -1n
-    const matches: Matches = (record) => record.stream === name && record.revision > after
-    return {
-      start: START,
-      matches,
-      window: Number.POSITIVE_INFINITY,
-      interval: null,
-      mayCatchUp: () => log.last(name) >= 0n,
-    }
-  }
   const given = givenPosition(options.getAll())
   if (given !== null && errorAt(log, given) !== null) return null
   const filter = options.getFilter()
   const window = filter?.hasMax() === true ? filter.getMax() : PAGE
   const interval = filter === undefined ? null : window * Math.max(1, filter.getCheckpointintervalmultiplier())
   try {
-    return { start: startOf(log, options.getAll()), matches: matcher(filter), window, interval, mayCatchUp: () => true }
+    return { start: startOf(log, options.getAll()), matches: matcher(filter), window, interval }
   } catch {
     return null
   }
@@ -123,7 +108,7 @@ const readPage = (log: LogView, from: LogPosition, { matches, window }: Plan): P
 export const subscribe = async (call: ReadCall, log: LogView, options: ReadReq.Options): Promise<void> => {
   const plan = planOf(log, options)
   if (plan === null) return failCall(call, thrownFailure())
-  const { start, matches, interval, mayCatchUp } = plan
+  const { start, matches, interval } = plan
 
   let wake: () => void = () => undefined
   const stopListening = log.onWrite(() => wake())
@@ -155,8 +140,7 @@ export const subscribe = async (call: ReadCall, log: LogView, options: ReadReq.O
       searched += page.searched
       const last = page.found.at(-1)
       if (!page.isEnd) await checkpointWhenDue(last === undefined ? position : positionOf(last))
-      else if (mayCatchUp()) return page.next
-      else if (page.searched === 0) await nextWrite()
+      else return page.next
       position = page.next
     }
     return position

@@ -22,10 +22,17 @@ const describe = (error: unknown): string => {
   return `${error.constructor.name} | type= ${type} | msg= ${error.message} | ${text}`
 }
 
+const account = { credentials: { username: 'admin', password: 'changeit' } }
+
 /** Opens a session. The first argument of the script is the URL of the server. */
 export const openSession = (): Session => {
-  const connect = (options: string): EventStoreDBClient =>
-    EventStoreDBClient.connectionString(`${process.argv[2]}${options}`)
+  const connect = (options: string): EventStoreDBClient => {
+    const client = EventStoreDBClient.connectionString(`${process.argv[2]}${options}`)
+    const append = client.appendToStream.bind(client)
+    // With credentials the client sends each append in a call of its own, like that of the service.
+    client.appendToStream = (stream, events, given) => append(stream, events, { ...account, ...given })
+    return client
+  }
   const print = (...words: ReadonlyArray<unknown>): void => console.log(...words)
   const show = async (label: string, call: () => unknown): Promise<void> => {
     try {

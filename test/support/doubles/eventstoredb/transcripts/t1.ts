@@ -14,7 +14,6 @@ const { client, connect, show, print } = openSession()
 const stream = `acct-${randomUUID()}`
 const ids: ReadonlyArray<string> = Array.from({ length: 12 }, () => randomUUID())
 const eventWithId = (index: number, n: unknown = index) => event(n, ids[index] === undefined ? {} : { id: ids[index] })
-const account = { credentials: { username: 'admin', password: 'changeit' } }
 
 /** Appends events to the stream. The numbers select their ids. */
 const append = (
@@ -103,22 +102,6 @@ await quietly(`40 throwOnAppendFailure=false wrong rev 2n (current ${await lastR
 })
 await quietly('41 throwOnAppendFailure=false NO_STREAM existing', stream, { expectedRevision: NO_STREAM })
 await quietly('42 throwOnAppendFailure=false exact 5n on missing', `missing-${randomUUID()}`, { expectedRevision: 5n })
-await quietly('43 throwOnAppendFailure=false, credentials -> unary append, wrong 2n', stream, {
-  expectedRevision: 2n,
-  ...account,
-})
-await appendTo('44 credentials -> unary append, throwing client, wrong 2n', stream, [event(1)], {
-  expectedRevision: 2n,
-  ...account,
-})
-await appendTo('45 unary append same ids rev 2n', stream, [eventWithId(3), eventWithId(4)], {
-  expectedRevision: 2n,
-  ...account,
-})
-await appendTo('46 unary append NO_STREAM first', `un-${randomUUID()}`, [event(1)], {
-  expectedRevision: NO_STREAM,
-  ...account,
-})
 const NOTHING = 'NO ANSWER in 5s'
 await show('47 bad uuid id', () =>
   orNothing(client.appendToStream(stream, [event(1, { id: 'not-a-uuid' })]), 5000, NOTHING),

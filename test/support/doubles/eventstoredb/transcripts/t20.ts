@@ -16,11 +16,10 @@ import { eventually } from '../../../tools/eventually.ts'
 import { event, openSession, reading } from './session.ts'
 
 const { client, show, print } = openSession()
-const account = { credentials: { username: 'admin', password: 'changeit' } }
 
 /** Appends events with these numbers. Returns the position of the last event. */
 const add = async (stream: string, ...numbers: ReadonlyArray<number>): Promise<Position> => {
-  const { position } = await client.appendToStream(stream, numbers.map((n) => event(n)), account)
+  const { position } = await client.appendToStream(stream, numbers.map((n) => event(n)))
   if (position === undefined) throw new Error('an append without a position')
   return position
 }
@@ -148,7 +147,7 @@ const append = (label: string, stream: string, expectedRevision: AppendExpectedR
   show(
     label,
     async () =>
-      (await client.appendToStream(stream, [event(3)], { ...account, expectedRevision })).nextExpectedRevision,
+      (await client.appendToStream(stream, [event(3)], { expectedRevision })).nextExpectedRevision,
   )
 /** The server writes the metadata again, soon after its answer. */
 const metadata = (stream: string) => (): Promise<unknown> =>
@@ -159,7 +158,7 @@ const metadata = (stream: string) => (): Promise<unknown> =>
   })
 const deleted = async (stream: string): Promise<void> => {
   await add(stream, 0, 1, 2)
-  await client.deleteStream(stream, account)
+  await client.deleteStream(stream)
 }
 for (const [stream, written] of [
   ['limits', { maxCount: 2 }],
@@ -169,7 +168,7 @@ for (const [stream, written] of [
   await deleted(stream)
   await show(
     `${stream}: setStreamMetadata`,
-    async () => (await client.setStreamMetadata(stream, written, account)).nextExpectedRevision,
+    async () => (await client.setStreamMetadata(stream, written)).nextExpectedRevision,
   )
   await show(`${stream}: its metadata`, metadata(stream))
   await show(`${stream}: read`, reading(client, stream))
@@ -182,26 +181,25 @@ await append('untouched: append with NO_STREAM', 'untouched', NO_STREAM)
 await show('untouched: its metadata', metadata('untouched'))
 
 print('== a scavenge')
-await client.setStreamMetadata('old', { maxCount: 1 }, account)
-await client.setStreamMetadata('aged', { maxAge: 1 }, account)
-await client.setStreamMetadata('cut', { truncateBefore: 2 }, account)
-const GONE = ['old', 'aged', 'cut', 'gone', 'tomb', 'back'] as const
+await client.setStreamMetadata('old', { maxCount: 1 })
+await client.setStreamMetadata('aged', { maxAge: 1 })
+await client.setStreamMetadata('cut', { truncateBefore: 2 })
+const GONE = ['old', 'aged', 'cut', 'gone', 'back'] as const
 const places: Array<readonly [string, Position]> = []
 const first = event(0)
-await client.appendToStream('old', [first], { ...account, expectedRevision: NO_STREAM })
+await client.appendToStream('old', [first], { expectedRevision: NO_STREAM })
 for (const [n, stream] of GONE.entries()) {
   places.push([`${stream}@${stream === 'old' ? 2 : 1}`, await add(stream, 0, 1)])
   places.push([`keep@${n}`, await add('keep', n)])
   await add(stream, 2)
 }
-await client.deleteStream('gone', account)
-await client.tombstoneStream('tomb', account)
-await client.deleteStream('back', account)
+await client.deleteStream('gone')
+await client.deleteStream('back')
 await add('back', 3)
 const endOfKept = await add('keep', 99)
 const expiryTime = Date.now() + 1100
 for (const _ of count(Number(process.argv[3] ?? 0)))
-  await client.appendToStream('fill', [event(0, { pad: 60_000 })], account)
+  await client.appendToStream('fill', [event(0, { pad: 60_000 })])
 await eventually(() => {
   if (Date.now() < expiryTime) throw new Error('not old enough')
 })
@@ -243,6 +241,6 @@ for (const stream of GONE) {
   await append(`${stream}: append with NO_STREAM`, stream, NO_STREAM)
 }
 await show('old: a retry of the scavenged append', async () =>
-  (await client.appendToStream('old', [first], { ...account, expectedRevision: NO_STREAM })),
+  (await client.appendToStream('old', [first], { expectedRevision: NO_STREAM })),
 )
 process.exit(0)

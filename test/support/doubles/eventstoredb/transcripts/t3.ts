@@ -1,4 +1,4 @@
-/** Recorded script t3: reads, metadata, truncation, deletion and tombstones. */
+/** Recorded script t3: reads, metadata, truncation and deletion. */
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { NO_STREAM } from '@eventstore/db-client'
@@ -86,34 +86,4 @@ await show('deleteStream missing', () => client.deleteStream(`nope-${run}`))
 await show('deleteStream missing with NO_STREAM', () =>
   client.deleteStream(`nope-${run}`, { expectedRevision: NO_STREAM }),
 )
-
-const t = `tomb-${run}`
-await add(t, 0, 1)
-await show('tombstone wrong rev', () => client.tombstoneStream(t, { expectedRevision: 7n }))
-await show('tombstone', () => client.tombstoneStream(t))
-await read('read tombstoned', t)
-await read('read tombstoned backwards 1', t, newest)
-await show('append ANY after tombstone', () => add(t, 2))
-await show('append NO_STREAM after tombstone', () =>
-  client.appendToStream(t, [event(2)], { expectedRevision: NO_STREAM }),
-)
-await show('append exact 1n after tombstone', () => client.appendToStream(t, [event(2)], { expectedRevision: 1n }))
-await show('append (unary, credentials) after tombstone', () =>
-  client.appendToStream(t, [event(2)], { credentials: { username: 'admin', password: 'changeit' } }),
-)
-await show('tombstone again', () => client.tombstoneStream(t))
-await show('setStreamMetadata after tombstone', () => client.setStreamMetadata(t, { maxCount: 1 }))
-await show('getStreamMetadata after tombstone', () => client.getStreamMetadata(t))
-await show('subscribeToStream tombstoned', () =>
-  new Promise((resolve, reject) => {
-    const subscription = client.subscribeToStream(t)
-    subscription.on('error', reject).on('caughtUp', () => resolve('caughtUp')).on('end', () => resolve('end'))
-  }),
-)
-await show('$all shows tombstone as', async () => {
-  const seen: string[] = []
-  for await (const { event: found } of client.readAll({ direction: 'backwards', fromPosition: 'end', maxCount: 400 }))
-    if (found?.streamId === t) seen.push(`${found.type}@${found.revision}`)
-  return seen
-})
 process.exit(0)
