@@ -106,7 +106,7 @@ export const append = (
 /** Deletes a stream. */
 export const removeStream = (
   log: EventLog, stream: string, expected: Expected,
-): { readonly kind: 'done'; readonly position: number } | { readonly kind: 'wrong-version'; readonly actual: bigint } => {
+): Extract<AppendAnswer, { kind: 'wrong-version' }> | { readonly kind: 'done'; readonly position: number } => {
   const actual = log.last(stream)
   if (actual < 0n || (typeof expected === 'bigint' && expected !== actual)) return { kind: 'wrong-version', actual }
   const metadata = metadataEvent(`{"$tb":${DELETED}}`)
