@@ -13,7 +13,7 @@ import { requireSameLog } from '../older-log.ts'
 import { lastOf } from '../projection.ts'
 import { createBatchWriter } from './batch-writer.ts'
 import { createCatchUp } from './catch-up.ts'
-import { reportFailure } from './list.ts'
+import { reportFailure, reportSuccess } from './list.ts'
 import type { List } from './list.ts'
 import { foldStep } from './steps.ts'
 import type { Step } from './steps.ts'
@@ -135,7 +135,11 @@ export const startLogRead = (
         if (signal.aborted || !hasCaughtUp) continue
         isFar = false
         catchUp.done()
-        for (const { report } of members) report.resting()
+        // A list at rest works, also when no commit says so, because nothing was written since a failure.
+        for (const list of members) {
+          reportSuccess(list)
+          list.report.resting()
+        }
         onRest()
       }
     } finally {

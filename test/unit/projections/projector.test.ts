@@ -128,6 +128,26 @@ test('a subscription that fails or ends is opened again at its position', async 
   t.true(logger.lines.some(({ fields }) => String(fields['reason']).includes('dropped')))
 })
 
+test('after an outage of the log during which nothing was written, the lag shows no error', async (t) => {
+  const inner = createMemoryEventStore()
+  let outage = new AbortController()
+  const store: EventStore = {
+    ...inner,
+    subscribe: (from, prefixes, signal) => inner.subscribe(from, prefixes, AbortSignal.any([signal, outage.signal])),
+  }
+  const { projector, logger } = start(t, { store, projections: [lives] })
+  await projector.whenProjected(SESSION_LISTS, await create(inner, 1))
+
+  const ended = outage
+  outage = new AbortController()
+  ended.abort()
+  await eventually(() => {
+    const [lag] = projector.lag()
+    assert(lag !== undefined && lag.failures > 0 && lag.error === null && lag.secondsBehind === 0)
+  })
+  t.deepEqual(logger.lines.map(({ message }) => message), ['projection failed, retrying', 'projection works again'])
+})
+
 test('a restart continues from the checkpoint', async (t) => {
   const store = createMemoryEventStore()
   const documents = createMemoryDocuments()
