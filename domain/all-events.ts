@@ -1,14 +1,6 @@
 import type * as t from 'io-ts'
 import {
-  Admitted,
-  CapacitySet,
-  LiveIdsSkipped,
-  Moved,
-  Released,
-  WorkerDraining,
-  WorkerJoined,
-  WorkerLeft,
-  WorkerRestarted,
+  Admitted, CapacitySet, LiveIdsSkipped, Moved, Released, WorkerDraining, WorkerJoined, WorkerLeft, WorkerRestarted,
   upgradeAdmitted,
 } from './admission/events.ts'
 import { AdmissionSnapshotTaken, upgradeSnapshot } from './admission/earlier-snapshots.ts'
@@ -16,35 +8,16 @@ import { AdmissionSnapshotPacked } from './admission/snapshot.ts'
 import { LivesListed, LiveViewed, ModelRemoved } from './admin-actions/events.ts'
 import { AdministratorAdded, AdministratorRemoved } from './administrators/events.ts'
 import {
-  ApiTokenActivated,
-  ApiTokenDeactivated,
-  ApiTokenIssued,
-  ApiTokenRenamed,
-  ApiTokenRevoked,
-  ApiTokenUsed,
+  ApiTokenActivated, ApiTokenDeactivated, ApiTokenIssued, ApiTokenRenamed, ApiTokenRevoked, ApiTokenUsed,
 } from './api-token/events.ts'
 import {
-  LanguageSwitched,
-  ModelListed,
-  ModelSwitched,
-  TranslationPairListed,
-  TranslationPairSwitched,
+  LanguageSwitched, ModelListed, ModelSwitched, TranslationPairListed, TranslationPairSwitched,
 } from './catalogue/events.ts'
 import { IdempotencyKeyAdmitted, IdempotencyKeyUsed } from './idempotency/events.ts'
 import { JobEnded, JobStarted, upgradeJobStarted } from './jobs/events.ts'
 import {
-  ListenerTokenClaimed,
-  LiveAborted,
-  LiveCreated,
-  LiveDeleted,
-  LiveFailed,
-  LiveFinished,
-  LiveStarted,
-  LiveTakenOver,
-  SenderAttached,
-  SenderDetached,
-  SourceStarted,
-  VocabularyChanged,
+  ListenerTokenClaimed, LiveAborted, LiveCreated, LiveDeleted, LiveFailed, LiveFinished, LiveStarted, LiveTakenOver,
+  SenderAttached, SenderDetached, SourceStarted, VocabularyChanged,
 } from './live/events.ts'
 import { LoggedOut, LoginFailed, LoginFailuresCleared, UnknownLoginFailed } from './login/events.ts'
 import { ProfileAdded, ProfileChanged, ProfileRemoved } from './profiles/events.ts'
@@ -54,17 +27,8 @@ import { IdTaken } from './shared/sequence.ts'
 import { StateSnapshotTaken } from './shared/snapshot.ts'
 import { SegmentFinalised, SegmentsFenced } from './transcript/events.ts'
 import {
-  LoginsEnded,
-  PasswordChanged,
-  PasswordRehashed,
-  UserDeleted,
-  UserDisabled,
-  UserEnabled,
-  UserLimitsChanged,
-  UsernameClaimed,
-  UsernameFreed,
-  UserPermissionsChanged,
-  UserRegistered,
+  LoginsEnded, PasswordChanged, PasswordRehashed, UserDeleted, UserDisabled, UserEnabled, UserLimitsChanged,
+  UsernameClaimed, UsernameFreed, UserPermissionsChanged, UserRegistered,
 } from './user/events.ts'
 
 /** An event definition whose data type is known only at run time. */

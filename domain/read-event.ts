@@ -1,10 +1,8 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
-import { definitionOf, upgrade } from './all-events.ts'
-import type { AnyEventDefinition } from './all-events.ts'
+import { type AnyEventDefinition, definitionOf, upgrade } from './all-events.ts'
 import { decodeOrThrow } from './shared/codecs.ts'
-import { envelope, ERASED, isFilled } from './shared/event.ts'
-import type { Envelope, StoredEventOf } from './shared/event.ts'
+import { type Envelope, envelope, ERASED, isFilled, type StoredEventOf } from './shared/event.ts'
 import { messageOf } from './shared/message-of.ts'
 
 // The only place that decodes stored events. Code that needs personal members in clear text uses

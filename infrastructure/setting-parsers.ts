@@ -1,8 +1,7 @@
 import { isIP } from 'node:net'
 import * as E from 'fp-ts/lib/Either.js'
 import { flow } from 'fp-ts/lib/function.js'
-import { ROLES } from '../application/ports/members.ts'
-import type { Role } from '../application/ports/members.ts'
+import { type Role, ROLES } from '../application/ports/members.ts'
 import { nameProblem } from '../domain/shared/names.ts'
 import { parseConnection } from './eventstoredb/connection.ts'
 

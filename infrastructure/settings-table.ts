@@ -1,9 +1,9 @@
 import * as E from 'fp-ts/lib/Either.js'
 import {
   basePath, bearerToken, decimal, duration, durationWithin, eventStoreUrl, flag, hubUrl, integer, internalUrl, isCidr,
-  isHost, isOrigin, isSocketOrigin, list, nodeName, oneOf, publicUrl, roles, serverUrl, streamPrefix, text, username,
+  isHost, isOrigin, isSocketOrigin, list, nodeName, oneOf, type Parse, publicUrl, roles, serverUrl, streamPrefix, text,
+  username,
 } from './setting-parsers.ts'
-import type { Parse } from './setting-parsers.ts'
 
 interface Options {
   readonly secret?: boolean

@@ -2,8 +2,7 @@ import { join } from 'node:path'
 import * as E from 'fp-ts/lib/Either.js'
 import { ROLES } from '../application/ports/members.ts'
 import { didYouMean } from '../domain/shared/nearest-name.ts'
-import { SETTINGS_TABLE } from './settings-table.ts'
-import type { SettingName } from './settings-table.ts'
+import { type SettingName, SETTINGS_TABLE } from './settings-table.ts'
 
 type Camel<S extends string> = S extends `${infer Head}_${infer Tail}`
   ? `${Lowercase<Head>}${Capitalize<Camel<Tail>>}`

@@ -1,13 +1,9 @@
-import { NO_CHECKPOINT } from '../application/ports/documents.ts'
-import type { Change, Document, Documents } from '../application/ports/documents.ts'
-import { BEGINNING } from '../application/ports/event-store.ts'
-import type { EventStore, Position } from '../application/ports/event-store.ts'
+import { type Change, type Document, type Documents, NO_CHECKPOINT } from '../application/ports/documents.ts'
+import { BEGINNING, type EventStore, type Position } from '../application/ports/event-store.ts'
 import { orThrow } from '../domain/shared/or-throw.ts'
-import { differencesOf, foldLog } from './fold-log.ts'
-import type { Difference, ReadableCollection } from './fold-log.ts'
+import { type Difference, differencesOf, foldLog, type ReadableCollection } from './fold-log.ts'
 import { olderLogReason } from './older-log.ts'
-import { modelOf } from './projection.ts'
-import type { Projection } from './projection.ts'
+import { modelOf, type Projection } from './projection.ts'
 
 export interface ComparedWithLog {
   readonly store: Pick<EventStore, 'subscribe' | 'head' | 'read'>

@@ -1,10 +1,8 @@
 import type { Change, Checkpoint, Document, Documents, ScannedDocument } from '../application/ports/documents.ts'
 import type { EventStore, Position, StoredEvent, StoreUnavailable } from '../application/ports/event-store.ts'
 import { orThrow } from '../domain/shared/or-throw.ts'
-import { changesOf, recentOf } from './apply.ts'
-import type { RecentDocuments } from './apply.ts'
-import { lastOf, modelOf } from './projection.ts'
-import type { Projection } from './projection.ts'
+import { changesOf, type RecentDocuments, recentOf } from './apply.ts'
+import { lastOf, modelOf, type Projection } from './projection.ts'
 
 /** Maximum number of events that are folded and written together. With 2,000, a rebuild takes a sixth longer. */
 export const BATCH_SIZE = 1000

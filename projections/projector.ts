@@ -4,12 +4,10 @@ import type { Projector } from '../application/ports/projector.ts'
 import { followProgress } from './progress/follow-progress.ts'
 import { createProgress } from './progress/progress.ts'
 import { publishProgress } from './progress/publish-progress.ts'
-import { modelOf } from './projection.ts'
-import type { Projection } from './projection.ts'
+import { modelOf, type Projection } from './projection.ts'
 import { createReads } from './reads/reads.ts'
 import { createRebuildRequests } from './rebuild/rebuild-requests.ts'
-import { createRunner } from './runner.ts'
-import type { Runner, RunnerDeps } from './runner.ts'
+import { createRunner, type Runner, type RunnerDeps } from './runner.ts'
 
 export interface ProjectorDeps extends Omit<RunnerDeps, 'reads' | 'token'> {
   readonly projections: ReadonlyArray<Projection>

@@ -1,5 +1,4 @@
-import { BEGINNING } from '../application/ports/event-store.ts'
-import type { Position } from '../application/ports/event-store.ts'
+import { BEGINNING, type Position } from '../application/ports/event-store.ts'
 
 /**
  * Returns the part of the log before a position, 0 to 1. Positions are opaque, but in all our stores they begin with a

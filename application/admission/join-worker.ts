@@ -1,8 +1,7 @@
 import type { Either } from 'fp-ts/lib/Either.js'
 import type { Unavailable } from '../errors.ts'
 import type { Self } from '../ports/members.ts'
-import { sendAndPlace } from './send-with-retries.ts'
-import type { PlacingDeps } from './send-with-retries.ts'
+import { type PlacingDeps, sendAndPlace } from './send-with-retries.ts'
 
 interface JoinDeps extends PlacingDeps {
   /** Returns true when all members know the event `WorkerRestarted`. */

@@ -1,5 +1,4 @@
-import { lanesFor, takenLanes } from '../../domain/admission/compute.ts'
-import type { Compute } from '../../domain/admission/compute.ts'
+import { type Compute, lanesFor, takenLanes } from '../../domain/admission/compute.ts'
 import type { WorkerEngine } from '../../domain/admission/worker-engines.ts'
 import { DEFAULT_ENGINE_SETTINGS } from '../../domain/live/settings.ts'
 import type { Catalogue, Model } from '../ports/catalogue.ts'

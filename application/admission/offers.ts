@@ -1,5 +1,4 @@
-import type { Compute } from '../../domain/admission/compute.ts'
-import { lanesFor } from '../../domain/admission/compute.ts'
+import { type Compute, lanesFor } from '../../domain/admission/compute.ts'
 import type { Candidate, Offering } from '../../domain/admission/placement.ts'
 import type { WorkerEngine } from '../../domain/admission/worker-engines.ts'
 import type { AdmissionState } from '../../domain/admission/state.ts'

@@ -2,8 +2,7 @@ import type { Logger } from '../ports/environment.ts'
 import type { Members } from '../ports/members.ts'
 import type { Timers } from '../ports/timers.ts'
 import { pause, retryDelay } from '../waiting.ts'
-import { sendWithRetries } from './send-with-retries.ts'
-import type { PlacingDeps } from './send-with-retries.ts'
+import { type PlacingDeps, sendWithRetries } from './send-with-retries.ts'
 
 interface RejoinDeps extends PlacingDeps {
   readonly members: Pick<Members, 'self' | 'ownershipProblem'>

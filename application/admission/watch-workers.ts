@@ -4,8 +4,7 @@ import type { Environment, Logger } from '../ports/environment.ts'
 import type { Members } from '../ports/members.ts'
 import type { Timers } from '../ports/timers.ts'
 import type { AdmissionActor } from './admission-actor.ts'
-import { sendWithRetries } from './send-with-retries.ts'
-import type { PlacingDeps } from './send-with-retries.ts'
+import { type PlacingDeps, sendWithRetries } from './send-with-retries.ts'
 
 interface WatchWorkersDeps extends PlacingDeps {
   readonly admission: Pick<AdmissionActor, 'send' | 'state' | 'offering' | 'refresh'>

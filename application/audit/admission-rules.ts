@@ -1,6 +1,7 @@
 import type { AdmissionEvent, Moved, WorkerJoined, WorkerRestarted } from '../../domain/admission/events.ts'
-import { evolve, heldVram, initialState, placementOf } from '../../domain/admission/state.ts'
-import type { AdmissionState, Reservation } from '../../domain/admission/state.ts'
+import {
+  type AdmissionState, evolve, heldVram, initialState, placementOf, type Reservation,
+} from '../../domain/admission/state.ts'
 import type { EventOf } from '../../domain/shared/event.ts'
 
 /** True for a session that was created and has ended, or whose creation was aborted. */

@@ -1,11 +1,10 @@
 import * as E from 'fp-ts/lib/Either.js'
-import { membersOf } from '../../domain/read-event.ts'
-import type { EventMisfit, EventTypeUnknown } from '../../domain/read-event.ts'
+import { type EventMisfit, type EventTypeUnknown, membersOf } from '../../domain/read-event.ts'
 import { orThrow } from '../../domain/shared/or-throw.ts'
-import { openEach } from '../log/event-serialization.ts'
-import type { OpenedEvent } from '../log/event-serialization.ts'
-import { BEGINNING } from '../ports/event-store.ts'
-import type { EventStore, Position, StoredEvent, SubscriptionMessage } from '../ports/event-store.ts'
+import { openEach, type OpenedEvent } from '../log/event-serialization.ts'
+import {
+  BEGINNING, type EventStore, type Position, type StoredEvent, type SubscriptionMessage,
+} from '../ports/event-store.ts'
 import type { ShortenedStream } from '../ports/integrity.ts'
 import type { Keyring } from '../ports/keyring.ts'
 import { RESTORE_ACTOR } from '../restore/record-restore.ts'
@@ -13,14 +12,12 @@ import { ADMISSION_STREAM } from '../../domain/admission/events.ts'
 import { ADMINISTRATORS_STREAM } from '../../domain/administrators/events.ts'
 import { sequenceStream } from '../../domain/shared/sequence.ts'
 import { userStream } from '../../domain/user/events.ts'
-import { createErasureRules } from './erasure-rules.ts'
-import type { ObservedEvent } from './erasure-rules.ts'
+import { createErasureRules, type ObservedEvent } from './erasure-rules.ts'
 import { createIdRules } from './id-rules.ts'
 import { subjectOf } from '../../domain/key-subject.ts'
 import { createOrderRules } from './order-rules.ts'
 import { shorteningProblem } from './shortening-rules.ts'
-import { skipDamaged } from '../log/skip-damaged.ts'
-import type { DamagedRow } from '../log/skip-damaged.ts'
+import { type DamagedRow, skipDamaged } from '../log/skip-damaged.ts'
 
 const BATCH_SIZE = 500
 /**

@@ -2,8 +2,7 @@ import { WorkerJoined } from '../../domain/admission/events.ts'
 import { LogRestored } from '../../domain/restores/events.ts'
 import { LiveCreated, LiveDeleted, LiveFailed, LiveFinished } from '../../domain/live/events.ts'
 import { UserDeleted } from '../../domain/user/events.ts'
-import { subjectOf } from '../../domain/key-subject.ts'
-import type { KeySubject } from '../../domain/key-subject.ts'
+import { type KeySubject, subjectOf } from '../../domain/key-subject.ts'
 
 /** The part of a stored event that the rules use. They use no encrypted member. */
 export interface ObservedEvent {

@@ -1,6 +1,5 @@
 import { FIRST_TERM } from '../../domain/live/events.ts'
-import { segmentsStream, termOf } from '../../domain/transcript/events.ts'
-import type { SegmentFinalised, TranscriptEvent } from '../../domain/transcript/events.ts'
+import { type SegmentFinalised, segmentsStream, termOf, type TranscriptEvent } from '../../domain/transcript/events.ts'
 
 /** State of a stream of segments. */
 interface SegmentsState {

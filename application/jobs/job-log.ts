@@ -11,8 +11,7 @@ import { readUndamaged } from '../log/read-undamaged.ts'
 import { sendToJobs } from '../log/send-to.ts'
 import type { Revision, StoredEvent, StoreUnavailable } from '../ports/event-store.ts'
 import { createTurns } from '../turns.ts'
-import { NOTHING_DONE } from './job.ts'
-import type { Job } from './job.ts'
+import { type Job, NOTHING_DONE } from './job.ts'
 
 /** A job with the incarnation of its process: an id that is new after each start of the process. */
 export interface LoggedJob extends Job {

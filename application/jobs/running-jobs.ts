@@ -4,10 +4,8 @@ import type { Environment, Logger } from '../ports/environment.ts'
 import type { PublishedJob } from '../ports/members.ts'
 import type { Timers } from '../ports/timers.ts'
 import { atMost } from '../waiting.ts'
-import type { Job, JobOrder, JobProgress, JobResult, JobRunner } from './job.ts'
-import { NOTHING_DONE } from './job.ts'
-import { endedJob } from './job-log.ts'
-import type { Ending, JobLog } from './job-log.ts'
+import { type Job, type JobOrder, type JobProgress, type JobResult, type JobRunner, NOTHING_DONE } from './job.ts'
+import { endedJob, type Ending, type JobLog } from './job-log.ts'
 
 /** The jobs that this process runs. */
 export interface RunningJobs {

@@ -4,8 +4,7 @@ import type { Member, Members, PublishedJob } from '../ports/members.ts'
 import type { Timers } from '../ports/timers.ts'
 import { pause } from '../waiting.ts'
 import type { JobLog, LoggedJob } from './job-log.ts'
-import { CANCEL_MS } from './running-jobs.ts'
-import type { RunningJobs } from './running-jobs.ts'
+import { CANCEL_MS, type RunningJobs } from './running-jobs.ts'
 
 /** Handles the jobs that other processes run. */
 export interface SharedJobs {

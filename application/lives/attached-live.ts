@@ -1,7 +1,6 @@
 import type { Live } from '../../domain/live/state.ts'
 import type { AudioFormat } from '../../domain/live/events.ts'
-import { writtenLanguage } from '../../domain/live/settings.ts'
-import type { EngineSettings } from '../../domain/live/settings.ts'
+import { type EngineSettings, writtenLanguage } from '../../domain/live/settings.ts'
 import type { GivenVocabulary } from '../../domain/live/vocabulary.ts'
 import type { LiveStatus } from '../ports/read-models.ts'
 import type { TranslationTarget } from '../pipeline/translations.ts'

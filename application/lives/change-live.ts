@@ -6,8 +6,7 @@ import type { CommandOf } from '../../domain/shared/decider.ts'
 import type { Unavailable } from '../errors.ts'
 import type { WriteDeps } from '../log/handle-command.ts'
 import { mapRefusal } from '../log/map-refusal.ts'
-import { ownOrigin } from '../log/origin.ts'
-import type { Origin } from '../log/origin.ts'
+import { type Origin, ownOrigin } from '../log/origin.ts'
 import { sendToSession } from '../log/send-to.ts'
 
 type StartCommand = CommandOf<

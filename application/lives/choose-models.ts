@@ -1,7 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
-import { writtenLanguage } from '../../domain/live/settings.ts'
-import type { EngineSettings } from '../../domain/live/settings.ts'
+import { type EngineSettings, writtenLanguage } from '../../domain/live/settings.ts'
 import type {
   LanguageNotFound, LanguageNotSupported, ModelNotFound, TaskNotSupported, TranslationNotFound,
 } from '../errors.ts'

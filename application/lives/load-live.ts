@@ -1,13 +1,10 @@
 import type { Either } from 'fp-ts/lib/Either.js'
 import { liveDecider } from '../../domain/live/decider.ts'
-import { exists } from '../../domain/live/state.ts'
-import type { Live, LiveState } from '../../domain/live/state.ts'
-import { liveStream } from '../../domain/live/events.ts'
-import type { LiveEvent } from '../../domain/live/events.ts'
+import { exists, type Live, type LiveState } from '../../domain/live/state.ts'
+import { type LiveEvent, liveStream } from '../../domain/live/events.ts'
 import type { Unavailable } from '../errors.ts'
 import type { Revision } from '../ports/event-store.ts'
-import { loadState } from '../log/states/load-state.ts'
-import type { LoadDeps } from '../log/states/load-state.ts'
+import { type LoadDeps, loadState } from '../log/states/load-state.ts'
 import type { Known } from '../log/states/known-states.ts'
 
 /** Reads a session up to its newest event, or up to the event at revision `until`. */

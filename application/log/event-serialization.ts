@@ -4,8 +4,9 @@ import * as RA from 'fp-ts/lib/ReadonlyArray.js'
 import { pipe } from 'fp-ts/lib/function.js'
 import { definitionOf } from '../../domain/all-events.ts'
 import { decodeOrThrow } from '../../domain/shared/codecs.ts'
-import { readEvent } from '../../domain/read-event.ts'
-import type { EventMisfit, EventTypeUnknown, Members, SealedEvent } from '../../domain/read-event.ts'
+import {
+  type EventMisfit, type EventTypeUnknown, type Members, readEvent, type SealedEvent,
+} from '../../domain/read-event.ts'
 import { isFilled, textToSeal } from '../../domain/shared/event.ts'
 import { messageOf } from '../../domain/shared/message-of.ts'
 import { textOrErased } from '../../domain/shared/erased.ts'

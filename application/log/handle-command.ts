@@ -6,18 +6,10 @@ import type { Contended, Unavailable } from '../errors.ts'
 import { sealEvents } from './event-serialization.ts'
 import type { Environment } from '../ports/environment.ts'
 import type {
-  Appended,
-  EventStore,
-  ExpectedRevision,
-  NewEvent,
-  Position,
-  StoredEvent,
-  StoreUnavailable,
-  WrongRevision,
+  Appended, EventStore, ExpectedRevision, NewEvent, Position, StoredEvent, StoreUnavailable, WrongRevision,
 } from '../ports/event-store.ts'
 import type { Keyring } from '../ports/keyring.ts'
-import { advanced, keepState, loadState } from './states/load-state.ts'
-import type { StreamStates } from './states/load-state.ts'
+import { advanced, keepState, loadState, type StreamStates } from './states/load-state.ts'
 import type { Known, Recorded } from './states/known-states.ts'
 import { pause } from '../waiting.ts'
 import type { Timers } from '../ports/timers.ts'

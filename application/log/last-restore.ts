@@ -3,8 +3,7 @@ import type { Either } from 'fp-ts/lib/Either.js'
 import { LogRestored, RESTORES_STREAM } from '../../domain/restores/events.ts'
 import { eventReader } from '../../domain/read-event.ts'
 import type { EventStore, StoreUnavailable } from '../ports/event-store.ts'
-import { whyUnreadable } from './event-serialization.ts'
-import type { Unreadable } from './event-serialization.ts'
+import { type Unreadable, whyUnreadable } from './event-serialization.ts'
 
 const restoredOf = eventReader([LogRestored])
 

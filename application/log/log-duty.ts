@@ -1,7 +1,6 @@
 import { orThrow } from '../../domain/shared/or-throw.ts'
 import { messageOf } from '../../domain/shared/message-of.ts'
-import { createAges } from '../ages.ts'
-import type { AgeOf } from '../ages.ts'
+import { type AgeOf, createAges } from '../ages.ts'
 import { createSlots } from '../concurrency.ts'
 import { isUnreadable } from '../errors.ts'
 import { createOutage } from '../outages.ts'
@@ -11,8 +10,7 @@ import type { Environment, Logger } from '../ports/environment.ts'
 import type { EventStore, StoredEvent, SubscriptionMessage } from '../ports/event-store.ts'
 import type { Timers } from '../ports/timers.ts'
 import { createWakeUp, pause, retryDelay } from '../waiting.ts'
-import { createDutyQueue } from './duty-queue.ts'
-import type { DutyQueue, Waiting } from './duty-queue.ts'
+import { createDutyQueue, type DutyQueue, type Waiting } from './duty-queue.ts'
 import { whyUnreadable } from './event-serialization.ts'
 
 export interface LogDutyDeps {

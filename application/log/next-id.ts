@@ -1,10 +1,8 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
-import { sequenceStream } from '../../domain/shared/sequence.ts'
-import type { IdTaken, SequenceKind } from '../../domain/shared/sequence.ts'
+import { type IdTaken, type SequenceKind, sequenceStream } from '../../domain/shared/sequence.ts'
 import type { Unavailable } from '../errors.ts'
-import { appendWithRetries } from './handle-command.ts'
-import type { WriteDeps } from './handle-command.ts'
+import { appendWithRetries, type WriteDeps } from './handle-command.ts'
 import { lastRestore } from './last-restore.ts'
 import type { EventMetadata } from '../ports/event-store.ts'
 

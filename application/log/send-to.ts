@@ -14,10 +14,8 @@ import { userDecider } from '../../domain/user/decider.ts'
 import { usernameStream, userStream } from '../../domain/user/events.ts'
 import { usernameClaimDecider } from '../../domain/user/username-claim.ts'
 import type { Unavailable } from '../errors.ts'
-import { handleCommand } from './handle-command.ts'
-import type { Handled, PlainEvent, WriteDeps } from './handle-command.ts'
-import { ownOrigin } from './origin.ts'
-import type { Origin } from './origin.ts'
+import { handleCommand, type Handled, type PlainEvent, type WriteDeps } from './handle-command.ts'
+import { type Origin, ownOrigin } from './origin.ts'
 
 /**
  * Returns the function that sends commands to aggregates of one kind. It alone knows their stream and their decider,

@@ -1,5 +1,4 @@
-import { DISCARD_CAUSES } from './policy/policy.ts'
-import type { DiscardedWords, DiscardCause } from './policy/policy.ts'
+import { DISCARD_CAUSES, type DiscardCause, type DiscardedWords } from './policy/policy.ts'
 
 /** Counts the discarded words of models by cause, since the start of the process. */
 export interface DiscardCounter {

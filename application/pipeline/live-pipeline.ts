@@ -1,8 +1,9 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { EngineSettings } from '../../domain/live/settings.ts'
 import { messageOf } from '../../domain/shared/message-of.ts'
-import { SAMPLE_RATE } from '../ports/engine.ts'
-import type { Hypothesis, JobFailed, ModelLoadFailed, SpeechEngine, TranscribeJob } from '../ports/engine.ts'
+import {
+  type Hypothesis, type JobFailed, type ModelLoadFailed, SAMPLE_RATE, type SpeechEngine, type TranscribeJob,
+} from '../ports/engine.ts'
 import type { CreatePipeline } from './pipeline.ts'
 import type { Lags } from './lags.ts'
 import type { DiscardCounter } from './discarded-words.ts'
@@ -14,8 +15,7 @@ import { soundingRegions } from './speech/loudness.ts'
 import { agreementPolicy } from './policy/by-agreement/agreement-policy.ts'
 import { attentionPolicy } from './policy/by-attention/attention-policy.ts'
 import { limitsOf } from './policy/policy-limits.ts'
-import { LOOK_BACK_SAMPLES } from './policy/policy.ts'
-import type { Outcome, Pass } from './policy/policy.ts'
+import { LOOK_BACK_SAMPLES, type Outcome, type Pass } from './policy/policy.ts'
 import type { Scheduler } from './scheduler.ts'
 import {
   dropPhrase, endOfAudio, foldSpeech, forgetBefore, INITIAL_SEGMENTER, markAllSpeech, regionsBefore, speechFrom,

@@ -1,7 +1,6 @@
 import type { Either } from 'fp-ts/lib/Either.js'
 import type { Option } from 'fp-ts/lib/Option.js'
-import { BEGINNING } from './event-store.ts'
-import type { Position, StoredEvent } from './event-store.ts'
+import { BEGINNING, type Position, type StoredEvent } from './event-store.ts'
 import type { StuckAt } from './projector.ts'
 
 export type Scalar = string | number | boolean | null

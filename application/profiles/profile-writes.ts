@@ -4,13 +4,11 @@ import type { ProfilesCommand, ProfilesRefusals, ProfilesState } from '../../dom
 import { profilesStream } from '../../domain/profiles/events.ts'
 import type { EngineSettings } from '../../domain/live/settings.ts'
 import type { CommandOf } from '../../domain/shared/decider.ts'
-import { actorOf } from '../caller.ts'
-import type { Caller } from '../caller.ts'
+import { actorOf, type Caller } from '../caller.ts'
 import type { BuffersNotOrdered, Unavailable } from '../errors.ts'
 import type { WriteDeps } from '../log/handle-command.ts'
 import { sendToProfiles } from '../log/send-to.ts'
-import { PROFILE_LISTS } from '../ports/projector.ts'
-import type { Projector } from '../ports/projector.ts'
+import { PROFILE_LISTS, type Projector } from '../ports/projector.ts'
 import { createTurns } from '../turns.ts'
 
 export interface ProfileWriteDeps extends WriteDeps {

@@ -5,13 +5,10 @@ import {
 } from '../../domain/api-token/events.ts'
 import { AdministratorAdded, AdministratorRemoved } from '../../domain/administrators/events.ts'
 import { ModelListed, TranslationPairListed } from '../../domain/catalogue/events.ts'
-import {
-  ListenerTokenClaimed, LiveCreated, LiveDeleted, LiveFailed, LiveFinished,
-} from '../../domain/live/events.ts'
+import { ListenerTokenClaimed, LiveCreated, LiveDeleted, LiveFailed, LiveFinished } from '../../domain/live/events.ts'
 import { eventReader, isOfKnownType, readEvent } from '../../domain/read-event.ts'
 import { LogRestored } from '../../domain/restores/events.ts'
-import { IdTaken, sequenceStream } from '../../domain/shared/sequence.ts'
-import type { SequenceKind } from '../../domain/shared/sequence.ts'
+import { IdTaken, type SequenceKind, sequenceStream } from '../../domain/shared/sequence.ts'
 import {
   PasswordChanged, UserDeleted, UserDisabled, UserEnabled, UserRegistered, userStream,
 } from '../../domain/user/events.ts'

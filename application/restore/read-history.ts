@@ -1,8 +1,6 @@
 import { skipDamaged } from '../log/skip-damaged.ts'
-import { BEGINNING } from '../ports/event-store.ts'
-import type { EventStore, StoredEvent } from '../ports/event-store.ts'
-import { createHistory } from './history.ts'
-import type { History } from './history.ts'
+import { BEGINNING, type EventStore, type StoredEvent } from '../ports/event-store.ts'
+import { createHistory, type History } from './history.ts'
 
 export interface ReadHistory {
   readonly history: History

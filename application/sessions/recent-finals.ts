@@ -1,7 +1,6 @@
 import type { TranscriptFrame } from '../../domain/transcript/frame.ts'
 import { READABLE_AFTER_END_MS } from '../lives/policies/forget-text.ts'
-import { createBackwardSearch, finalKey } from '../lives/queries/resume-point.ts'
-import type { IsWanted, ResumePoint } from '../lives/queries/resume-point.ts'
+import { createBackwardSearch, finalKey, type IsWanted, type ResumePoint } from '../lives/queries/resume-point.ts'
 import type { Timers } from '../ports/timers.ts'
 
 /** Number of stored finals of one session that are kept in memory. Finals that could not be stored are kept too. */

@@ -1,11 +1,11 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
-import { loginFailuresDecider, newerCount, sharedFailuresDecider } from '../../domain/login/decider.ts'
-import type { LoginFailures, LoginOutcome } from '../../domain/login/decider.ts'
+import {
+  type LoginFailures, loginFailuresDecider, type LoginOutcome, newerCount, sharedFailuresDecider,
+} from '../../domain/login/decider.ts'
 import { loginFailuresStream, SHARED_FAILURES, sharedFailuresStream } from '../../domain/login/events.ts'
 import type { Unavailable } from '../errors.ts'
-import { handleCommand } from '../log/handle-command.ts'
-import type { WriteDeps } from '../log/handle-command.ts'
+import { handleCommand, type WriteDeps } from '../log/handle-command.ts'
 import { originOf } from '../log/origin.ts'
 import { storeInstant } from '../store-time.ts'
 import { loadState } from '../log/states/load-state.ts'

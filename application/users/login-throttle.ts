@@ -2,14 +2,14 @@ import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 import * as O from 'fp-ts/lib/Option.js'
 import type { Option } from 'fp-ts/lib/Option.js'
-import { hasNoRecentFailure, isTrusted, networkWaitMs, nameWaitMs } from '../../domain/login/decider.ts'
-import type { AgedFailures, LoginFailures } from '../../domain/login/decider.ts'
+import {
+  type AgedFailures, hasNoRecentFailure, isTrusted, type LoginFailures, nameWaitMs, networkWaitMs,
+} from '../../domain/login/decider.ts'
 import { createAges } from '../ages.ts'
 import type { TooManyRequests, Unavailable } from '../errors.ts'
 import type { Credentials, TooBusy } from '../ports/credentials.ts'
 import { createTurns } from '../turns.ts'
-import { createFailureCounts } from './failure-counts.ts'
-import type { FailureCountDeps } from './failure-counts.ts'
+import { createFailureCounts, type FailureCountDeps } from './failure-counts.ts'
 import { createRecentFailures } from './recent-failures.ts'
 
 export interface LoginThrottleDeps extends FailureCountDeps {

@@ -1,9 +1,7 @@
-import { isUser } from '../../domain/user/decider.ts'
-import type { User, UserState } from '../../domain/user/decider.ts'
+import { isUser, type User, type UserState } from '../../domain/user/decider.ts'
 import type { UserEvent } from '../../domain/user/events.ts'
 import type { Handled, WriteDeps } from '../log/handle-command.ts'
-import { USER_LISTS } from '../ports/projector.ts'
-import type { Projector } from '../ports/projector.ts'
+import { type Projector, USER_LISTS } from '../ports/projector.ts'
 import type { UserDirectory } from './policies/user-directory.ts'
 
 export interface UserWriteDeps extends WriteDeps {

@@ -1,7 +1,6 @@
 import * as t from 'io-ts'
 import { boundedInteger, id, instant } from '../shared/codecs.ts'
-import { defineEvent } from '../shared/event.ts'
-import type { EventOf } from '../shared/event.ts'
+import { defineEvent, type EventOf } from '../shared/event.ts'
 
 /** Records what administrators read and changed on this machine. The metadata of each event names the administrator. */
 export const ADMINISTRATION_STREAM = 'administration'

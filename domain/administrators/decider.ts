@@ -1,8 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js'
 import * as t from 'io-ts'
 import { boundedInteger, id } from '../shared/codecs.ts'
-import { decideBy } from '../shared/decider.ts'
-import type { DeciderByCommand, Decisions } from '../shared/decider.ts'
+import { decideBy, type DeciderByCommand, type Decisions } from '../shared/decider.ts'
 import type { AdministratorsEvent } from './events.ts'
 
 interface ListedUser {

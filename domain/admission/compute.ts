@@ -1,7 +1,5 @@
-import { spacesOf } from './worker-engines.ts'
-import type { WorkerEngine } from './worker-engines.ts'
-import { openOf } from './state.ts'
-import type { AdmissionState, Reservation } from './state.ts'
+import { spacesOf, type WorkerEngine } from './worker-engines.ts'
+import { type AdmissionState, openOf, type Reservation } from './state.ts'
 
 /**
  * Computing power of a worker, as the worker measured it. One lane runs one pass at a time (one run of a model over the

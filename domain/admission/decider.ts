@@ -1,16 +1,14 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 import * as O from 'fp-ts/lib/Option.js'
-import { decideBy, fold } from '../shared/decider.ts'
-import type { CommandOf, DeciderByCommand, Decisions } from '../shared/decider.ts'
+import { type CommandOf, decideBy, type DeciderByCommand, type Decisions, fold } from '../shared/decider.ts'
 import type { AdmissionEvent } from './events.ts'
-import { lanesFor, withMostFreeLanes } from './compute.ts'
-import type { Lanes } from './compute.ts'
+import { type Lanes, lanesFor, withMostFreeLanes } from './compute.ts'
 import { mostMemory } from './worker-engines.ts'
-import { canRun, chooseRoom, placeWaiting, roomsOf } from './placement.ts'
-import type { Candidate, Offering, Room } from './placement.ts'
-import { evolve, initialState, liveIdOfCommand, openOf } from './state.ts'
-import type { AdmissionState, Reservation, Worker } from './state.ts'
+import { type Candidate, canRun, chooseRoom, type Offering, placeWaiting, type Room, roomsOf } from './placement.ts'
+import {
+  type AdmissionState, evolve, initialState, liveIdOfCommand, openOf, type Reservation, type Worker,
+} from './state.ts'
 
 /** Most commands also assign workers to waiting sessions. `Admit` and `Drain` do not. */
 interface Placed {

@@ -1,7 +1,6 @@
 import * as t from 'io-ts'
 import { boundedInteger, id, instant } from '../shared/codecs.ts'
-import { defineEvent } from '../shared/event.ts'
-import type { EventOf } from '../shared/event.ts'
+import { defineEvent, type EventOf } from '../shared/event.ts'
 
 /**
  * The one stream that decides session ids, the quota of open sessions, the memory of each worker and which worker runs

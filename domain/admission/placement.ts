@@ -1,6 +1,5 @@
 import type { Compute } from './compute.ts'
-import { heldVram } from './state.ts'
-import type { AdmissionState } from './state.ts'
+import { type AdmissionState, heldVram } from './state.ts'
 import type { AdmissionEvent } from './events.ts'
 
 /** A worker that may get a new session. */

@@ -1,7 +1,6 @@
 import * as t from 'io-ts'
 import { boundedInteger, id } from '../shared/codecs.ts'
-import { EMPTY_COMMANDS, allCommands, recordCommand } from './commands.ts'
-import type { RecentCommands } from './commands.ts'
+import { allCommands, EMPTY_COMMANDS, type RecentCommands, recordCommand } from './commands.ts'
 import { incarnation, megabytes } from './events.ts'
 
 /** The parts of a snapshot that all versions store in the same way. */

@@ -1,7 +1,6 @@
 import * as t from 'io-ts'
 import { boundedInteger, id } from '../shared/codecs.ts'
-import { defineEvent } from '../shared/event.ts'
-import type { EventOf } from '../shared/event.ts'
+import { defineEvent, type EventOf } from '../shared/event.ts'
 import { megabytes, term } from './events.ts'
 import {
   commands, createNameTable, entryOf, fromCommands, snapshotWorker, toCommands, whole,

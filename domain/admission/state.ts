@@ -1,7 +1,6 @@
 import * as O from 'fp-ts/lib/Option.js'
 import type { Option } from 'fp-ts/lib/Option.js'
-import { EMPTY_COMMANDS, findCommand, pruneCommands, recordCommand } from './commands.ts'
-import type { RecentCommands } from './commands.ts'
+import { EMPTY_COMMANDS, findCommand, pruneCommands, type RecentCommands, recordCommand } from './commands.ts'
 import type { Admitted, AdmissionEvent, WorkerRestarted } from './events.ts'
 import type { EventOf } from '../shared/event.ts'
 

@@ -1,5 +1,4 @@
-import { openOf } from './state.ts'
-import type { AdmissionState, Reservation } from './state.ts'
+import { type AdmissionState, openOf, type Reservation } from './state.ts'
 
 /** One engine of a worker that has an engine for each GPU. */
 export interface WorkerEngine {

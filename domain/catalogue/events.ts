@@ -1,7 +1,6 @@
 import * as t from 'io-ts'
 import { id, instant } from '../shared/codecs.ts'
-import { defineEvent } from '../shared/event.ts'
-import type { EventOf } from '../shared/event.ts'
+import { defineEvent, type EventOf } from '../shared/event.ts'
 
 /**
  * Gives each model name and each translation pair its id once, so ids stay when folders are removed and added again.

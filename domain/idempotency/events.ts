@@ -1,7 +1,6 @@
 import * as t from 'io-ts'
 import { id, instant } from '../shared/codecs.ts'
-import { defineEvent } from '../shared/event.ts'
-import type { EventOf } from '../shared/event.ts'
+import { defineEvent, type EventOf } from '../shared/event.ts'
 
 /** `keyHash`: keyed hash of the user id and the key. */
 export const idempotencyStream = (keyHash: string): string => `idem-${keyHash}`

@@ -1,6 +1,5 @@
 import * as E from 'fp-ts/lib/Either.js'
-import { decideBy } from '../shared/decider.ts'
-import type { DeciderByCommand } from '../shared/decider.ts'
+import { decideBy, type DeciderByCommand } from '../shared/decider.ts'
 import type { EventOf } from '../shared/event.ts'
 import type { JobEnded, JobEvent, JobKind, JobStarted } from './events.ts'
 

@@ -1,7 +1,6 @@
 import * as t from 'io-ts'
 import { boundedInteger, id, instant } from '../shared/codecs.ts'
-import { defineEvent } from '../shared/event.ts'
-import type { EventOf } from '../shared/event.ts'
+import { defineEvent, type EventOf } from '../shared/event.ts'
 
 /** Long tasks that administrators start. Only the newest events are kept. */
 export const JOBS_STREAM = 'jobs'

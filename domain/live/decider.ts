@@ -1,11 +1,9 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
-import { decideBy } from '../shared/decider.ts'
-import type { DeciderByCommand, Decisions } from '../shared/decider.ts'
+import { decideBy, type DeciderByCommand, type Decisions } from '../shared/decider.ts'
 import type { EndRefusal, LiveCommand, LiveRefusals, StartRefusal, Superseded, TimeLimits } from './commands.ts'
 import type { EndCause, FinishReason, LiveEvent } from './events.ts'
-import { evolve, exists, isOpen, liveSnapshots } from './state.ts'
-import type { Live, LiveState } from './state.ts'
+import { evolve, exists, isOpen, type Live, liveSnapshots, type LiveState } from './state.ts'
 import { isSameVocabulary } from './vocabulary.ts'
 
 type Rules = Decisions<LiveState, LiveCommand, LiveEvent, LiveRefusals>

@@ -2,11 +2,9 @@ import * as E from 'fp-ts/lib/Either.js'
 import * as t from 'io-ts'
 import { term } from '../admission/events.ts'
 import { boundedInteger, boundedNumber, id, instant, object } from '../shared/codecs.ts'
-import { defineEvent, definePersonalEvent } from '../shared/event.ts'
-import type { EventOf, StoredEventOf } from '../shared/event.ts'
+import { defineEvent, definePersonalEvent, type EventOf, type StoredEventOf } from '../shared/event.ts'
 import { engineSettings } from './settings.ts'
-import { NO_VOCABULARY, sealedVocabulary } from './vocabulary.ts'
-import type { GivenVocabulary } from './vocabulary.ts'
+import { type GivenVocabulary, NO_VOCABULARY, sealedVocabulary } from './vocabulary.ts'
 
 export const audioFormat = t.keyof({ raw: null, hls: null, rtmp: null, rtsp: null })
 export type AudioFormat = t.TypeOf<typeof audioFormat>

@@ -2,10 +2,8 @@ import * as t from 'io-ts'
 import { term } from '../admission/events.ts'
 import { boundedInteger, instant } from '../shared/codecs.ts'
 import type { SnapshotFormat } from '../shared/snapshot.ts'
-import { FIRST_TERM, LiveCreated, liveKey, sourcePoint } from './events.ts'
-import type { LiveCreatedData, LiveEvent } from './events.ts'
-import { NO_VOCABULARY, sealedVocabulary } from './vocabulary.ts'
-import type { GivenVocabulary } from './vocabulary.ts'
+import { FIRST_TERM, LiveCreated, type LiveCreatedData, type LiveEvent, liveKey, sourcePoint } from './events.ts'
+import { type GivenVocabulary, NO_VOCABULARY, sealedVocabulary } from './vocabulary.ts'
 
 /** A session that was created. */
 export interface Live {

@@ -1,7 +1,6 @@
 import * as t from 'io-ts'
 import { boundedInteger, id, instant } from '../shared/codecs.ts'
-import { defineEvent } from '../shared/event.ts'
-import type { EventOf } from '../shared/event.ts'
+import { defineEvent, type EventOf } from '../shared/event.ts'
 
 /**
  * Failed logins with a known name from all networks, or from one network from which a login succeeded. The newest event

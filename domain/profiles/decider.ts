@@ -1,13 +1,12 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 import * as t from 'io-ts'
-import { buffersAreOrdered, engineSettings } from '../live/settings.ts'
-import type { EngineSettings } from '../live/settings.ts'
-import { optionalVocabulary, isSameVocabulary, NO_VOCABULARY, sealedVocabulary } from '../live/vocabulary.ts'
-import type { GivenVocabulary } from '../live/vocabulary.ts'
+import { buffersAreOrdered, type EngineSettings, engineSettings } from '../live/settings.ts'
+import {
+  type GivenVocabulary, isSameVocabulary, NO_VOCABULARY, optionalVocabulary, sealedVocabulary,
+} from '../live/vocabulary.ts'
 import { id, instant } from '../shared/codecs.ts'
-import { decideBy } from '../shared/decider.ts'
-import type { DeciderByCommand, Decisions } from '../shared/decider.ts'
+import { decideBy, type DeciderByCommand, type Decisions } from '../shared/decider.ts'
 import type { EventOf } from '../shared/event.ts'
 import { userKey } from '../user/events.ts'
 import type { ProfileAdded, ProfileEvent } from './events.ts'

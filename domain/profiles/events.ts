@@ -1,7 +1,6 @@
 import * as t from 'io-ts'
 import { id, instant, object } from '../shared/codecs.ts'
-import { defineEvent, definePersonalEvent } from '../shared/event.ts'
-import type { EventOf, StoredEventOf } from '../shared/event.ts'
+import { defineEvent, definePersonalEvent, type EventOf, type StoredEventOf } from '../shared/event.ts'
 import { engineSettings } from '../live/settings.ts'
 import { sealedVocabulary } from '../live/vocabulary.ts'
 import { userKey } from '../user/events.ts'

@@ -1,8 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Decider } from '../shared/decider.ts'
 import type { EventOf } from '../shared/event.ts'
-import { profilesDecider } from './decider.ts'
-import type { ProfilesState } from './decider.ts'
+import { profilesDecider, type ProfilesState } from './decider.ts'
 import type { ProfileAdded, ProfileEvent } from './events.ts'
 
 /** Name of the profile that every user begins with. */

@@ -1,7 +1,6 @@
 import * as t from 'io-ts'
 import { boundedInteger, instant } from '../shared/codecs.ts'
-import { defineEvent } from '../shared/event.ts'
-import type { EventOf } from '../shared/event.ts'
+import { defineEvent, type EventOf } from '../shared/event.ts'
 
 /** One event for each time that this log was replaced by an older copy of itself. */
 export const RESTORES_STREAM = 'restores'

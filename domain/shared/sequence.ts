@@ -1,7 +1,6 @@
 import * as t from 'io-ts'
 import { instant } from './codecs.ts'
-import { defineEvent } from './event.ts'
-import type { EventOf } from './event.ts'
+import { defineEvent, type EventOf } from './event.ts'
 
 /**
  * Kinds of resources that get their ids from a stream. Each kind has its own stream. An id is a revision plus 1, and

@@ -1,7 +1,6 @@
 import * as t from 'io-ts'
 import { boundedInteger, instant } from './codecs.ts'
-import { definePersonalEvent } from './event.ts'
-import type { EventOf } from './event.ts'
+import { definePersonalEvent, type EventOf } from './event.ts'
 
 /** How the state of a kind of stream is stored, so a long stream need not be read from its beginning. */
 export interface SnapshotFormat<State> {

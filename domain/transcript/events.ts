@@ -1,7 +1,6 @@
 import * as t from 'io-ts'
 import { boundedInteger, boundedNumber, id, instant, object } from '../shared/codecs.ts'
-import { defineEvent, definePersonalEvent, sealedJson } from '../shared/event.ts'
-import type { EventOf } from '../shared/event.ts'
+import { defineEvent, definePersonalEvent, type EventOf, sealedJson } from '../shared/event.ts'
 import { term } from '../admission/events.ts'
 import { FIRST_TERM, textKey } from '../live/events.ts'
 

@@ -1,5 +1,4 @@
-import { splitIntoCaptions } from './captions.ts'
-import type { CaptionShape } from './captions.ts'
+import { type CaptionShape, splitIntoCaptions } from './captions.ts'
 import type { SegmentFinalised } from './events.ts'
 
 export type TranscriptSegment = SegmentFinalised['data']

@@ -2,11 +2,9 @@ import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 import * as t from 'io-ts'
 import { boundedInteger, id, instant } from '../shared/codecs.ts'
-import { decideBy } from '../shared/decider.ts'
-import type { DeciderByCommand, Decisions } from '../shared/decider.ts'
+import { decideBy, type DeciderByCommand, type Decisions } from '../shared/decider.ts'
 import type { EventOf } from '../shared/event.ts'
-import { permission, userKey } from './events.ts'
-import type { Permission, UserEvent, UserRegistered } from './events.ts'
+import { type Permission, permission, type UserEvent, userKey, type UserRegistered } from './events.ts'
 
 type UserRegisteredData = EventOf<typeof UserRegistered>['data']
 

@@ -1,7 +1,6 @@
 import * as t from 'io-ts'
 import { boundedInteger, id, instant } from '../shared/codecs.ts'
-import { defineEvent, definePersonalEvent } from '../shared/event.ts'
-import type { EventOf, StoredEventOf } from '../shared/event.ts'
+import { defineEvent, definePersonalEvent, type EventOf, type StoredEventOf } from '../shared/event.ts'
 
 export const userStream = (userId: number): string => `user-${userId}`
 export const userKey = (userId: number): string => `user-${userId}`

@@ -1,6 +1,5 @@
 import * as E from 'fp-ts/lib/Either.js'
-import { decideBy } from '../shared/decider.ts'
-import type { DeciderByCommand } from '../shared/decider.ts'
+import { decideBy, type DeciderByCommand } from '../shared/decider.ts'
 import type { UsernameEvent } from './events.ts'
 
 /** Id of the owner of a name. Null while the name is free. */

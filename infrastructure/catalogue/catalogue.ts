@@ -1,11 +1,11 @@
 import { rename, rm } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
-import { NO_ABILITIES } from '../../application/ports/catalogue.ts'
-import type { Catalogue, ListInstalled, Listings, Model, TranslationPair } from '../../application/ports/catalogue.ts'
+import {
+  type Catalogue, type Listings, type ListInstalled, type Model, NO_ABILITIES, type TranslationPair,
+} from '../../application/ports/catalogue.ts'
 import type { Logger } from '../../application/ports/environment.ts'
 import type { HiddenModel, InstalledFacts, InstalledModels } from '../../application/ports/installed-models.ts'
-import { findInstalledModels } from './installed-models.ts'
-import type { InstalledModel, InstalledTranslator } from './installed-models.ts'
+import { findInstalledModels, type InstalledModel, type InstalledTranslator } from './installed-models.ts'
 import { FURTHER_LANGUAGES, LANGUAGE_ROWS } from './languages.ts'
 import { BUNDLED_MODEL, estimatedVramOf, INTERFACE_MODELS } from './models.ts'
 

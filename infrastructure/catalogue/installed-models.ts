@@ -8,8 +8,7 @@ import { familyOf } from '../onnx/families.ts'
 import { readMarianDirectory } from '../onnx/marian-model.ts'
 import type { SpeechFamily } from '../onnx/speech-runner.ts'
 import { languagesOfTranslator } from './languages.ts'
-import { readManifest } from '../onnx/model-files/manifest.ts'
-import type { Manifest } from '../onnx/model-files/manifest.ts'
+import { type Manifest, readManifest } from '../onnx/model-files/manifest.ts'
 import { BUNDLED_MODEL, modelNameOf, vramOf } from './models.ts'
 
 /** Folder of the models that come with the project. */

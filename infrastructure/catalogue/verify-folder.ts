@@ -8,10 +8,8 @@ import { familyOf } from '../onnx/families.ts'
 import { isExternalDataOf } from '../onnx/model-files/graph-files.ts'
 import { readJson, tokenizerConfigJson, tokenizerJson } from '../onnx/model-json.ts'
 import { graphProblem } from './graph-problem.ts'
-import { readManifest, writeManifest } from '../onnx/model-files/manifest.ts'
-import type { Manifest } from '../onnx/model-files/manifest.ts'
-import { measuredBy, tryModel } from './trial.ts'
-import type { Trial } from './trial.ts'
+import { type Manifest, readManifest, writeManifest } from '../onnx/model-files/manifest.ts'
+import { measuredBy, type Trial, tryModel } from './trial.ts'
 
 export interface FileFinding {
   readonly path: string

@@ -1,5 +1,7 @@
-import { jsonEvent, MaxAppendSizeExceededError, WrongExpectedVersionError } from '@eventstore/db-client'
-import type { AppendExpectedRevision, AppendResult, JSONEventData } from '@eventstore/db-client'
+import {
+  type AppendExpectedRevision, type AppendResult, jsonEvent, type JSONEventData, MaxAppendSizeExceededError,
+  WrongExpectedVersionError,
+} from '@eventstore/db-client'
 import * as E from 'fp-ts/lib/Either.js'
 import type {
   Appended, EventStore, ExpectedRevision, NewEvent, StoreUnavailable,

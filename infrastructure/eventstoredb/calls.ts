@@ -1,8 +1,8 @@
 import { setImmediate } from 'node:timers/promises'
 import {
-  MaxAppendSizeExceededError, StreamDeletedError, StreamNotFoundError, WrongExpectedVersionError,
+  type BaseOptions, type EventStoreDBClient, MaxAppendSizeExceededError, StreamDeletedError, type StreamingRead,
+  StreamNotFoundError, WrongExpectedVersionError,
 } from '@eventstore/db-client'
-import type { BaseOptions, EventStoreDBClient, StreamingRead } from '@eventstore/db-client'
 import * as E from 'fp-ts/lib/Either.js'
 import type { StoreUnavailable } from '../../application/ports/event-store.ts'
 import { collect } from './nodes/channel.ts'

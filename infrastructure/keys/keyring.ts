@@ -4,12 +4,7 @@ import type { Either } from 'fp-ts/lib/Either.js'
 import { mapInSlices } from '../../application/concurrency.ts'
 import { createLruCache } from '../../application/lru-cache.ts'
 import type {
-  KeyErased,
-  KeyMissing,
-  KeyedMemory, Keyring,
-  KeyringUnavailable,
-  SealedMember,
-  Unopened,
+  KeyErased, KeyMissing, KeyedMemory, Keyring, KeyringUnavailable, SealedMember, Unopened,
 } from '../../application/ports/keyring.ts'
 import { orThrow } from '../../domain/shared/or-throw.ts'
 import { IV_BYTES, decrypt, encrypt, openText, sealText } from './envelope.ts'

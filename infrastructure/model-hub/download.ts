@@ -1,12 +1,9 @@
-import { createHash } from 'node:crypto'
-import type { Hash } from 'node:crypto'
+import { createHash, type Hash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
-import { open, rename, rm } from 'node:fs/promises'
-import type { FileHandle } from 'node:fs/promises'
+import { type FileHandle, open, rename, rm } from 'node:fs/promises'
 import { HubError, WrongContent } from './hub-error.ts'
 import type { HubHttp, LinkedFile } from './hub-http.ts'
-import { withRetries } from './retries.ts'
-import type { Wait } from './retries.ts'
+import { type Wait, withRetries } from './retries.ts'
 import type { ListedFile } from './repository.ts'
 
 /** Computes the hash that the hub lists for a file, and the SHA-256 for our manifest. */

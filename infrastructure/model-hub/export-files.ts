@@ -1,7 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
-import { preferredOn, SUFFIXES_OF } from '../onnx/model-weights.ts'
-import type { Precision } from '../onnx/model-weights.ts'
+import { type Precision, preferredOn, SUFFIXES_OF } from '../onnx/model-weights.ts'
 import type { Provider } from '../onnx/providers/execution-provider.ts'
 import type { ListedFile } from './repository.ts'
 

@@ -3,8 +3,7 @@ import * as t from 'io-ts'
 import { boundedInteger, boundedString, object } from '../../domain/shared/codecs.ts'
 import { HubError } from './hub-error.ts'
 import type { HubHttp } from './hub-http.ts'
-import { withRetries } from './retries.ts'
-import type { Wait } from './retries.ts'
+import { type Wait, withRetries } from './retries.ts'
 
 /** The hash that the hub lists for a file: SHA-256 for large files, the git id for small files. */
 export interface FileHash {

@@ -1,9 +1,7 @@
 import type { Collection, Db } from 'mongodb'
-import { MOVED } from '../../application/ports/documents.ts'
-import type { CollectionSpec } from '../../application/ports/documents.ts'
+import { type CollectionSpec, MOVED } from '../../application/ports/documents.ts'
 import type { MongoConnection } from './connection.ts'
-import { checkUpserted, retryUpsert } from './guarded-writes.ts'
-import type { StoredDocument } from './guarded-writes.ts'
+import { checkUpserted, retryUpsert, type StoredDocument } from './guarded-writes.ts'
 
 const COLLECTION = /^[a-zA-Z][a-zA-Z0-9_-]*$/
 const MEMBER = /^[a-zA-Z]+$/

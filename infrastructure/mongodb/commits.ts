@@ -1,17 +1,17 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 import type { Collection } from 'mongodb'
-import { OUTRANKED } from '../../application/ports/documents.ts'
-import type {
-  Change, Checkpointed, Commit, Document, Documents, DocumentsUnavailable, EventName, PublishedProgress,
+import {
+  type Change, type Checkpointed, type Commit, type Document, type Documents, type DocumentsUnavailable, type EventName,
+  OUTRANKED, type PublishedProgress,
 } from '../../application/ports/documents.ts'
 import type { Position } from '../../application/ports/event-store.ts'
 import { messageOf } from '../../domain/shared/message-of.ts'
 import type { Collections } from './collections.ts'
-import { checkUpserted, ignoreDuplicate, putGuarded, retryUpsert } from './guarded-writes.ts'
-import type { GuardedPut, StoredDocument } from './guarded-writes.ts'
-import { outcomeOf } from './outcome.ts'
-import type { Limit } from './outcome.ts'
+import {
+  checkUpserted, type GuardedPut, ignoreDuplicate, putGuarded, retryUpsert, type StoredDocument,
+} from './guarded-writes.ts'
+import { type Limit, outcomeOf } from './outcome.ts'
 
 /**
  * A checkpoint: the position in the log up to which a read model contains all events. Its id is the server's name of

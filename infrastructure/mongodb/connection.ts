@@ -1,5 +1,4 @@
-import { MongoClient, ReadConcern } from 'mongodb'
-import type { Db, DbOptions, MongoClientOptions } from 'mongodb'
+import { type Db, type DbOptions, MongoClient, type MongoClientOptions, ReadConcern } from 'mongodb'
 import { databaseProblem } from './marks.ts'
 
 /** Timeout of a method of a port. Its caller must answer within 2 s when the server is unavailable or frozen. */

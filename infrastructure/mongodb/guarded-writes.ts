@@ -1,5 +1,4 @@
-import { MongoBulkWriteError, MongoServerError } from 'mongodb'
-import type { Collection, UpdateResult } from 'mongodb'
+import { type Collection, MongoBulkWriteError, MongoServerError, type UpdateResult } from 'mongodb'
 import type { Document } from '../../application/ports/documents.ts'
 import type { Position } from '../../application/ports/event-store.ts'
 import type { Limit } from './outcome.ts'

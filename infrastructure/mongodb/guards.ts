@@ -1,7 +1,6 @@
 import type { Position } from '../../application/ports/event-store.ts'
 import type { Guard } from '../stores/guard.ts'
-import { createCollections } from './collections.ts'
-import type { CollectionsConnection } from './collections.ts'
+import { type CollectionsConnection, createCollections } from './collections.ts'
 
 interface StoredGuard {
   readonly _id: string

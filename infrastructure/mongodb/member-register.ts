@@ -1,6 +1,5 @@
 import type { Either } from 'fp-ts/lib/Either.js'
-import { MongoServerError } from 'mongodb'
-import type { Collection } from 'mongodb'
+import { type Collection, MongoServerError } from 'mongodb'
 import type { Announced, Profile } from '../../application/ports/members.ts'
 import { NOTHING_ANNOUNCED } from '../embedded-members.ts'
 import type { Claim } from '../stores/claim.ts'

@@ -1,6 +1,5 @@
 import { Counter, Gauge } from 'prom-client'
-import { METRIC_TEXTS } from './metric-texts.ts'
-import type { MetricName } from './metric-texts.ts'
+import { METRIC_TEXTS, type MetricName } from './metric-texts.ts'
 
 const STATES = ['up', 'draining', 'stopping'] as const
 

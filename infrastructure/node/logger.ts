@@ -1,6 +1,5 @@
 import { isatty } from 'node:tty'
-import { destination, pino, stdSerializers } from 'pino'
-import type { DestinationStream, LevelWithSilent } from 'pino'
+import { destination, type DestinationStream, type LevelWithSilent, pino, stdSerializers } from 'pino'
 import type { Logger } from '../../application/ports/environment.ts'
 import { readableLog } from './readable-log.ts'
 

@@ -1,9 +1,7 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 import type { TranslationFigures } from '../../application/ports/translation-engine.ts'
-import { clusterMetrics } from './cluster-metrics.ts'
-import type { ClusterFigures } from './cluster-metrics.ts'
-import { METRIC_TEXTS } from './metric-texts.ts'
-import type { MetricName } from './metric-texts.ts'
+import { type ClusterFigures, clusterMetrics } from './cluster-metrics.ts'
+import { METRIC_TEXTS, type MetricName } from './metric-texts.ts'
 
 interface ProjectionFigures {
   readonly projection: string

@@ -1,7 +1,5 @@
-import { Tensor } from 'onnxruntime-node'
-import type { InferenceSession } from 'onnxruntime-node'
-import { disposeTensors, onDevice } from './device-tensors.ts'
-import type { Tensors } from './device-tensors.ts'
+import { type InferenceSession, Tensor } from 'onnxruntime-node'
+import { disposeTensors, onDevice, type Tensors } from './device-tensors.ts'
 
 /**
  * A decoder returns the logits (scores of all tokens) of the prompt, then of one token after the other. It works on

@@ -1,8 +1,6 @@
 import type { Tensor } from 'onnxruntime-node'
-import { CROSS_ATTENTION, logitsAt } from './decoder.ts'
-import type { Decoder, DecoderStep } from './decoder.ts'
-import { applyRules, chooseToken } from './logits.ts'
-import type { LogitsRules } from './logits.ts'
+import { CROSS_ATTENTION, type Decoder, type DecoderStep, logitsAt } from './decoder.ts'
+import { applyRules, chooseToken, type LogitsRules } from './logits.ts'
 import type { Hotwords } from './words/hotwords.ts'
 import { loopLength } from './words/loops.ts'
 

@@ -5,8 +5,7 @@ import * as t from 'io-ts'
 import { object } from '../../domain/shared/codecs.ts'
 import { pathExists } from '../files/path-exists.ts'
 import { few, positive, readJson, readTokenizer, token } from './model-json.ts'
-import { findWeights } from './model-weights.ts'
-import type { ModelWeights } from './model-weights.ts'
+import { findWeights, type ModelWeights } from './model-weights.ts'
 
 const nullable = <C extends t.Mixed>(codec: C) => t.union([codec, t.null])
 const sequences = t.readonlyArray(t.readonlyArray(token))

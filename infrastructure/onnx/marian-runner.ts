@@ -1,8 +1,7 @@
 import { Tokenizer } from '@huggingface/tokenizers'
 import { Tensor } from 'onnxruntime-node'
 import { sentencesOf } from '../../domain/transcript/sentences.ts'
-import { idsTensor, logitsAt, mergedDecoder, twoFileDecoder } from './decoder.ts'
-import type { Decoder } from './decoder.ts'
+import { type Decoder, idsTensor, logitsAt, mergedDecoder, twoFileDecoder } from './decoder.ts'
 import type { MarianModel } from './marian-model.ts'
 import { openSession } from './sessions.ts'
 

@@ -1,8 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { Tensor } from 'onnxruntime-node'
-import { VAD_FRAME } from '../../application/ports/engine.ts'
-import type { SpeechProbabilities, VadState } from '../../application/ports/engine.ts'
+import { type SpeechProbabilities, VAD_FRAME, type VadState } from '../../application/ports/engine.ts'
 import { openOnCpu } from './sessions.ts'
 import { LSTM_WIDTH, voiceGraph } from './graphs/voice-graph.ts'
 

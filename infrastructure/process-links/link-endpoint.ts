@@ -2,8 +2,7 @@ import type { RawData, WebSocket } from 'ws'
 import type { FromWorker, ToWorker } from '../../application/ports/live-links.ts'
 import type { Timers } from '../../application/ports/timers.ts'
 import { afterTimeout } from '../../application/waiting.ts'
-import { encode, MAX_MESSAGE_BYTES } from './messages.ts'
-import type { Decoded, Frame } from './messages.ts'
+import { type Decoded, encode, type Frame, MAX_MESSAGE_BYTES } from './messages.ts'
 
 const PING_EVERY_MS = 2000
 /** A peer that sends nothing for this time after a ping counts as lost. */

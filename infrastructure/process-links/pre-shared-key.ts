@@ -1,5 +1,4 @@
-import { connect, createSecureContext } from 'node:tls'
-import type { TLSSocket, TlsOptions } from 'node:tls'
+import { connect, createSecureContext, type TlsOptions, type TLSSocket } from 'node:tls'
 import { deriveKey } from '../keys/master-key.ts'
 
 /** The public identity of the key. It reveals only that Stenolog listens here. */

@@ -1,5 +1,4 @@
-import { request } from 'node:http'
-import type { IncomingMessage } from 'node:http'
+import { type IncomingMessage, request } from 'node:http'
 import type { Duplex } from 'node:stream'
 import * as E from 'fp-ts/lib/Either.js'
 import * as t from 'io-ts'

@@ -1,6 +1,5 @@
 import { basename } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
-import type { SQLOutputValue } from 'node:sqlite'
+import { DatabaseSync, type SQLOutputValue } from 'node:sqlite'
 import { FORMAT, RELEASE, formatProblem } from '../stores/format.ts'
 
 export const BUSY_TIMEOUT_MS = 2000

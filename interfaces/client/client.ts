@@ -1,5 +1,4 @@
-import { OPERATIONS } from './operations.ts'
-import type { Operations } from './operations.ts'
+import { OPERATIONS, type Operations } from './operations.ts'
 
 /** A response with a status other than 2xx. */
 export class ApiError extends Error {

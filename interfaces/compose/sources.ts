@@ -1,7 +1,8 @@
 import type { CreateLiveDeps } from '../../application/lives/commands/create-live.ts'
 import type { SourceIsolation } from '../../infrastructure/sources/source-isolation.ts'
-import { createAddressGuard, namesForbiddenAddress } from '../../infrastructure/sources/network/address-guard.ts'
-import type { AddressRules } from '../../infrastructure/sources/network/address-guard.ts'
+import {
+  type AddressRules, createAddressGuard, namesForbiddenAddress,
+} from '../../infrastructure/sources/network/address-guard.ts'
 import type { Foundation } from './foundation.ts'
 
 /** What the service may pull from audio URLs. */

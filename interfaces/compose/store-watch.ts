@@ -1,6 +1,5 @@
 import * as E from 'fp-ts/lib/Either.js'
-import { watchClocks } from '../../application/clock-skew.ts'
-import type { StoreClock } from '../../application/clock-skew.ts'
+import { type StoreClock, watchClocks } from '../../application/clock-skew.ts'
 import { createOutage } from '../../application/outages.ts'
 import type { Environment, Logger } from '../../application/ports/environment.ts'
 import type { EventStore } from '../../application/ports/event-store.ts'

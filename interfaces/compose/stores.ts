@@ -16,19 +16,16 @@ import { embeddedMembers, embeddedLeases, EMBEDDED_NAME } from '../../infrastruc
 import { loadOrCreateNodeName } from '../../infrastructure/files/node-name.ts'
 import { acquireDataDirectory } from '../../infrastructure/sqlite/data-directory.ts'
 import { loadMasterKey, loadOrCreateMasterKey } from '../../infrastructure/keys/master-key.ts'
-import { hasServers } from '../../infrastructure/settings.ts'
-import type { Settings } from '../../infrastructure/settings.ts'
+import { hasServers, type Settings } from '../../infrastructure/settings.ts'
 import { openSqliteDocuments } from '../../infrastructure/sqlite/documents/documents.ts'
 import { openSqliteEventStore } from '../../infrastructure/sqlite/event-log/event-store.ts'
 import { verifyStream } from '../../infrastructure/sqlite/event-log/verify-stream.ts'
 import { systemTimers as timers } from '../../infrastructure/node/system-timers.ts'
 import { openSqliteKeyring } from '../../infrastructure/sqlite/keyring/keyring.ts'
-import { claimOf } from '../../infrastructure/stores/claim.ts'
-import type { Claim } from '../../infrastructure/stores/claim.ts'
+import { type Claim, claimOf } from '../../infrastructure/stores/claim.ts'
 import { FORMAT, VERSION } from '../../infrastructure/stores/format.ts'
 import type { Ownership } from '../../infrastructure/eventstoredb/mark/log-owner.ts'
-import { assemble } from './assemble.ts'
-import type { Part } from './assemble.ts'
+import { assemble, type Part } from './assemble.ts'
 
 /** Commands wait longer for a server than the service does, because no client waits for them. */
 export const SERVER_LIMIT_MS = 60_000

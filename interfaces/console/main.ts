@@ -1,5 +1,4 @@
-import { render } from 'preact'
-import type { VNode } from 'preact'
+import { render, type VNode } from 'preact'
 import { lazyPart } from './components/loading.ts'
 import { frame } from './frame/frame.ts'
 import { DIRECTION, LOCALE } from './messages/texts.ts'

@@ -1,9 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import * as t from 'io-ts'
-import { instant } from '../../domain/shared/codecs.ts'
-import type { Bounds } from '../../domain/shared/codecs.ts'
-import { shapeOf } from '../http/codecs/shapes.ts'
-import type { JsonSchema, Shape } from '../http/codecs/shapes.ts'
+import { type Bounds, instant } from '../../domain/shared/codecs.ts'
+import { type JsonSchema, type Shape, shapeOf } from '../http/codecs/shapes.ts'
 
 /** Converts codecs to JSON Schema (2020-12). Codecs with a type name become components, and are used by `$ref`. */
 export interface Schemas {

@@ -1,7 +1,5 @@
-import { exampleResponse, UNAVAILABLE } from '../http/errors.ts'
-import type { ErrorResponse, RefusalTag } from '../http/errors.ts'
-import { usesBudget } from '../http/route.ts'
-import type { Access, Route } from '../http/route.ts'
+import { type ErrorResponse, exampleResponse, type RefusalTag, UNAVAILABLE } from '../http/errors.ts'
+import { type Access, type Route, usesBudget } from '../http/route.ts'
 
 const ACCESS_REFUSALS: Readonly<Record<Access, ReadonlyArray<RefusalTag>>> = {
   public: [],

@@ -1,7 +1,6 @@
 import type { EndCause, FailureCode, FinishReason } from '../../domain/live/events.ts'
 import type { SocketRole } from '../../application/ports/read-models.ts'
-import { errorFrame, FINISHED, movedOnFrame } from './frames.ts'
-import type { ErrorCode } from './frames.ts'
+import { type ErrorCode, errorFrame, FINISHED, movedOnFrame } from './frames.ts'
 
 /** The end of a connection: the last frame, the close code and the close reason. */
 export interface Ending {

@@ -1,9 +1,9 @@
-import { ApiTokenIssued, ApiTokenRevoked, ApiTokenUsed, apiTokenEvents } from '../../domain/api-token/events.ts'
-import type { StoredApiTokenEvent } from '../../domain/api-token/events.ts'
+import {
+  apiTokenEvents, ApiTokenIssued, ApiTokenRevoked, ApiTokenUsed, type StoredApiTokenEvent,
+} from '../../domain/api-token/events.ts'
 import { defineProjection } from '../projection.ts'
 import { defineTotals } from '../totals.ts'
-import { API_TOKEN_TOTALS, API_TOKENS } from './document.ts'
-import type { ApiTokenDocument } from './document.ts'
+import { API_TOKEN_TOTALS, API_TOKENS, type ApiTokenDocument } from './document.ts'
 
 const project = (token: ApiTokenDocument | null, event: StoredApiTokenEvent): ApiTokenDocument | null => {
   switch (event.type) {

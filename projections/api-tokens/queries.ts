@@ -13,8 +13,7 @@ import { newestFirst } from '../newest-first.ts'
 import type { WhyBehind } from '../once-current.ts'
 import { totalOf } from '../totals.ts'
 import type { ReadDocuments } from '../typed-documents.ts'
-import { API_TOKEN_TOTALS, API_TOKENS, apiTokensIn } from './document.ts'
-import type { ApiTokenDocument } from './document.ts'
+import { API_TOKEN_TOTALS, API_TOKENS, type ApiTokenDocument, apiTokensIn } from './document.ts'
 
 export interface ApiTokenQueryDeps {
   readonly documents: ReadDocuments

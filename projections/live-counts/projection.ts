@@ -1,9 +1,7 @@
-import { liveEvents } from '../../domain/live/events.ts'
-import type { StoredLiveEvent } from '../../domain/live/events.ts'
+import { liveEvents, type StoredLiveEvent } from '../../domain/live/events.ts'
 import { defineProjection } from '../projection.ts'
 import { partOf } from '../totals.ts'
-import { LIVE_COUNTS, LIVE_TOTALS } from './document.ts'
-import type { LiveCountsDocument, LiveTotalsDocument } from './document.ts'
+import { LIVE_COUNTS, LIVE_TOTALS, type LiveCountsDocument, type LiveTotalsDocument } from './document.ts'
 
 const none = (userId: number): LiveCountsDocument => ({ userId, pending: [], active: [], finished: 0, error: 0 })
 

@@ -6,8 +6,7 @@ import type { DocumentsUnavailable } from '../../application/ports/documents.ts'
 import type { LiveStatus } from '../../application/ports/read-models.ts'
 import { ALL_PARTS } from '../totals.ts'
 import type { ReadDocuments } from '../typed-documents.ts'
-import { liveCountsIn, liveTotalsIn } from './document.ts'
-import type { LiveCountsDocument } from './document.ts'
+import { type LiveCountsDocument, liveCountsIn, liveTotalsIn } from './document.ts'
 
 /** Returns the number of sessions with this status. */
 const totalOf = (counts: LiveCountsDocument, status: LiveStatus): number => {

@@ -1,8 +1,6 @@
-import { liveEvents } from '../../domain/live/events.ts'
-import type { StoredLiveEvent } from '../../domain/live/events.ts'
+import { liveEvents, type StoredLiveEvent } from '../../domain/live/events.ts'
 import { defineProjection } from '../projection.ts'
-import { LIVE_TOKENS } from './document.ts'
-import type { LiveTokenDocument } from './document.ts'
+import { LIVE_TOKENS, type LiveTokenDocument } from './document.ts'
 
 const senderId = (liveId: number): string => `${liveId}-sender`
 const listenerId = (liveId: number): string => `${liveId}-listener`

@@ -15,8 +15,7 @@ import { eventReader } from '../../domain/read-event.ts'
 import { openLivesOf } from '../live-counts/queries.ts'
 import { livesIn } from '../lives/document.ts'
 import type { ReadDocuments } from '../typed-documents.ts'
-import { liveTokensIn } from './document.ts'
-import type { LiveTokenDocument } from './document.ts'
+import { type LiveTokenDocument, liveTokensIn } from './document.ts'
 import { liveTokens } from './projection.ts'
 
 const newestTokenIn =

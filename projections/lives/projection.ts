@@ -1,10 +1,8 @@
 import type { StoredEvent } from '../../application/ports/event-store.ts'
-import { KEPT_IN_CLEAR, KEPT_SEALED, liveEvents } from '../../domain/live/events.ts'
-import type { StoredLiveEvent } from '../../domain/live/events.ts'
+import { KEPT_IN_CLEAR, KEPT_SEALED, liveEvents, type StoredLiveEvent } from '../../domain/live/events.ts'
 import { pick } from '../../domain/shared/pick.ts'
 import { defineProjection } from '../projection.ts'
-import { LIVES } from './document.ts'
-import type { LiveDocument } from './document.ts'
+import { type LiveDocument, LIVES } from './document.ts'
 
 type Created = Extract<StoredLiveEvent, { type: 'LiveCreated' }>['data']
 

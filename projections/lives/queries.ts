@@ -6,16 +6,15 @@ import type { Either } from 'fp-ts/lib/Either.js'
 import type { DocumentsUnavailable, Page, PageQuery } from '../../application/ports/documents.ts'
 import type { Keyring, KeyringUnavailable } from '../../application/ports/keyring.ts'
 import type { StoreUnavailable } from '../../application/ports/event-store.ts'
-import { LIVE_STATUSES } from '../../application/ports/read-models.ts'
-import type {
-  AllLivesQuery, FactsOfLive, IdsOfUser, LiveFacts, LiveStatus, LiveView, PageOfAllLives, UnlistedLive,
+import {
+  type AllLivesQuery, type FactsOfLive, type IdsOfUser, LIVE_STATUSES, type LiveFacts, type LiveStatus, type LiveView,
+  type PageOfAllLives, type UnlistedLive,
 } from '../../application/ports/read-models.ts'
 import { countLives } from '../live-counts/queries.ts'
 import { idsOfUser } from '../ids-of-user.ts'
 import { newestFirst } from '../newest-first.ts'
 import type { ReadDocuments } from '../typed-documents.ts'
-import { LIVES, livesIn } from './document.ts'
-import type { LiveDocument } from './document.ts'
+import { type LiveDocument, LIVES, livesIn } from './document.ts'
 import { factsOf, openLive, openLives } from './view.ts'
 
 export interface LiveQueryDeps {

@@ -6,8 +6,7 @@ import {
   KEPT_IN_CLEAR, KEPT_SEALED, LiveCreated, liveKey, liveStream, openedVocabulary, VocabularyChanged,
 } from '../../domain/live/events.ts'
 import { textOrErased } from '../../domain/shared/erased.ts'
-import { ERASED } from '../../domain/shared/event.ts'
-import type { Envelope } from '../../domain/shared/event.ts'
+import { type Envelope, ERASED } from '../../domain/shared/event.ts'
 import { pick } from '../../domain/shared/pick.ts'
 import type { LiveDocument } from './document.ts'
 

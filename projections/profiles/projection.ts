@@ -1,10 +1,8 @@
-import { profileEvents } from '../../domain/profiles/events.ts'
-import type { StoredProfileEvent } from '../../domain/profiles/events.ts'
+import { profileEvents, type StoredProfileEvent } from '../../domain/profiles/events.ts'
 import type { StoredEventOf } from '../../domain/shared/event.ts'
 import { UserDeleted } from '../../domain/user/events.ts'
 import { defineProjection } from '../projection.ts'
-import { PROFILES } from './document.ts'
-import type { ProfilesDocument } from './document.ts'
+import { PROFILES, type ProfilesDocument } from './document.ts'
 
 type Profiles = ProfilesDocument['profiles']
 type ProfileData = Extract<StoredProfileEvent, { readonly type: 'ProfileAdded' | 'ProfileChanged' }>['data']

@@ -9,12 +9,10 @@ import type { ProfileView } from '../../application/ports/read-models.ts'
 import { ProfileAdded, ProfileChanged, profilesStream } from '../../domain/profiles/events.ts'
 import { openedVocabulary } from '../../domain/live/events.ts'
 import { textOrErased } from '../../domain/shared/erased.ts'
-import { ERASED } from '../../domain/shared/event.ts'
-import type { Envelope } from '../../domain/shared/event.ts'
+import { type Envelope, ERASED } from '../../domain/shared/event.ts'
 import { userKey } from '../../domain/user/events.ts'
 import type { ReadDocuments } from '../typed-documents.ts'
-import { profilesIn } from './document.ts'
-import type { ProfilesDocument } from './document.ts'
+import { type ProfilesDocument, profilesIn } from './document.ts'
 
 export interface ProfileQueryDeps {
   readonly documents: ReadDocuments

@@ -1,6 +1,5 @@
 import type { Environment } from '../../application/ports/environment.ts'
-import { BEGINNING } from '../../application/ports/event-store.ts'
-import type { Position } from '../../application/ports/event-store.ts'
+import { BEGINNING, type Position } from '../../application/ports/event-store.ts'
 import type { ProjectionLag, Projector, StuckAt } from '../../application/ports/projector.ts'
 import type { Timers } from '../../application/ports/timers.ts'
 

@@ -4,10 +4,8 @@ import type { StuckAt } from '../../application/ports/projector.ts'
 import type { Timers } from '../../application/ports/timers.ts'
 import { pause, retryDelay } from '../../application/waiting.ts'
 import { findStuck } from './find-stuck.ts'
-import { describe, reportFailure, reportSuccess } from './list.ts'
-import type { List } from './list.ts'
-import { commitSteps, foldStep } from './steps.ts'
-import type { FailedStep, Step } from './steps.ts'
+import { describe, type List, reportFailure, reportSuccess } from './list.ts'
+import { commitSteps, type FailedStep, foldStep, type Step } from './steps.ts'
 
 export interface BatchWriterDeps {
   readonly documents: Pick<Documents, 'find' | 'commitAll'>

@@ -2,8 +2,7 @@ import * as E from 'fp-ts/lib/Either.js'
 import type { Environment, Logger } from '../../application/ports/environment.ts'
 import type { EventStore, Position } from '../../application/ports/event-store.ts'
 import { shareOf } from '../share-of.ts'
-import { namesOf } from './list.ts'
-import type { List } from './list.ts'
+import { type List, namesOf } from './list.ts'
 
 interface CatchUpDeps {
   readonly store: Pick<EventStore, 'head'>

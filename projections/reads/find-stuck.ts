@@ -3,8 +3,7 @@ import type { StoredEvent } from '../../application/ports/event-store.ts'
 import type { StuckAt } from '../../application/ports/projector.ts'
 import { lastOf } from '../projection.ts'
 import type { List } from './list.ts'
-import { commitSteps, foldStep } from './steps.ts'
-import type { FailedStep } from './steps.ts'
+import { commitSteps, type FailedStep, foldStep } from './steps.ts'
 
 type StepDocuments = Pick<Documents, 'find' | 'commitAll'>
 

@@ -4,19 +4,15 @@ import type { Environment, Logger } from '../../application/ports/environment.ts
 import type { EventStore, Position } from '../../application/ports/event-store.ts'
 import type { Timers } from '../../application/ports/timers.ts'
 import { pause, retryDelay } from '../../application/waiting.ts'
-import { recentOf } from '../apply.ts'
-import type { RecentDocuments } from '../apply.ts'
-import { inBatches } from '../batches.ts'
-import type { Batch } from '../batches.ts'
+import { type RecentDocuments, recentOf } from '../apply.ts'
+import { type Batch, inBatches } from '../batches.ts'
 import { BATCH_SIZE } from '../fold-log.ts'
 import { requireSameLog } from '../older-log.ts'
 import { lastOf } from '../projection.ts'
 import { createBatchWriter } from './batch-writer.ts'
 import { createCatchUp } from './catch-up.ts'
-import { reportFailure, reportSuccess } from './list.ts'
-import type { List } from './list.ts'
-import { foldStep } from './steps.ts'
-import type { Step } from './steps.ts'
+import { type List, reportFailure, reportSuccess } from './list.ts'
+import { foldStep, type Step } from './steps.ts'
 
 export interface LogReadDeps {
   readonly store: Pick<EventStore, 'subscribe' | 'head' | 'read'>

@@ -1,7 +1,6 @@
 import type { Checkpoint } from '../../application/ports/documents.ts'
 import { atMost } from '../../application/waiting.ts'
-import { startLogRead } from './log-read.ts'
-import type { LogRead, LogReadDeps } from './log-read.ts'
+import { type LogRead, type LogReadDeps, startLogRead } from './log-read.ts'
 import type { List } from './list.ts'
 
 /** A list in a read, from its claim until it leaves. */

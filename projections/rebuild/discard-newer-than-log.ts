@@ -1,12 +1,12 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
-import { NO_CHECKPOINT } from '../../application/ports/documents.ts'
-import type { Checkpointed, Documents, DocumentsUnavailable } from '../../application/ports/documents.ts'
+import {
+  type Checkpointed, type Documents, type DocumentsUnavailable, NO_CHECKPOINT,
+} from '../../application/ports/documents.ts'
 import type { Logger } from '../../application/ports/environment.ts'
 import type { EventStore, StoreUnavailable } from '../../application/ports/event-store.ts'
 import { OLDER_LOG_REMEDY, olderLogReason } from '../older-log.ts'
-import { modelOf } from '../projection.ts'
-import type { Projection } from '../projection.ts'
+import { modelOf, type Projection } from '../projection.ts'
 
 interface CheckpointDeps {
   readonly store: Pick<EventStore, 'head' | 'read'>

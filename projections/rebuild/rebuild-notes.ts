@@ -1,6 +1,5 @@
 import * as O from 'fp-ts/lib/Option.js'
-import { NO_CHECKPOINT } from '../../application/ports/documents.ts'
-import type { CollectionSpec, Documents } from '../../application/ports/documents.ts'
+import { type CollectionSpec, type Documents, NO_CHECKPOINT } from '../../application/ports/documents.ts'
 import type { Position } from '../../application/ports/event-store.ts'
 import { orThrow } from '../../domain/shared/or-throw.ts'
 import type { Projection } from '../projection.ts'

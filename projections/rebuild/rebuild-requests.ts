@@ -1,7 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
-import { NO_CHECKPOINT } from '../../application/ports/documents.ts'
-import type { CollectionSpec, Documents } from '../../application/ports/documents.ts'
+import { type CollectionSpec, type Documents, NO_CHECKPOINT } from '../../application/ports/documents.ts'
 import type { Environment } from '../../application/ports/environment.ts'
 import type { Position } from '../../application/ports/event-store.ts'
 import type { RebuildProgress, Rebuilt } from '../../application/ports/projector.ts'

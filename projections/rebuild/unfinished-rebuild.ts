@@ -1,10 +1,7 @@
-import { NO_CHECKPOINT } from '../../application/ports/documents.ts'
-import type { Checkpoint, Documents, ReadModel } from '../../application/ports/documents.ts'
-import { BEGINNING } from '../../application/ports/event-store.ts'
-import type { EventStore } from '../../application/ports/event-store.ts'
+import { type Checkpoint, type Documents, NO_CHECKPOINT, type ReadModel } from '../../application/ports/documents.ts'
+import { BEGINNING, type EventStore } from '../../application/ports/event-store.ts'
 import { orThrow } from '../../domain/shared/or-throw.ts'
-import { modelOf } from '../projection.ts'
-import type { Projection } from '../projection.ts'
+import { modelOf, type Projection } from '../projection.ts'
 import { olderLogReason } from '../older-log.ts'
 import { createRebuildNotes } from './rebuild-notes.ts'
 

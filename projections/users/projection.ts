@@ -1,9 +1,7 @@
-import { UserDeleted, userEvents, UserRegistered } from '../../domain/user/events.ts'
-import type { StoredUserEvent } from '../../domain/user/events.ts'
+import { type StoredUserEvent, UserDeleted, userEvents, UserRegistered } from '../../domain/user/events.ts'
 import { defineProjection } from '../projection.ts'
 import { defineTotals } from '../totals.ts'
-import { USER_TOTALS, USERS } from './document.ts'
-import type { UserDocument } from './document.ts'
+import { USER_TOTALS, type UserDocument, USERS } from './document.ts'
 
 const project = (user: UserDocument | null, event: StoredUserEvent): UserDocument | null => {
   switch (event.type) {

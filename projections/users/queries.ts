@@ -8,8 +8,7 @@ import { textOrErased } from '../../domain/shared/erased.ts'
 import { UserRegistered, userKey, userStream } from '../../domain/user/events.ts'
 import { totalOf } from '../totals.ts'
 import type { ReadDocuments } from '../typed-documents.ts'
-import { USER_TOTALS, usersIn } from './document.ts'
-import type { UserDocument } from './document.ts'
+import { USER_TOTALS, type UserDocument, usersIn } from './document.ts'
 
 export interface UserQueryDeps {
   readonly documents: ReadDocuments

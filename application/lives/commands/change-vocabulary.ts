@@ -2,8 +2,7 @@ import * as E from 'fp-ts/lib/Either.js'
 import type { GivenVocabulary } from '../../../domain/live/vocabulary.ts'
 import type { LiveOver, Superseded, Unavailable } from '../../errors.ts'
 import type { WriteDeps } from '../../log/handle-command.ts'
-import { ownOrigin } from '../../log/origin.ts'
-import type { Repeatable } from '../../log/origin.ts'
+import { ownOrigin, type Repeatable } from '../../log/origin.ts'
 import { changeLive } from '../change-live.ts'
 
 /** The vocabulary that a sender expects speakers to use. */

@@ -1,14 +1,10 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
-import { actorOf } from '../../caller.ts'
-import type { Caller } from '../../caller.ts'
-import { liveNotFound } from '../../errors.ts'
-import type { LiveNotFound, Unavailable } from '../../errors.ts'
+import { actorOf, type Caller } from '../../caller.ts'
+import { type LiveNotFound, liveNotFound, type Unavailable } from '../../errors.ts'
 import { originOf } from '../../log/origin.ts'
-import { SESSION_LISTS } from '../../ports/projector.ts'
-import type { Projector } from '../../ports/projector.ts'
-import { removeLive } from '../ending.ts'
-import type { LiveWriteDeps } from '../ending.ts'
+import { type Projector, SESSION_LISTS } from '../../ports/projector.ts'
+import { type LiveWriteDeps, removeLive } from '../ending.ts'
 import { isOwned, loadLive } from '../load-live.ts'
 
 /** Deletes a session of the caller permanently: its text, URL and tokens can never be read again. */

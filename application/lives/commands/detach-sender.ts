@@ -1,8 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Superseded, Unavailable } from '../../errors.ts'
 import type { WriteDeps } from '../../log/handle-command.ts'
-import { ownOrigin } from '../../log/origin.ts'
-import type { Repeatable } from '../../log/origin.ts'
+import { ownOrigin, type Repeatable } from '../../log/origin.ts'
 import { sendToSession } from '../../log/send-to.ts'
 
 /** Identifies a sender. `term`: leadership term of its worker. `epoch`: number of the sender within the session. */

@@ -1,11 +1,9 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 import { ENDS_AT_ONCE, traverseConcurrently } from '../../concurrency.ts'
-import { isUnreadable } from '../../errors.ts'
-import type { Unavailable } from '../../errors.ts'
+import { isUnreadable, type Unavailable } from '../../errors.ts'
 import type { Origin } from '../../log/origin.ts'
-import { endAndRelease } from '../ending.ts'
-import type { LiveWriteDeps } from '../ending.ts'
+import { endAndRelease, type LiveWriteDeps } from '../ending.ts'
 
 /**
  * Ends every open session of a disabled user. Left: the first failure. A repeated call ends the remaining sessions. A

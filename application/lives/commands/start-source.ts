@@ -1,8 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { LiveOver, Superseded, Unavailable } from '../../errors.ts'
 import type { WriteDeps } from '../../log/handle-command.ts'
-import { ownOrigin } from '../../log/origin.ts'
-import type { Repeatable } from '../../log/origin.ts'
+import { ownOrigin, type Repeatable } from '../../log/origin.ts'
 import { changeLive } from '../change-live.ts'
 import type { SourcePoint } from '../source-point.ts'
 

@@ -1,13 +1,11 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 import { eventReader } from '../../../domain/read-event.ts'
-import { segmentsStream, termOf, transcriptEvents } from '../../../domain/transcript/events.ts'
-import type { SegmentsFenced } from '../../../domain/transcript/events.ts'
+import { type SegmentsFenced, segmentsStream, termOf, transcriptEvents } from '../../../domain/transcript/events.ts'
 import type { EventOf } from '../../../domain/shared/event.ts'
 import type { Superseded, Unavailable } from '../../errors.ts'
 import { ownOrigin } from '../../log/origin.ts'
-import { appendWithRetries } from '../../log/handle-command.ts'
-import type { WriteDeps } from '../../log/handle-command.ts'
+import { appendWithRetries, type WriteDeps } from '../../log/handle-command.ts'
 import type { StoredEvent } from '../../ports/event-store.ts'
 
 /**

@@ -1,5 +1,4 @@
-import { openOf, placementOf } from '../../../domain/admission/state.ts'
-import type { AdmissionState, Reservation } from '../../../domain/admission/state.ts'
+import { type AdmissionState, openOf, placementOf, type Reservation } from '../../../domain/admission/state.ts'
 import type { Logger } from '../../ports/environment.ts'
 import type { LiveWriteDeps } from '../ending.ts'
 

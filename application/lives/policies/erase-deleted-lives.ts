@@ -1,10 +1,8 @@
 import { LiveDeleted } from '../../../domain/live/events.ts'
 import { eventReader } from '../../../domain/read-event.ts'
 import { orThrow } from '../../../domain/shared/or-throw.ts'
-import { startLogDuty } from '../../log/log-duty.ts'
-import type { LogDutyDeps, RunningDuty } from '../../log/log-duty.ts'
-import { eraseLive } from '../ending.ts'
-import type { EraseLiveDeps } from '../ending.ts'
+import { type LogDutyDeps, type RunningDuty, startLogDuty } from '../../log/log-duty.ts'
+import { eraseLive, type EraseLiveDeps } from '../ending.ts'
 
 const deletedOf = eventReader([LiveDeleted])
 

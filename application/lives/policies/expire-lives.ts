@@ -9,8 +9,7 @@ import { createAges } from '../../ages.ts'
 import type { Unavailable } from '../../errors.ts'
 import type { StoredEvent } from '../../ports/event-store.ts'
 import { originOf } from '../../log/origin.ts'
-import { releaseLive, requestEnd } from '../ending.ts'
-import type { EndDeps } from '../ending.ts'
+import { type EndDeps, releaseLive, requestEnd } from '../ending.ts'
 import { sendToSession } from '../../log/send-to.ts'
 
 export interface ExpireLivesDeps extends EndDeps {

@@ -4,11 +4,9 @@ import { LiveCreated, LiveFailed, LiveFinished, liveStream, textKey } from '../.
 import { eventReader } from '../../../domain/read-event.ts'
 import { orThrow } from '../../../domain/shared/or-throw.ts'
 import { segmentsStream } from '../../../domain/transcript/events.ts'
-import { isUnreadable } from '../../errors.ts'
-import type { Unavailable } from '../../errors.ts'
+import { isUnreadable, type Unavailable } from '../../errors.ts'
 import { whyUnreadable } from '../../log/event-serialization.ts'
-import { startLogDuty } from '../../log/log-duty.ts'
-import type { LogDutyDeps, RunningDuty } from '../../log/log-duty.ts'
+import { type LogDutyDeps, type RunningDuty, startLogDuty } from '../../log/log-duty.ts'
 import type { EventStore } from '../../ports/event-store.ts'
 import type { Keyring } from '../../ports/keyring.ts'
 

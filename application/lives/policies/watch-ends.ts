@@ -1,6 +1,5 @@
 import { Released } from '../../../domain/admission/events.ts'
-import { causeOf, LiveFailed, LiveFinished } from '../../../domain/live/events.ts'
-import type { EndCause } from '../../../domain/live/events.ts'
+import { causeOf, type EndCause, LiveFailed, LiveFinished } from '../../../domain/live/events.ts'
 import { eventReader } from '../../../domain/read-event.ts'
 import type { Position, StoredEvent } from '../../ports/event-store.ts'
 

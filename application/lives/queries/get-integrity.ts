@@ -6,16 +6,14 @@ import { ERASED } from '../../../domain/shared/event.ts'
 import { segmentsStream } from '../../../domain/transcript/events.ts'
 import { IN_PROGRESS_MS } from '../../audit/check-log.ts'
 import type { Caller } from '../../caller.ts'
-import { liveNotFound } from '../../errors.ts'
-import type { LiveNotFound, Unavailable } from '../../errors.ts'
+import { type LiveNotFound, liveNotFound, type Unavailable } from '../../errors.ts'
 import type { Environment } from '../../ports/environment.ts'
 import type { EventStore } from '../../ports/event-store.ts'
 import type { StreamIntegrity, VerifyStream } from '../../ports/integrity.ts'
 import type { FactsOfLive, LiveFacts } from '../../ports/read-models.ts'
 import { findLive } from '../owned-live.ts'
 import { READABLE_AFTER_END_MS } from '../policies/forget-text.ts'
-import { readFinals } from './read-finals.ts'
-import type { ReadFinalsDeps } from './read-finals.ts'
+import { readFinals, type ReadFinalsDeps } from './read-finals.ts'
 
 /**
  * Shows whether the stored rows of a session and of its text, and their links to the neighbouring rows, are unchanged,

@@ -1,15 +1,13 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 import { ERASED } from '../../../domain/shared/event.ts'
-import { withDamagedSegments } from '../../../domain/transcript/damaged-segments.ts'
-import type { ReadSegment } from '../../../domain/transcript/damaged-segments.ts'
+import { type ReadSegment, withDamagedSegments } from '../../../domain/transcript/damaged-segments.ts'
 import type { TranscriptSegment } from '../../../domain/transcript/subtitles.ts'
 import type { Caller } from '../../caller.ts'
 import type { LiveNotFound, TranscriptNotFound, Unavailable } from '../../errors.ts'
 import type { EventStore } from '../../ports/event-store.ts'
 import type { Keyring } from '../../ports/keyring.ts'
-import { findOwnedLive } from '../owned-live.ts'
-import type { OwnedLive } from '../owned-live.ts'
+import { findOwnedLive, type OwnedLive } from '../owned-live.ts'
 import { readFinals } from './read-finals.ts'
 
 /** The stored text of a session with retention, ordered by segment. A damaged event costs only its own segment. */

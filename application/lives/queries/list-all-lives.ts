@@ -9,8 +9,7 @@ import type { WriteDeps } from '../../log/handle-command.ts'
 import { recordAdministration } from '../../log/record-administration.ts'
 import type { Page, PageQuery } from '../../ports/documents.ts'
 import type { AllLivesQuery, LiveFacts, PageOfAllLives } from '../../ports/read-models.ts'
-import { toAdminLive } from '../admin-live.ts'
-import type { AdminLive, AdminLiveDeps } from '../admin-live.ts'
+import { type AdminLive, type AdminLiveDeps, toAdminLive } from '../admin-live.ts'
 
 export interface ListAllLivesDeps extends WriteDeps, AdminLiveDeps {
   readonly pageOfAllLives: PageOfAllLives

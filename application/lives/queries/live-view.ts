@@ -1,6 +1,5 @@
 import { KEPT_IN_CLEAR, KEPT_SEALED } from '../../../domain/live/events.ts'
-import { isOpen } from '../../../domain/live/state.ts'
-import type { Live } from '../../../domain/live/state.ts'
+import { isOpen, type Live } from '../../../domain/live/state.ts'
 import { optionalVocabulary } from '../../../domain/live/vocabulary.ts'
 import { pick } from '../../../domain/shared/pick.ts'
 import type { LiveFacts, LiveView } from '../../ports/read-models.ts'

@@ -7,8 +7,7 @@ import type { TooManyRequests, Unavailable } from '../../errors.ts'
 import type { Credentials } from '../../ports/credentials.ts'
 import type { EventStore } from '../../ports/event-store.ts'
 import type { FindListedToken, FindUnlistedLive, ResolvedToken, SocketRole } from '../../ports/read-models.ts'
-import { findLive } from '../owned-live.ts'
-import type { OwnedLive } from '../owned-live.ts'
+import { findLive, type OwnedLive } from '../owned-live.ts'
 
 /**
  * Finds the session of a socket token. Without `liveId` the newest open session of the token is returned, or the newest

@@ -1,7 +1,6 @@
 import { VAD_FRAME } from '../../ports/engine.ts'
 import type { Limits } from './policy-limits.ts'
-import { earliestEnd, earliestStart } from '../speech/speech-segmenter.ts'
-import type { Phrase, SegmenterState } from '../speech/speech-segmenter.ts'
+import { earliestEnd, earliestStart, type Phrase, type SegmenterState } from '../speech/speech-segmenter.ts'
 
 /** Fewer frames (128 ms) are not worth a call of the detector, because the call itself costs more. */
 const MIN_FRAMES = 4

@@ -1,5 +1,4 @@
-import { SAMPLE_RATE } from '../../ports/engine.ts'
-import type { Beginning, Hypothesis } from '../../ports/engine.ts'
+import { type Beginning, type Hypothesis, SAMPLE_RATE } from '../../ports/engine.ts'
 import type { Segment } from '../pipeline.ts'
 import type { Region, SegmenterState } from '../speech/speech-segmenter.ts'
 import type { Limits } from './policy-limits.ts'

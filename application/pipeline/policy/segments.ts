@@ -1,8 +1,8 @@
-import { newestCaption, splitIntoCaptions } from '../../../domain/transcript/captions.ts'
-import type { Caption, CaptionShape } from '../../../domain/transcript/captions.ts'
+import {
+  type Caption, type CaptionShape, newestCaption, splitIntoCaptions,
+} from '../../../domain/transcript/captions.ts'
 import type { Segment, SegmentWord } from '../pipeline.ts'
-import type { Word } from './words.ts'
-import { textOf } from './words.ts'
+import { textOf, type Word } from './words.ts'
 
 /** A word with its position in the joined text, from `from` (inclusive) to `to` (exclusive), in UTF-16 units. */
 interface Placed extends Word {

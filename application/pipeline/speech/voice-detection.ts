@@ -1,7 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
-import { VAD_FRAME } from '../../ports/engine.ts'
-import type { JobFailed, SpeechEngine, VadState } from '../../ports/engine.ts'
+import { type JobFailed, type SpeechEngine, VAD_FRAME, type VadState } from '../../ports/engine.ts'
 import { pause } from '../../waiting.ts'
 import type { Timers } from '../../ports/timers.ts'
 import type { Cancellation } from '../cancellation.ts'

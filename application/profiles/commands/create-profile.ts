@@ -10,8 +10,7 @@ import type { WriteDeps } from '../../log/handle-command.ts'
 import { mapRefusal } from '../../log/map-refusal.ts'
 import { nextId } from '../../log/next-id.ts'
 import type { ProfileView } from '../../ports/read-models.ts'
-import { buffersNotOrdered } from '../profile-writes.ts'
-import type { SendToProfiles } from '../profile-writes.ts'
+import { buffersNotOrdered, type SendToProfiles } from '../profile-writes.ts'
 
 export interface NewProfile {
   readonly name: string

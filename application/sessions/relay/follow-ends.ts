@@ -1,10 +1,8 @@
 import { ADMISSION_STREAM, Moved, WorkerJoined, WorkerLeft, WorkerRestarted } from '../../../domain/admission/events.ts'
 import { eventReader } from '../../../domain/read-event.ts'
 import { watchEnds } from '../../lives/policies/watch-ends.ts'
-import { followLog } from '../../log/follow-log.ts'
-import type { FollowDeps } from '../../log/follow-log.ts'
-import { SESSION_LISTS } from '../../ports/projector.ts'
-import type { Projector } from '../../ports/projector.ts'
+import { type FollowDeps, followLog } from '../../log/follow-log.ts'
+import { type Projector, SESSION_LISTS } from '../../ports/projector.ts'
 import type { RemoteLives } from './remote-lives.ts'
 import type { Placements } from './placements.ts'
 

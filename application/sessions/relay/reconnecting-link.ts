@@ -1,6 +1,5 @@
 import type { Environment, Logger } from '../../ports/environment.ts'
-import type { FromWorker, LiveLink, LiveLinks } from '../../ports/live-links.ts'
-import { RELAY_VERSION } from '../../ports/live-links.ts'
+import { type FromWorker, type LiveLink, type LiveLinks, RELAY_VERSION } from '../../ports/live-links.ts'
 import type { Timers } from '../../ports/timers.ts'
 import { retryDelay } from '../../waiting.ts'
 import type { AnsweredLink, LinkLoss } from './remote-sender.ts'

@@ -1,12 +1,11 @@
-import type { EndCause } from '../../../domain/live/events.ts'
-import { FIRST_TERM } from '../../../domain/live/events.ts'
+import { type EndCause, FIRST_TERM } from '../../../domain/live/events.ts'
 import type { LiveBus, LiveSignal } from '../../pipeline/signals.ts'
 import type { RecentFinals } from '../recent-finals.ts'
 import { atMost } from '../../waiting.ts'
-import { openReconnectingLink } from './reconnecting-link.ts'
-import type { AnsweredMessage, ReconnectingLink, ReconnectingLinkDeps } from './reconnecting-link.ts'
-import { createListenerLine } from './listener-line.ts'
-import type { ListenerLine, ListenerLineDeps } from './listener-line.ts'
+import {
+  type AnsweredMessage, openReconnectingLink, type ReconnectingLink, type ReconnectingLinkDeps,
+} from './reconnecting-link.ts'
+import { createListenerLine, type ListenerLine, type ListenerLineDeps } from './listener-line.ts'
 import { decodeFrame, decodeSignal } from './link-codecs.ts'
 import type { AnsweredLink, LinkLoss, RemoteSender } from './remote-sender.ts'
 

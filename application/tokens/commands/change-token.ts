@@ -3,15 +3,13 @@ import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 import { pipe } from 'fp-ts/lib/function.js'
 import type { Caller } from '../../caller.ts'
-import { apiTokenNotFound } from '../../errors.ts'
-import type { ApiTokenNotFound, Unavailable } from '../../errors.ts'
+import { type ApiTokenNotFound, apiTokenNotFound, type Unavailable } from '../../errors.ts'
 import { mapRefusal } from '../../log/map-refusal.ts'
 import type { Environment } from '../../ports/environment.ts'
 import type { ApiTokenView } from '../../ports/read-models.ts'
 import type { TokenDirectory } from '../policies/token-directory.ts'
 import type { TokenUses } from '../policies/token-uses.ts'
-import { ownerOf, tokenViewOf } from '../token-writes.ts'
-import type { TokenWrites } from '../token-writes.ts'
+import { ownerOf, tokenViewOf, type TokenWrites } from '../token-writes.ts'
 
 /** The changed members of a token. */
 export interface ApiTokenChange {

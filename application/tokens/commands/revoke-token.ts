@@ -4,13 +4,11 @@ import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 import { pipe } from 'fp-ts/lib/function.js'
 import type { Caller } from '../../caller.ts'
-import { apiTokenNotFound } from '../../errors.ts'
-import type { ApiTokenNotFound, Unavailable } from '../../errors.ts'
+import { type ApiTokenNotFound, apiTokenNotFound, type Unavailable } from '../../errors.ts'
 import { mapRefusal } from '../../log/map-refusal.ts'
 import type { Environment } from '../../ports/environment.ts'
 import type { TokenDirectory } from '../policies/token-directory.ts'
-import { anyOwnerOf, ownerOf } from '../token-writes.ts'
-import type { TokenWrites } from '../token-writes.ts'
+import { anyOwnerOf, ownerOf, type TokenWrites } from '../token-writes.ts'
 
 /** Revokes a token permanently. */
 export type RevokeToken = (caller: Caller, tokenId: number) => Promise<Either<ApiTokenNotFound | Unavailable, void>>

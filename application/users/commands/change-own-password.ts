@@ -1,18 +1,15 @@
 import * as E from 'fp-ts/lib/Either.js'
 import * as O from 'fp-ts/lib/Option.js'
 import type { Either } from 'fp-ts/lib/Either.js'
-import { actorOf } from '../../caller.ts'
-import type { Caller } from '../../caller.ts'
+import { actorOf, type Caller } from '../../caller.ts'
 import type { TooManyRequests, Unavailable, WrongPassword } from '../../errors.ts'
 import { mapRefusal } from '../../log/map-refusal.ts'
 import { originOf } from '../../log/origin.ts'
 import { sendToUser } from '../../log/send-to.ts'
 import type { Credentials, TooBusy } from '../../ports/credentials.ts'
 import { hasPassword } from '../known-user.ts'
-import { throttledName } from '../login-throttle.ts'
-import type { LoginThrottle } from '../login-throttle.ts'
-import { userOnceVisible } from '../user-writes.ts'
-import type { UserWriteDeps } from '../user-writes.ts'
+import { type LoginThrottle, throttledName } from '../login-throttle.ts'
+import { userOnceVisible, type UserWriteDeps } from '../user-writes.ts'
 
 /** Changes the caller's password. Invalidates all earlier JWTs of the caller, including the JWT of this call. */
 export type ChangeOwnPassword = (

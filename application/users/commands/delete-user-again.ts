@@ -5,8 +5,7 @@ import type { Unavailable } from '../../errors.ts'
 import { originOf } from '../../log/origin.ts'
 import { sendToUser } from '../../log/send-to.ts'
 import { RESTORE_ACTOR } from '../../restore/record-restore.ts'
-import { finishDeletion } from '../deletion.ts'
-import type { DeletionDeps } from '../deletion.ts'
+import { type DeletionDeps, finishDeletion } from '../deletion.ts'
 
 /** Repeats a deletion after an older log was restored. Does nothing when that log does not contain the user. */
 export type DeleteUserAgain = (userId: number) => Promise<Either<Unavailable, void>>

@@ -1,14 +1,11 @@
 import * as E from 'fp-ts/lib/Either.js'
 import * as O from 'fp-ts/lib/Option.js'
 import type { Either } from 'fp-ts/lib/Either.js'
-import { actorOf } from '../../caller.ts'
-import type { Caller } from '../../caller.ts'
-import { userNotFound } from '../../errors.ts'
-import type { LastAdministrator, Unavailable, UserNotFound } from '../../errors.ts'
+import { actorOf, type Caller } from '../../caller.ts'
+import { type LastAdministrator, type Unavailable, type UserNotFound, userNotFound } from '../../errors.ts'
 import { originOf } from '../../log/origin.ts'
 import type { Administrators } from '../administrators.ts'
-import { finishDeletion, markDeleted } from '../deletion.ts'
-import type { DeletionDeps } from '../deletion.ts'
+import { type DeletionDeps, finishDeletion, markDeleted } from '../deletion.ts'
 
 /** Deletes a user: ends the open sessions, erases the keys of the user and of all sessions, and frees the name. */
 export type DeleteUser = (

@@ -5,8 +5,7 @@ import type { Unavailable } from '../../errors.ts'
 import type { TooBusy } from '../../ports/credentials.ts'
 import type { UserView } from '../../ports/read-models.ts'
 import type { IsSetUp } from '../queries/is-set-up.ts'
-import { DEFAULT_QUOTAS } from './register-user.ts'
-import type { NewUser, RegisterUser } from './register-user.ts'
+import { DEFAULT_QUOTAS, type NewUser, type RegisterUser } from './register-user.ts'
 
 /** Returns a new user with all permissions. */
 export const firstAdmin = (username: string, password: string): NewUser => ({

@@ -9,13 +9,10 @@ import {
   UserDeleted, UserDisabled, UserEnabled, UserPermissionsChanged, UserRegistered,
 } from '../../../domain/user/events.ts'
 import type { Unavailable } from '../../errors.ts'
-import { handleCommand } from '../../log/handle-command.ts'
-import type { WriteDeps } from '../../log/handle-command.ts'
-import { startLogDuty } from '../../log/log-duty.ts'
-import type { LogDutyDeps, RunningDuty } from '../../log/log-duty.ts'
+import { handleCommand, type WriteDeps } from '../../log/handle-command.ts'
+import { type LogDutyDeps, type RunningDuty, startLogDuty } from '../../log/log-duty.ts'
 import { nextId } from '../../log/next-id.ts'
-import { ownOrigin } from '../../log/origin.ts'
-import type { Origin } from '../../log/origin.ts'
+import { type Origin, ownOrigin } from '../../log/origin.ts'
 import type { Position, StoredEvent } from '../../ports/event-store.ts'
 import type { Administrators } from '../administrators.ts'
 

@@ -3,8 +3,7 @@ import type { StoreUnavailable } from '../../../application/ports/event-store.ts
 import { FORMAT, RELEASE, formatProblem } from '../../stores/format.ts'
 import type { Calls } from '../calls.ts'
 import { reasonOf, unavailable } from '../failures.ts'
-import { isSibling, ownerIn, ownerProblem } from './log-owner.ts'
-import type { Ownership } from './log-owner.ts'
+import { isSibling, ownerIn, ownerProblem, type Ownership } from './log-owner.ts'
 import { metadataOf } from '../stream-limits.ts'
 
 interface Parts {

@@ -3,8 +3,7 @@ import type { Logger } from '../../../application/ports/environment.ts'
 import type { Timers } from '../../../application/ports/timers.ts'
 import { pause } from '../../../application/waiting.ts'
 import { describeClaim } from '../../stores/claim.ts'
-import { MAX_SILENT_READS } from './lost-members.ts'
-import type { LossDetector, ObservedMember } from './lost-members.ts'
+import { type LossDetector, MAX_SILENT_READS, type ObservedMember } from './lost-members.ts'
 import type { Entry, MemberRegister } from '../member-register.ts'
 
 /** The start fails after this number of requests without an answer. */

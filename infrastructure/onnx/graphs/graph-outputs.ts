@@ -1,6 +1,5 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
-import type { Field } from './onnx-format.ts'
-import { fieldsOf, GRAPH, MODEL, namesIn, readVarint, VALUE } from './onnx-format.ts'
+import { type Field, fieldsOf, GRAPH, MODEL, namesIn, readVarint, VALUE } from './onnx-format.ts'
 
 /** The longest head of a field: two integers of variable length. */
 const HEAD_BYTES = 20

@@ -1,5 +1,4 @@
-import { fieldsOf, GRAPH, MODEL, namesIn, NODE, TENSOR, VALUE, varintsIn } from './onnx-format.ts'
-import type { Field } from './onnx-format.ts'
+import { type Field, fieldsOf, GRAPH, MODEL, namesIn, NODE, TENSOR, VALUE, varintsIn } from './onnx-format.ts'
 
 /** A tensor whose values are in the file. */
 export interface Constant {

@@ -1,5 +1,4 @@
-import { readGraph } from './graph-reader.ts'
-import type { Graph, Operation } from './graph-reader.ts'
+import { type Graph, type Operation, readGraph } from './graph-reader.ts'
 import { GRAPH, message, MODEL } from './onnx-format.ts'
 
 /** A node that replaces other nodes. */

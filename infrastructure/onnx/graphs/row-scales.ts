@@ -1,9 +1,7 @@
 import type { Graph, Operation } from './graph-reader.ts'
 import { floats, MICROSOFT, node, octets, operatorsOf } from './graph-writer.ts'
-import { floatsOf, valueAt, weightedOf } from './integer-products.ts'
-import type { Weighted } from './integer-products.ts'
-import { rewriteGraph } from './rewrite-graph.ts'
-import type { Rewritten } from './rewrite-graph.ts'
+import { floatsOf, valueAt, type Weighted, weightedOf } from './integer-products.ts'
+import { rewriteGraph, type Rewritten } from './rewrite-graph.ts'
 
 /**
  * Dynamically quantised graphs have one 8-bit scale for all activations of a layer. Whisper's encoder has a few large

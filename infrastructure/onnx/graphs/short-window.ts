@@ -1,8 +1,6 @@
-import { dimensionsOf, readGraph } from './graph-reader.ts'
-import type { Graph, Operation } from './graph-reader.ts'
+import { dimensionsOf, type Graph, type Operation, readGraph } from './graph-reader.ts'
 import { integers, node, valueOf } from './graph-writer.ts'
-import { fieldsOf, GRAPH, message, MODEL, namesIn, VALUE } from './onnx-format.ts'
-import type { Field } from './onnx-format.ts'
+import { type Field, fieldsOf, GRAPH, message, MODEL, namesIn, VALUE } from './onnx-format.ts'
 
 /**
  * Lets Whisper encoders that were exported for full windows take shorter ones. Only the constant with the positions

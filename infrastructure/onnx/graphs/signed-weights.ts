@@ -1,5 +1,6 @@
-import { ELEMENT, fieldsOf, GRAPH, MODEL, namesIn, NODE, readVarint, TENSOR, VALUE, varint } from './onnx-format.ts'
-import type { Field } from './onnx-format.ts'
+import {
+  ELEMENT, type Field, fieldsOf, GRAPH, MODEL, namesIn, NODE, readVarint, TENSOR, VALUE, varint,
+} from './onnx-format.ts'
 
 /**
  * Rewrites 8-bit graphs for CPUs that multiply unsigned by signed bytes in one instruction (VNNI). Activations are

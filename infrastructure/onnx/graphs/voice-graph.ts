@@ -1,6 +1,5 @@
 import { floats, integers, node, onnxFile } from './graph-writer.ts'
-import { ATTRIBUTE, fieldsOf, GRAPH, MODEL, namesIn, NODE, readVarint, TENSOR } from './onnx-format.ts'
-import type { Field } from './onnx-format.ts'
+import { ATTRIBUTE, type Field, fieldsOf, GRAPH, MODEL, namesIn, NODE, readVarint, TENSOR } from './onnx-format.ts'
 
 /** A constant of the file: 32-bit floats as little-endian bytes. */
 interface Weight {

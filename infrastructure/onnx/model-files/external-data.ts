@@ -1,5 +1,4 @@
-import { fieldsOf, namesIn } from '../graphs/onnx-format.ts'
-import type { Field } from '../graphs/onnx-format.ts'
+import { type Field, fieldsOf, namesIn } from '../graphs/onnx-format.ts'
 
 /** The messages that lead to a tensor: for each kind, the numbers and the kinds of the fields that matter. */
 const CONTENTS = {

@@ -2,13 +2,7 @@ import { availableParallelism } from 'node:os'
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 import type {
-  Device,
-  Hypothesis,
-  JobFailed,
-  LoadedModel,
-  ModelLoadFailed,
-  SpeechEngine,
-  SpeechProbabilities,
+  Device, Hypothesis, JobFailed, LoadedModel, ModelLoadFailed, SpeechEngine, SpeechProbabilities,
 } from '../../../application/ports/engine.ts'
 import type { Logger } from '../../../application/ports/environment.ts'
 import type { EngineGpu } from '../providers/engine-gpus.ts'

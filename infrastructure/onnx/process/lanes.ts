@@ -2,8 +2,7 @@ import * as E from 'fp-ts/lib/Either.js'
 import type { Provider } from '../providers/execution-provider.ts'
 import type { Task } from './messages.ts'
 import { familyOf } from '../families.ts'
-import { createWorkerPool, modelOf } from './worker-pool.ts'
-import type { WorkerPool } from './worker-pool.ts'
+import { createWorkerPool, modelOf, type WorkerPool } from './worker-pool.ts'
 
 /**
  * Maximum number of jobs in one run of a model on a GPU. Each job needs memory for its caches. On an H200, a step of 8

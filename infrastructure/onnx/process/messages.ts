@@ -1,12 +1,6 @@
 import type { Either } from 'fp-ts/lib/Either.js'
 import type {
-  Hypothesis,
-  JobFailed,
-  LoadedModel,
-  ModelLoadFailed,
-  SpeechProbabilities,
-  TranscribeJob,
-  VadState,
+  Hypothesis, JobFailed, LoadedModel, ModelLoadFailed, SpeechProbabilities, TranscribeJob, VadState,
 } from '../../../application/ports/engine.ts'
 import type { ProviderChoice } from '../providers/execution-provider.ts'
 import type { TranslateJob } from '../../../application/ports/translation-engine.ts'

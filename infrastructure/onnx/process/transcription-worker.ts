@@ -6,10 +6,8 @@ import { measureBatch } from '../providers/batch-size.ts'
 import { createLoadedModels } from '../loaded-models.ts'
 import { GPU_BATCH } from './lanes.ts'
 import type { Outcome, Task } from './messages.ts'
-import { CANCELLED } from '../speech-runner.ts'
-import type { SpeechRunner } from '../speech-runner.ts'
-import { serveTasks } from './worker-loop.ts'
-import type { Together } from './worker-loop.ts'
+import { CANCELLED, type SpeechRunner } from '../speech-runner.ts'
+import { serveTasks, type Together } from './worker-loop.ts'
 import type { WorkerSettings } from './worker-pool.ts'
 
 /** A worker thread of the engine process, with its own copies of models. On a GPU it measures batches at each load. */

@@ -7,8 +7,7 @@ import type { TranslationEngine } from '../../../application/ports/translation-e
 import { folderIn } from './engine-child.ts'
 import type { Outcome, Task } from './messages.ts'
 import { createPassLimits, LONGEST_TRIAL_MS } from './pass-limits.ts'
-import { createTaskRunner } from './task-runner.ts'
-import type { TaskRunner } from './task-runner.ts'
+import { createTaskRunner, type TaskRunner } from './task-runner.ts'
 
 /** Shortest limit of a text, also for fast translators. */
 const FLOOR_MS = 60_000

@@ -1,7 +1,5 @@
-import { chooseProvider } from './execution-provider.ts'
-import type { ProviderChoice } from './execution-provider.ts'
-import { readGpus } from './gpus.ts'
-import type { Gpu } from './gpus.ts'
+import { chooseProvider, type ProviderChoice } from './execution-provider.ts'
+import { type Gpu, readGpus } from './gpus.ts'
 
 /** A GPU that has an engine of its own; memory in megabytes. */
 export interface EngineGpu {

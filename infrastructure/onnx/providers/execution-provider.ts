@@ -4,8 +4,7 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
-import { LARGE_PROBE, SMALL_PROBE } from '../graphs/probe-graph.ts'
-import type { ProbeShape } from '../graphs/probe-graph.ts'
+import { LARGE_PROBE, type ProbeShape, SMALL_PROBE } from '../graphs/probe-graph.ts'
 import { engineEnvironment, TEST_PROVIDER } from './engine-environment.ts'
 
 /**

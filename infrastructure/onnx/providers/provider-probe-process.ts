@@ -2,10 +2,8 @@ import { availableParallelism } from 'node:os'
 import * as E from 'fp-ts/lib/Either.js'
 import { InferenceSession, Tensor } from 'onnxruntime-node'
 import { messageOf } from '../../../domain/shared/message-of.ts'
-import { compareTwice } from './execution-provider.ts'
-import type { ProbeAnswer, ProbeTimes } from './execution-provider.ts'
-import { probeGraph } from '../graphs/probe-graph.ts'
-import type { ProbeShape } from '../graphs/probe-graph.ts'
+import { compareTwice, type ProbeAnswer, type ProbeTimes } from './execution-provider.ts'
+import { probeGraph, type ProbeShape } from '../graphs/probe-graph.ts'
 
 /*
  * A process that runs a small and a large graph on a provider (its only argument) and on the CPU. It compares the

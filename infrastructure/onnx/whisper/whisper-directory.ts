@@ -4,8 +4,7 @@ import type { Either } from 'fp-ts/lib/Either.js'
 import type { Provider } from '../providers/execution-provider.ts'
 import { findWeights } from '../model-weights.ts'
 import { readWhisperJson } from './whisper-json.ts'
-import { whisperModel } from './whisper-model.ts'
-import type { WhisperModel } from './whisper-model.ts'
+import { type WhisperModel, whisperModel } from './whisper-model.ts'
 
 /** Reads a Whisper model without weights, with the best files for `provider`. Left: the problem. */
 export const readWhisperDirectory = async (

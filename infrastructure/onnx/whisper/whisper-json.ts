@@ -2,8 +2,9 @@ import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 import * as t from 'io-ts'
 import { boundedInteger, boundedNumber, object } from '../../../domain/shared/codecs.ts'
-import { few, positive, readJson, readTokenizer, token } from '../model-json.ts'
-import type { tokenizerConfigJson, tokenizerJson } from '../model-json.ts'
+import {
+  few, positive, readJson, readTokenizer, token, type tokenizerConfigJson, type tokenizerJson,
+} from '../model-json.ts'
 
 const tokens = t.union([t.readonlyArray(token), t.null])
 

@@ -2,8 +2,7 @@ import type { Tokenizer } from '@huggingface/tokenizers'
 import { UNSPACED } from '../../../domain/transcript/unspaced.ts'
 import type { Vocabulary } from '../../../application/ports/engine.ts'
 import { createLruCache } from '../../../application/lru-cache.ts'
-import { createHotwords } from './hotwords.ts'
-import type { Hotwords, Spelling } from './hotwords.ts'
+import { createHotwords, type Hotwords, type Spelling } from './hotwords.ts'
 
 /** A vocabulary in the form for the decoder. */
 export interface DecoderVocabulary {

@@ -1,8 +1,7 @@
 import { createByteQueue } from './byte-queue.ts'
 import { decode } from './decode.ts'
 import { NOT_ISOLATED_EXIT_CODE } from '../isolation/exit-code.ts'
-import { pieceOf } from './timed-pcm.ts'
-import type { TimedPcm } from './timed-pcm.ts'
+import { pieceOf, type TimedPcm } from './timed-pcm.ts'
 
 /*
  * The decoder process for one stretch (continuous part) of a source. It reads container bytes from stdin and writes

@@ -4,8 +4,7 @@ import { createInterface } from 'node:readline'
 import { decoderCommand } from '../child-commands.ts'
 import { NOT_ISOLATED_EXIT_CODE } from '../isolation/exit-code.ts'
 import { SourceError } from '../source-error.ts'
-import { createPieceReader } from './timed-pcm.ts'
-import type { TimedPcm } from './timed-pcm.ts'
+import { createPieceReader, type TimedPcm } from './timed-pcm.ts'
 
 /** A decoder process for one stretch of container bytes. */
 export interface Decoder {

@@ -1,8 +1,7 @@
 import { createDecipheriv } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Continuity } from '../../../application/ports/audio-source.ts'
-import { chooseRendition, parsePlaylist } from './hls-playlist.ts'
-import type { MediaPlaylist, Segment, SegmentKey } from './hls-playlist.ts'
+import { chooseRendition, type MediaPlaylist, parsePlaylist, type Segment, type SegmentKey } from './hls-playlist.ts'
 import type { Fetched, Fetcher } from './http-fetch.ts'
 import { SourceError } from '../source-error.ts'
 

@@ -1,7 +1,6 @@
 import { readdirSync } from 'node:fs'
 import koffi from 'koffi'
-import { architectureOf, withoutIoUring, withoutNewResources } from './seccomp-filter.ts'
-import type { Architecture } from './seccomp-filter.ts'
+import { type Architecture, architectureOf, withoutIoUring, withoutNewResources } from './seccomp-filter.ts'
 
 const PR_SET_NO_NEW_PRIVS = 38
 const SECCOMP_SET_MODE_FILTER = 1

@@ -1,10 +1,9 @@
-import type { Agent as HttpAgent, ClientRequest, IncomingMessage, RequestOptions } from 'node:http'
-import { request as httpRequest } from 'node:http'
-import type { Agent as HttpsAgent } from 'node:https'
-import { request as httpsRequest } from 'node:https'
+import {
+  type Agent as HttpAgent, type ClientRequest, type IncomingMessage, request as httpRequest, type RequestOptions,
+} from 'node:http'
+import { type Agent as HttpsAgent, request as httpsRequest } from 'node:https'
 import { isIP } from 'node:net'
-import { portOf } from './address-guard.ts'
-import type { AddressGuard } from './address-guard.ts'
+import { type AddressGuard, portOf } from './address-guard.ts'
 import { checkedLookup } from './guarded-socket.ts'
 
 export const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])

@@ -1,7 +1,6 @@
 import type { AddressRules } from '../network/address-guard.ts'
 import type { SourceIsolation } from '../source-isolation.ts'
-import { startDecoder } from '../decoder/decoder.ts'
-import type { Decoder } from '../decoder/decoder.ts'
+import { type Decoder, startDecoder } from '../decoder/decoder.ts'
 import type { TimedPcm } from '../decoder/timed-pcm.ts'
 import { isStream, pullSource } from './pull-source.ts'
 import { SourceError, sourceErrorOf } from '../source-error.ts'

@@ -1,11 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { createAddressGuard, lookUp } from '../network/address-guard.ts'
-import type { Address, AddressGuard, AddressRules } from '../network/address-guard.ts'
+import {
+  type Address, type AddressGuard, type AddressRules, createAddressGuard, lookUp,
+} from '../network/address-guard.ts'
 import { pullHttp } from '../http/pull-http.ts'
 import { pullRtmp } from '../rtmp/pull-rtmp.ts'
 import { pullRtsp } from '../rtsp/pull-rtsp.ts'
-import { SourceError, sourceErrorOf } from '../source-error.ts'
-import type { SourceErrorCode } from '../source-error.ts'
+import { SourceError, type SourceErrorCode, sourceErrorOf } from '../source-error.ts'
 import type { Note, PullKind, SourceSink } from '../source-kind.ts'
 
 const KINDS: Readonly<Record<string, PullKind>> = {

@@ -4,8 +4,7 @@ import { inheritedVariables } from '../../node/inherited-variables.ts'
 import type { AddressRules } from '../network/address-guard.ts'
 import { pullerCommand } from '../child-commands.ts'
 import type { SourceIsolation } from '../source-isolation.ts'
-import { createFrameReader } from './puller-messages.ts'
-import type { PullCommand, PullerMessage } from './puller-messages.ts'
+import { createFrameReader, type PullCommand, type PullerMessage } from './puller-messages.ts'
 
 /** Time for a puller to end with its decoder after SIGTERM, before both are killed. */
 const GRACE_MS = 2000

@@ -1,6 +1,5 @@
 import type { Continuity, PullEnd, SourceTarget } from '../../../application/ports/audio-source.ts'
-import { readTimedPcm, timedPcmOf } from '../decoder/timed-pcm.ts'
-import type { TimedPcm } from '../decoder/timed-pcm.ts'
+import { readTimedPcm, type TimedPcm, timedPcmOf } from '../decoder/timed-pcm.ts'
 import type { AddressRules } from '../network/address-guard.ts'
 
 /** A command for a puller: a line of JSON on its stdin, because argv and the environment would expose the URL. */

@@ -1,8 +1,6 @@
 import { createInterface } from 'node:readline'
-import { startAttempt } from './attempt.ts'
-import type { Attempt } from './attempt.ts'
-import { isAudio, messageFrame } from './puller-messages.ts'
-import type { PullCommand } from './puller-messages.ts'
+import { type Attempt, startAttempt } from './attempt.ts'
+import { isAudio, messageFrame, type PullCommand } from './puller-messages.ts'
 
 /*
  * The puller process of one session. It owns all sockets to the source, and its child process is the decoder. It reads

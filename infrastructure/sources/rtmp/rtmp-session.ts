@@ -1,11 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import type { Socket } from 'node:net'
-import { decodeAmf, encodeAmf } from './amf0.ts'
-import type { AmfValue } from './amf0.ts'
-import { createByteReader } from '../network/byte-reader.ts'
-import type { ByteReader } from '../network/byte-reader.ts'
-import { chunksOf, createMessageReader } from './rtmp-messages.ts'
-import type { RtmpMessage } from './rtmp-messages.ts'
+import { type AmfValue, decodeAmf, encodeAmf } from './amf0.ts'
+import { type ByteReader, createByteReader } from '../network/byte-reader.ts'
+import { chunksOf, createMessageReader, type RtmpMessage } from './rtmp-messages.ts'
 import { SourceError } from '../source-error.ts'
 
 const VERSION = 3

@@ -1,8 +1,6 @@
-import { headerOf } from './rtsp-connection.ts'
-import type { RtspAnswer, RtspConnection } from './rtsp-connection.ts'
+import { headerOf, type RtspAnswer, type RtspConnection } from './rtsp-connection.ts'
 import { isSupported } from './rtp-payloads.ts'
-import { parseSdp } from './sdp.ts'
-import type { AudioMedia, RtpFormat } from './sdp.ts'
+import { type AudioMedia, parseSdp, type RtpFormat } from './sdp.ts'
 import { SourceError } from '../source-error.ts'
 import type { Note } from '../source-kind.ts'
 

@@ -4,15 +4,9 @@ import * as E from 'fp-ts/lib/Either.js'
 import * as O from 'fp-ts/lib/Option.js'
 import { ROWS_AT_ONCE } from '../../../application/concurrency.ts'
 import { createLruCache } from '../../../application/lru-cache.ts'
-import { OUTRANKED } from '../../../application/ports/documents.ts'
-import type {
-  Checkpoint,
-  Commit,
-  Document,
-  Documents,
-  DocumentsUnavailable,
-  ScannedDocument,
-  PublishedProgress,
+import {
+  type Checkpoint, type Commit, type Document, type Documents, type DocumentsUnavailable, OUTRANKED,
+  type PublishedProgress, type ScannedDocument,
 } from '../../../application/ports/documents.ts'
 import { BEGINNING, type Position } from '../../../application/ports/event-store.ts'
 import { messageOf } from '../../../domain/shared/message-of.ts'
@@ -20,8 +14,7 @@ import { requireCount } from '../../stores/require-count.ts'
 import { isSqliteError, openForReading } from '../database.ts'
 import { tableOf } from './documents-schema.ts'
 import type { DocumentsAnswer, DocumentsJob } from './documents-worker.ts'
-import { branchesOf, pageQuery } from './page-query.ts'
-import type { SortedRow } from './page-query.ts'
+import { branchesOf, pageQuery, type SortedRow } from './page-query.ts'
 import { openWriter } from '../writer.ts'
 
 const MAX_STATEMENTS = 100

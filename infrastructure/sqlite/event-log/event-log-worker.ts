@@ -3,11 +3,11 @@ import type { Revision } from '../../../application/ports/event-store.ts'
 import { outcomeOfAppend } from '../../stores/append-outcome.ts'
 import { openForWriting } from '../database.ts'
 import { GENESIS, rowHash } from './event-row.ts'
-import { eventsOf, isAppend } from './event-log-job.ts'
-import type { EncodedEvent, EventLogAnswer, EventLogJob, FlatAppend } from './event-log-job.ts'
+import {
+  type EncodedEvent, type EventLogAnswer, type EventLogJob, eventsOf, type FlatAppend, isAppend,
+} from './event-log-job.ts'
 import { startRetention } from './event-retention.ts'
-import { startSharedClock } from '../log-clock.ts'
-import type { SharedClock } from '../log-clock.ts'
+import { type SharedClock, startSharedClock } from '../log-clock.ts'
 import { serveGroupCommit } from '../group-commit.ts'
 import { SET_DIGEST, newStreamDigest, prepareEventLog } from './stream-digest.ts'
 

@@ -2,13 +2,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import { setImmediate } from 'node:timers/promises'
 import * as E from 'fp-ts/lib/Either.js'
 import {
-  BEGINNING,
-  type EventStore,
-  type LogCorrupted,
-  type Position,
-  type Revision,
-  type StoredEvent,
-  type StoreUnavailable,
+  BEGINNING, type EventStore, type LogCorrupted, type Position, type Revision, type StoredEvent, type StoreUnavailable,
 } from '../../../application/ports/event-store.ts'
 import { createBacklogReader } from './backlog-reader.ts'
 import { openForReading } from '../database.ts'

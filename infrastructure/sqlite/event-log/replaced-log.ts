@@ -1,8 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import type { StoredEvent } from '../../../application/ports/event-store.ts'
 import { openReplaced } from '../database.ts'
-import { EVENT_COLUMNS, eventOf, isIntact, verified } from './event-row.ts'
-import type { EventRow } from './event-row.ts'
+import { EVENT_COLUMNS, eventOf, type EventRow, isIntact, verified } from './event-row.ts'
 
 const BATCH = 1000
 

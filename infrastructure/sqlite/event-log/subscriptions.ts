@@ -1,17 +1,11 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { setImmediate } from 'node:timers/promises'
 import {
-  BEGINNING,
-  type EventStore,
-  type LogCorrupted,
-  type OlderLog,
-  type StoreUnavailable,
-  type SubscriptionMessage,
+  BEGINNING, type EventStore, type LogCorrupted, type OlderLog, type StoreUnavailable, type SubscriptionMessage,
 } from '../../../application/ports/event-store.ts'
 import type { BacklogReader } from './backlog-reader.ts'
 import { eventOf, fromPosition, toPosition } from './event-row.ts'
-import { createWindowReader } from './event-window.ts'
-import type { EventWindow } from './event-window.ts'
+import { createWindowReader, type EventWindow } from './event-window.ts'
 import { readFailure } from '../read-failure.ts'
 
 /** More rows than this are read by another thread. */

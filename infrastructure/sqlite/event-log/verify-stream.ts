@@ -2,8 +2,7 @@ import { setImmediate } from 'node:timers/promises'
 import * as E from 'fp-ts/lib/Either.js'
 import type { StreamIntegrity, VerifyStream } from '../../../application/ports/integrity.ts'
 import { isCorruption, isSqliteError, openForReading } from '../database.ts'
-import { EVENT_COLUMNS, GENESIS, isIntact } from './event-row.ts'
-import type { EventRow } from './event-row.ts'
+import { EVENT_COLUMNS, type EventRow, GENESIS, isIntact } from './event-row.ts'
 import { isDamagedStream } from './stream-digest.ts'
 
 const BATCH = 500

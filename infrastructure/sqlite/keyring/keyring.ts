@@ -1,7 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Keyring } from '../../../application/ports/keyring.ts'
-import { openKeyring, readOnlyStorage } from '../../keys/keyring.ts'
-import type { KeyStorage, StoredKey } from '../../keys/keyring.ts'
+import { type KeyStorage, openKeyring, readOnlyStorage, type StoredKey } from '../../keys/keyring.ts'
 import { isSqliteError, openForReading } from '../database.ts'
 import type { KeyringAnswer, KeyringJob } from './keyring-worker.ts'
 import { openWriter } from '../writer.ts'

@@ -1,6 +1,7 @@
 import { toInstant } from '../../../domain/shared/instants.ts'
-import { EXAMPLE_TIME, ID, JSON_FLAG, QUOTA, SESSION, WHOLE_NUMBER, WHOLE_NUMBER_FROM_1 } from './command.ts'
-import type { Command } from './command.ts'
+import {
+  type Command, EXAMPLE_TIME, ID, JSON_FLAG, QUOTA, SESSION, WHOLE_NUMBER, WHOLE_NUMBER_FROM_1,
+} from './command.ts'
 
 const DATA_DIRECTORY = 'Works on the data directory STENOLOG_DATA_DIR. The service may run or be stopped.'
 

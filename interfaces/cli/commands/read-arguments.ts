@@ -1,8 +1,7 @@
 import { parseArgs } from 'node:util'
 import { didYouMean } from '../../../domain/shared/nearest-name.ts'
 import { usageError, quoted } from '../../command-error.ts'
-import { partsOf } from './command.ts'
-import type { Command, Values } from './command.ts'
+import { type Command, partsOf, type Values } from './command.ts'
 
 /** The parsed arguments of a command. */
 export interface ParsedArguments<C extends Command> {

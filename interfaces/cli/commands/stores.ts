@@ -1,6 +1,5 @@
 import { UNKNOWN_LOST_IDS } from '../../compose/restoring/lost-ids.ts'
-import { SESSION, WHOLE_NUMBER } from './command.ts'
-import type { Command } from './command.ts'
+import { type Command, SESSION, WHOLE_NUMBER } from './command.ts'
 
 const DIRECTORY = 'the folder of a backup'
 

@@ -1,5 +1,4 @@
-import { JSON_FLAG } from './command.ts'
-import type { Command } from './command.ts'
+import { type Command, JSON_FLAG } from './command.ts'
 
 export const SERVE = {
   name: 'serve',

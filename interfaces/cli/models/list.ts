@@ -2,10 +2,8 @@ import { NO_ABILITIES } from '../../../application/ports/catalogue.ts'
 import { orThrow } from '../../../domain/shared/or-throw.ts'
 import { readManifest } from '../../../infrastructure/onnx/model-files/manifest.ts'
 import { PULLED_BY_NAME } from '../../../infrastructure/catalogue/models.ts'
-import { withControl } from '../control-client.ts'
-import type { Control } from '../control-client.ts'
-import { findInstalled, listedModels, notInstalled, rows } from './installed.ts'
-import type { ModelRow, PairRow } from './installed.ts'
+import { type Control, withControl } from '../control-client.ts'
+import { findInstalled, listedModels, type ModelRow, notInstalled, type PairRow, rows } from './installed.ts'
 import { tableOf } from '../table.ts'
 
 interface Row {

@@ -11,15 +11,15 @@ import { verifyChain } from '../../../infrastructure/sqlite/event-log/verify-cha
 import type { Settings } from '../../../infrastructure/settings.ts'
 import { DELETIONS_FILE } from '../../compose/restoring/deletions.ts'
 import { EVENTS_FILE } from '../../compose/stores.ts'
-import { BACKUP_FORMAT, MANIFEST_FILE, MASTER_KEY_FILE, contentOf, databasesNotOn } from './backup-manifest.ts'
-import { productVersion, requireEmbedded, serversOf } from './backup-manifest.ts'
-import type { Manifest } from './backup-manifest.ts'
+import {
+  BACKUP_FORMAT, contentOf, databasesNotOn, type Manifest, MANIFEST_FILE, MASTER_KEY_FILE, productVersion,
+  requireEmbedded, serversOf,
+} from './backup-manifest.ts'
 import { dataFiles } from '../data-files.ts'
 import { CommandError } from '../../command-error.ts'
 import { readArguments } from '../commands/read-arguments.ts'
 import { BACKUP } from '../commands/stores.ts'
-import { withStatus } from '../status-line.ts'
-import type { StatusLine } from '../status-line.ts'
+import { type StatusLine, withStatus } from '../status-line.ts'
 import { toolSettings } from '../tool-settings.ts'
 
 /** The copy of the log must be older than the copy of the keyring: an event without its key can never be read. */

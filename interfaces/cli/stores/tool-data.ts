@@ -13,8 +13,7 @@ import { sqliteErasedNames, sqliteKeyRows } from '../../../infrastructure/sqlite
 import type { KeyRow } from '../../../infrastructure/keys/verify-keys.ts'
 import type { Guard } from '../../../infrastructure/stores/guard.ts'
 import { SERVER_LIMIT_MS, readMasterKey } from '../../compose/stores.ts'
-import { dataFiles } from '../data-files.ts'
-import type { DataFiles } from '../data-files.ts'
+import { type DataFiles, dataFiles } from '../data-files.ts'
 
 /** Read access to the stores. The service may run or be stopped. */
 export interface ToolData {

@@ -1,6 +1,5 @@
 import { CHUNK_SAMPLES, SAMPLE_RATE, toPcm } from './pcm.ts'
-import { FileTooLong } from './source.ts'
-import type { AudioFeed } from './source.ts'
+import { type AudioFeed, FileTooLong } from './source.ts'
 
 /** Longer files are refused, because the page holds the whole decoded file in memory. */
 export const MAX_FILE_SECONDS = 30 * 60

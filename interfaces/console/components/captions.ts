@@ -1,6 +1,5 @@
 import { useSignal } from '@preact/signals'
-import { Component } from 'preact'
-import type { VNode } from 'preact'
+import { Component, type VNode } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import type { Caption, Captions } from '../../client/captions.ts'
 import { formatSpan, t } from '../messages/texts.ts'

@@ -1,5 +1,4 @@
-import { h } from 'preact'
-import type { VNode } from 'preact'
+import { h, type VNode } from 'preact'
 import { t } from '../messages/texts.ts'
 import { div, h3, p } from '../ui/tags.ts'
 

@@ -2,8 +2,7 @@ import type { VNode } from 'preact'
 import { useSignal } from '@preact/signals'
 import { useRef } from 'preact/hooks'
 import { t } from '../messages/texts.ts'
-import { button, code, div, pre, span } from '../ui/tags.ts'
-import { view } from '../ui/tags.ts'
+import { button, code, div, pre, span, view } from '../ui/tags.ts'
 
 interface CodeProps {
   readonly text: string

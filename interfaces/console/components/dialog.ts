@@ -1,7 +1,6 @@
 import type { ComponentChildren, VNode } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
-import { button, dialog, div, h2 } from '../ui/tags.ts'
-import { view } from '../ui/tags.ts'
+import { button, dialog, div, h2, view } from '../ui/tags.ts'
 import { t } from '../messages/texts.ts'
 
 interface DialogProps {

@@ -1,6 +1,5 @@
 import type { ComponentChildren, JSX, VNode } from 'preact'
-import type { Data } from '../ui/tags.ts'
-import { input, div, label, option, p, select, span } from '../ui/tags.ts'
+import { type Data, div, input, label, option, p, select, span } from '../ui/tags.ts'
 
 interface FieldProps {
   /** Unique on the page. Also the `name` of the element. */

@@ -1,8 +1,7 @@
 import type { VNode } from 'preact'
 import type { Capacity } from '../../client/operations.ts'
 import { formatNumber, t } from '../messages/texts.ts'
-import { label, meter, span } from '../ui/tags.ts'
-import { div } from '../ui/tags.ts'
+import { div, label, meter, span } from '../ui/tags.ts'
 
 /** Shows the share of reserved memory. */
 export const memoryGauge = (id: string, { vram_total: total, vram_reserved: used }: Capacity): VNode =>

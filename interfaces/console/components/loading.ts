@@ -3,8 +3,7 @@ import type { ComponentChildren, VNode } from 'preact'
 import { useEffect } from 'preact/hooks'
 import { t } from '../messages/texts.ts'
 import { problemText, requestIdOf } from '../state/problems.ts'
-import { withRetry } from '../state/loading.ts'
-import type { Loaded } from '../state/loading.ts'
+import { type Loaded, withRetry } from '../state/loading.ts'
 import { button, div, p, span, view } from '../ui/tags.ts'
 
 /** Shows an error with its request id and, if given, a retry button. Null without an error. */

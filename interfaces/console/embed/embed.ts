@@ -1,10 +1,7 @@
-import { ended, NO_CAPTIONS, withFrame } from '../../client/captions.ts'
-import type { Captions, TextFrame } from '../../client/captions.ts'
-import { openLiveSocket } from '../../client/live-socket.ts'
-import type { LiveFrame, SocketEnd, SocketState } from '../../client/live-socket.ts'
+import { type Captions, ended, NO_CAPTIONS, type TextFrame, withFrame } from '../../client/captions.ts'
+import { type LiveFrame, openLiveSocket, type SocketEnd, type SocketState } from '../../client/live-socket.ts'
 import { isOverlay, lookOf, paint } from './look.ts'
-import { statusOf } from './status.ts'
-import type { Situation } from './status.ts'
+import { type Situation, statusOf } from './status.ts'
 
 const MAX_LINES = 50
 const MAX_TEXT_CHARS = 4000

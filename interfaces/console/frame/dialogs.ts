@@ -1,7 +1,6 @@
 import type { VNode } from 'preact'
 import { modal } from '../components/dialog.ts'
-import { t } from '../messages/texts.ts'
-import type { TextName } from '../messages/texts.ts'
+import { t, type TextName } from '../messages/texts.ts'
 import { isExpired, user } from '../state/login.ts'
 import { dd, div, dl, dt, p, view } from '../ui/tags.ts'
 import { logInForm } from './credentials.ts'

@@ -1,6 +1,5 @@
 import { batch, computed, signal } from '@preact/signals'
-import type { Captions } from '../../client/captions.ts'
-import { NO_CAPTIONS } from '../../client/captions.ts'
+import { type Captions, NO_CAPTIONS } from '../../client/captions.ts'
 import type { SocketEnd } from '../../client/live-socket.ts'
 import type { LiveSession } from '../../client/operations.ts'
 

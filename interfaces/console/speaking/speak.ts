@@ -1,7 +1,6 @@
 import { batch } from '@preact/signals'
 import { ended, withFrame } from '../../client/captions.ts'
-import { openLiveSocket } from '../../client/live-socket.ts'
-import type { LiveFrame, LiveSocket, SocketState } from '../../client/live-socket.ts'
+import { type LiveFrame, type LiveSocket, openLiveSocket, type SocketState } from '../../client/live-socket.ts'
 import type { CreateLiveRequest, LiveSession } from '../../client/operations.ts'
 import { CHUNK_SAMPLES, levelOf, SAMPLE_RATE } from '../audio/pcm.ts'
 import type { AudioFeed } from '../audio/source.ts'

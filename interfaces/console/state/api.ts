@@ -1,5 +1,4 @@
-import { ApiError, createApiClient } from '../../client/client.ts'
-import type { ApiClient } from '../../client/client.ts'
+import { type ApiClient, ApiError, createApiClient } from '../../client/client.ts'
 import { dropToken, isExpired, loggedIn, token } from './login.ts'
 import { ROOT } from './address.ts'
 

@@ -1,6 +1,5 @@
-import { useSignal } from '@preact/signals'
+import { type Signal, useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
-import type { Signal } from '@preact/signals'
 
 /** The state of data that the service returns. */
 export interface Loaded<A> {

@@ -1,5 +1,4 @@
-import { h } from 'preact'
-import type { Attributes, ComponentChildren, ComponentType, JSX, VNode } from 'preact'
+import { type Attributes, type ComponentChildren, type ComponentType, h, type JSX, type VNode } from 'preact'
 
 type Tags = JSX.IntrinsicElements
 export type Data = Readonly<Record<`data-${string}`, string>>

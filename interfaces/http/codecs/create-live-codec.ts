@@ -1,12 +1,9 @@
 import * as t from 'io-ts'
 import type { CreateLiveRequest } from '../../../application/lives/commands/requested-live.ts'
-import { audioFormat } from '../../../domain/live/events.ts'
-import type { AudioFormat } from '../../../domain/live/events.ts'
+import { type AudioFormat, audioFormat } from '../../../domain/live/events.ts'
 import { boundedInteger, boundedString } from '../../../domain/shared/codecs.ts'
-import { bufferComplaint, settingsBody, settingsOf, vocabularyOf } from './settings-codec.ts'
-import type { GivenSettings } from './settings-codec.ts'
-import { listOf, members, optional, refined } from './validation.ts'
-import type { Complaint } from './validation.ts'
+import { bufferComplaint, type GivenSettings, settingsBody, settingsOf, vocabularyOf } from './settings-codec.ts'
+import { type Complaint, listOf, members, optional, refined } from './validation.ts'
 
 /** An audio URL before its scheme is checked. */
 export const audioUrl = boundedString(0, 2048)

@@ -1,6 +1,5 @@
 import * as t from 'io-ts'
-import { optionsOf } from '../../../application/catalogue/model-options.ts'
-import type { ModelOption } from '../../../application/catalogue/model-options.ts'
+import { type ModelOption, optionsOf } from '../../../application/catalogue/model-options.ts'
 import type { Model } from '../../../application/ports/catalogue.ts'
 import { object } from '../../../domain/shared/codecs.ts'
 import { modelMembers, presentModel } from './presenters.ts'

@@ -1,6 +1,7 @@
 import * as t from 'io-ts'
-import { NO_ABILITIES } from '../../../application/ports/catalogue.ts'
-import type { Catalogue, Language, Model, TranslationPair } from '../../../application/ports/catalogue.ts'
+import {
+  type Catalogue, type Language, type Model, NO_ABILITIES, type TranslationPair,
+} from '../../../application/ports/catalogue.ts'
 import type { LiveFacts, LiveView, UserView } from '../../../application/ports/read-models.ts'
 import { mapInSlices } from '../../../application/concurrency.ts'
 import type { AdminLive } from '../../../application/lives/admin-live.ts'

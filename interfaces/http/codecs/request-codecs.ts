@@ -7,10 +7,10 @@ import { nameProblem, SHAPELESS } from '../../../domain/shared/names.ts'
 import { passwordProblem } from '../../../domain/user/credential-rules.ts'
 import { permission } from '../../../domain/user/events.ts'
 import { audioUrl, colour, LARGEST_TEXT, SMALLEST_TEXT } from './create-live-codec.ts'
-import { shaped } from './shapes.ts'
-import type { JsonSchema } from './shapes.ts'
-import { checkedString, integerText, lastValue, listOf, members, omittable, optional, repeated } from './validation.ts'
-import type { Field } from './validation.ts'
+import { type JsonSchema, shaped } from './shapes.ts'
+import {
+  checkedString, type Field, integerText, lastValue, listOf, members, omittable, optional, repeated,
+} from './validation.ts'
 
 const MAX_LIMIT = 1000
 const MAX_SKIP = 2 ** 31 - 1

@@ -2,10 +2,8 @@ import * as E from 'fp-ts/lib/Either.js'
 import * as t from 'io-ts'
 import { boundedString } from '../../../domain/shared/codecs.ts'
 import { MAX_VALUES } from '../query.ts'
-import { issueOf, outOfRange } from './issues.ts'
-import type { Explained, Issue } from './issues.ts'
-import { shaped } from './shapes.ts'
-import type { JsonSchema } from './shapes.ts'
+import { type Explained, type Issue, issueOf, outOfRange } from './issues.ts'
+import { type JsonSchema, shaped } from './shapes.ts'
 
 /** A decoder of request input. Requests are only read, so the encoded type is unknown. */
 export type Field<A> = t.Type<A, unknown>

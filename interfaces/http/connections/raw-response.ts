@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { STATUS_CODES } from 'node:http'
-import type { ServerResponse } from 'node:http'
+import { type ServerResponse, STATUS_CODES } from 'node:http'
 
 /** Default Content-Security-Policy. A response of the interface is not a page, so it loads nothing. */
 export const API_POLICY = "default-src 'none'; frame-ancestors 'none'"

@@ -1,15 +1,12 @@
-import { createServer } from 'node:http'
-import type { IncomingMessage, RequestListener, Server } from 'node:http'
+import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { Socket } from 'node:net'
 import type { Logger } from '../../../application/ports/environment.ts'
 import { loggableError } from '../access-log.ts'
-import { createExchanges } from './exchanges.ts'
-import type { Exchanges } from './exchanges.ts'
+import { createExchanges, type Exchanges } from './exchanges.ts'
 import { rawResponse, sendRefusal } from './raw-response.ts'
 import { prepareRequest } from './request-target.ts'
-import { limitWaitingConnections } from './waiting-connections.ts'
-import type { WaitingLimits } from './waiting-connections.ts'
+import { limitWaitingConnections, type WaitingLimits } from './waiting-connections.ts'
 
 /** Limits for slow and large requests. Times are in milliseconds, and sizes are in bytes. */
 export const SERVER_LIMITS = {

@@ -3,8 +3,7 @@ import { stripTypeScriptTypes } from 'node:module'
 import { basename } from 'node:path'
 import * as E from 'fp-ts/lib/Either.js'
 import * as t from 'io-ts'
-import { publicRoute } from '../route.ts'
-import type { Route } from '../route.ts'
+import { publicRoute, type Route } from '../route.ts'
 
 /** Headers of files for sandboxed pages. A sandboxed page has no origin, so CORS_ORIGINS cannot list it. */
 export const ANY_ORIGIN_HEADERS = {

@@ -7,8 +7,7 @@ import { count, nullable, roundToMs, single } from '../codecs/presenters.ts'
 import { modelOptions } from '../codecs/model-codecs.ts'
 import { pathId } from '../codecs/request-codecs.ts'
 import { UNAVAILABLE } from '../errors.ts'
-import { privateRoute } from '../route.ts'
-import type { Route } from '../route.ts'
+import { privateRoute, type Route } from '../route.ts'
 
 export interface ActivityCalls {
   readonly getActivity: GetActivity

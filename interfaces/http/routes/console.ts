@@ -5,8 +5,7 @@ import { consoleFiles } from '../console/console-files.ts'
 import { CONSOLE_HEADERS, consolePage } from '../console/console-page.ts'
 import { UNAVAILABLE } from '../errors.ts'
 import { headerText, members } from '../codecs/validation.ts'
-import { publicRoute } from '../route.ts'
-import type { Route } from '../route.ts'
+import { publicRoute, type Route } from '../route.ts'
 
 export interface ConsoleCalls {
   readonly isSetUp: IsSetUp

@@ -4,8 +4,7 @@ import * as E from 'fp-ts/lib/Either.js'
 import * as t from 'io-ts'
 import { ANY_ORIGIN_HEADERS, pageFile, readPageFile } from '../pages/page-files.ts'
 import { pagePolicy } from '../pages/page-policy.ts'
-import { publicRoute } from '../route.ts'
-import type { Route } from '../route.ts'
+import { publicRoute, type Route } from '../route.ts'
 
 /** Produces the documents of the interface. `servers` are the addresses at which the client reaches the service. */
 export interface DescriptionCalls {

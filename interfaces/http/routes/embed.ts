@@ -2,9 +2,8 @@ import * as E from 'fp-ts/lib/Either.js'
 import * as t from 'io-ts'
 import { browserModule, ANY_ORIGIN_HEADERS, readPageFile } from '../pages/page-files.ts'
 import { embedQuery, pathId } from '../codecs/request-codecs.ts'
-import { publicRoute } from '../route.ts'
+import { publicRoute, type Route } from '../route.ts'
 import type { OperationCalls } from './operations.ts'
-import type { Route } from '../route.ts'
 
 type EmbedCalls = Pick<OperationCalls, 'readiness'>
 

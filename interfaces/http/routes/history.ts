@@ -6,8 +6,7 @@ import { entryView, integrityView, pastView, presentEntry, presentIntegrity } fr
 import { UNAVAILABLE } from '../errors.ts'
 import { list, liveView, presentLive, presentPage, single } from '../codecs/presenters.ts'
 import { pageOf, pageQuery, pathEntry, pathId } from '../codecs/request-codecs.ts'
-import { privateRoute } from '../route.ts'
-import type { Route } from '../route.ts'
+import { privateRoute, type Route } from '../route.ts'
 
 export interface HistoryCalls {
   readonly catalogue: Catalogue

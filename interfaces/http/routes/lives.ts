@@ -13,8 +13,7 @@ import {
   list, listedLiveView, liveView, messageView, presentListedLive, presentLive, presentPage, single,
 } from '../codecs/presenters.ts'
 import { audioUrlBody, livesQuery, pageOf, pageQuery, pathId } from '../codecs/request-codecs.ts'
-import { privateRoute } from '../route.ts'
-import type { Route } from '../route.ts'
+import { privateRoute, type Route } from '../route.ts'
 import type { Origin } from '../clients/origin.ts'
 
 export interface LiveCalls {

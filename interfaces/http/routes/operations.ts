@@ -1,8 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js'
 import * as t from 'io-ts'
 import { headerText, members, optional } from '../codecs/validation.ts'
-import { publicRoute } from '../route.ts'
-import type { Route } from '../route.ts'
+import { publicRoute, type Route } from '../route.ts'
 
 export interface Readiness {
   readonly ready: boolean

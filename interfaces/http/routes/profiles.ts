@@ -7,12 +7,11 @@ import {
   profileView,
 } from '../codecs/profile-codecs.ts'
 import { pageOf, pageQuery, pathId } from '../codecs/request-codecs.ts'
-import { privateRoute } from '../route.ts'
+import { privateRoute, type Route } from '../route.ts'
 import type { ChangeProfile } from '../../../application/profiles/commands/change-profile.ts'
 import type { CreateProfile } from '../../../application/profiles/commands/create-profile.ts'
 import type { RemoveProfile } from '../../../application/profiles/commands/remove-profile.ts'
 import type { GetProfile, ListProfiles } from '../../../projections/profiles/queries.ts'
-import type { Route } from '../route.ts'
 import { settingsOf, vocabularyOf } from '../codecs/settings-codec.ts'
 
 export interface ProfileCalls {

@@ -3,13 +3,11 @@ import type { Catalogue, Model } from '../../../application/ports/catalogue.ts'
 import * as t from 'io-ts'
 import { INTERFACE_VERSION } from '../interface-version.ts'
 import {
-  languageView, list, presentLanguage, presentPage, presentTranslation, sliceOf,
-  translationView,
+  languageView, list, presentLanguage, presentPage, presentTranslation, sliceOf, translationView,
 } from '../codecs/presenters.ts'
 import { listedModelView, presentListedModel } from '../codecs/model-codecs.ts'
 import { languagesQuery, modelsQuery, pageOf, translationsQuery } from '../codecs/request-codecs.ts'
-import { publicRoute } from '../route.ts'
-import type { Route } from '../route.ts'
+import { publicRoute, type Route } from '../route.ts'
 
 export interface ReferenceCalls {
   readonly catalogue: Catalogue

@@ -3,8 +3,7 @@ import type { SetUp } from '../../../application/users/commands/set-up.ts'
 import { UNAVAILABLE } from '../errors.ts'
 import { presentUser, single, userView } from '../codecs/presenters.ts'
 import { setupBody } from '../codecs/request-codecs.ts'
-import { publicRoute } from '../route.ts'
-import type { Route } from '../route.ts'
+import { publicRoute, type Route } from '../route.ts'
 
 export interface SetupCalls {
   readonly setUp: SetUp

@@ -2,12 +2,11 @@ import * as E from 'fp-ts/lib/Either.js'
 import { UNAVAILABLE } from '../errors.ts'
 import { list, messageView, presentPage, single } from '../codecs/presenters.ts'
 import { pageOf, pageQuery, pathId } from '../codecs/request-codecs.ts'
-import { privateRoute } from '../route.ts'
+import { privateRoute, type Route } from '../route.ts'
 import type { ChangeToken } from '../../../application/tokens/commands/change-token.ts'
 import type { IssueToken } from '../../../application/tokens/commands/issue-token.ts'
 import type { RevokeToken } from '../../../application/tokens/commands/revoke-token.ts'
 import type { ListTokens } from '../../../projections/api-tokens/queries.ts'
-import type { Route } from '../route.ts'
 import {
   issuedTokenView, newTokenBody, presentToken, tokenChange, tokenChangeBody, tokenView,
 } from '../codecs/token-codecs.ts'

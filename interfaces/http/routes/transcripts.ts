@@ -1,8 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js'
 import * as t from 'io-ts'
 import type { GetTranscript } from '../../../application/lives/queries/get-transcript.ts'
-import { wrapped } from '../../../domain/transcript/captions.ts'
-import type { CaptionShape } from '../../../domain/transcript/captions.ts'
+import { type CaptionShape, wrapped } from '../../../domain/transcript/captions.ts'
 import type { ReadSegment } from '../../../domain/transcript/damaged-segments.ts'
 import { toSubRip, toWebVtt } from '../../../domain/transcript/subtitles.ts'
 import { object } from '../../../domain/shared/codecs.ts'
@@ -10,8 +9,7 @@ import { segmentWord } from '../../../domain/transcript/events.ts'
 import { UNAVAILABLE } from '../errors.ts'
 import { roundToMs, single } from '../codecs/presenters.ts'
 import { pathId, transcriptQuery } from '../codecs/request-codecs.ts'
-import { privateRoute, textFile } from '../route.ts'
-import type { Route } from '../route.ts'
+import { privateRoute, type Route, textFile } from '../route.ts'
 
 export interface TranscriptCalls {
   readonly getTranscript: GetTranscript

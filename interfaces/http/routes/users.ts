@@ -15,8 +15,7 @@ import { list, messageView, presentPage, presentUser, single, userView } from '.
 import {
   changePasswordBody, changeUserBody, loginForm, logoutBody, newUserBody, pageOf, pageQuery, pathId,
 } from '../codecs/request-codecs.ts'
-import { privateRoute, publicRoute } from '../route.ts'
-import type { Route } from '../route.ts'
+import { privateRoute, publicRoute, type Route } from '../route.ts'
 
 export interface UserCalls {
   readonly logIn: LogIn

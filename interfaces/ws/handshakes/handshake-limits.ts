@@ -4,8 +4,7 @@ import type { Environment } from '../../../application/ports/environment.ts'
 import type { SocketRole } from '../../../application/ports/read-models.ts'
 import { createFailureLimit } from '../../http/clients/failure-limit.ts'
 import { createBuckets } from '../../http/clients/request-limits.ts'
-import { tooMany } from './handshake.ts'
-import type { HandshakeRefusal } from './handshake.ts'
+import { type HandshakeRefusal, tooMany } from './handshake.ts'
 
 /** The session and the role of a valid token. */
 interface TokenTarget {

@@ -3,11 +3,9 @@ import type { TranscriptFrame } from '../../../domain/transcript/frame.ts'
 import type { LiveBus, LiveSignal } from '../../../application/pipeline/signals.ts'
 import { finalTextKey } from '../../../application/lives/queries/resume-point.ts'
 import type { SocketRole } from '../../../application/ports/read-models.ts'
-import { encodeBroadcast } from '../broadcast.ts'
-import type { Broadcast } from '../broadcast.ts'
+import { type Broadcast, encodeBroadcast } from '../broadcast.ts'
 import type { Connection } from '../connection.ts'
-import { endingFor, errorEnding } from '../ends.ts'
-import type { Ending } from '../ends.ts'
+import { type Ending, endingFor, errorEnding } from '../ends.ts'
 import { STARTED, transcriptFrame } from '../frames.ts'
 
 /** Unread bytes that a socket may have. */

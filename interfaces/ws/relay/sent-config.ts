@@ -1,6 +1,5 @@
 import * as E from 'fp-ts/lib/Either.js'
-import { decodeConfig } from '../protocol.ts'
-import type { SentConfig } from '../protocol.ts'
+import { decodeConfig, type SentConfig } from '../protocol.ts'
 
 /** A config frame that was passed to a worker. */
 export interface PassedConfig {

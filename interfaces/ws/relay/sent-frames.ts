@@ -1,12 +1,11 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { AudioPlace } from '../../../application/ports/live-links.ts'
-import { createUnsettledAudio } from '../../../application/sessions/relay/unsettled-audio.ts'
-import type { SenderFrame, UnsettledAudio } from '../../../application/sessions/relay/unsettled-audio.ts'
+import {
+  createUnsettledAudio, type SenderFrame, type UnsettledAudio,
+} from '../../../application/sessions/relay/unsettled-audio.ts'
 import { ASR_STARTED } from '../frames.ts'
-import { parseFrame } from '../protocol.ts'
-import type { ClientFrame } from '../protocol.ts'
-import { createAcceptedConfig } from './sent-config.ts'
-import type { PassedConfig } from './sent-config.ts'
+import { type ClientFrame, parseFrame } from '../protocol.ts'
+import { createAcceptedConfig, type PassedConfig } from './sent-config.ts'
 
 /** The frames of a sender that another worker would need, because their text is not stored. */
 export interface SentFrames extends Pick<UnsettledAudio, 'covered' | 'dropOldest' | 'isFull' | 'from'> {

@@ -4,10 +4,8 @@ import { SAMPLE_RATE } from '../../../application/ports/engine.ts'
 import type { FromSender } from '../../../application/sessions/relay/link-senders.ts'
 import type { SenderSession } from '../../../application/sessions/socket-sessions.ts'
 import type { Connection } from '../connection.ts'
-import { errorEnding } from '../ends.ts'
-import type { Ending } from '../ends.ts'
-import { createSender } from '../senders/sender.ts'
-import type { SenderOptions } from '../senders/sender.ts'
+import { type Ending, errorEnding } from '../ends.ts'
+import { createSender, type SenderOptions } from '../senders/sender.ts'
 
 /** How often the other process gets the progress, so it can drop kept frames. */
 const REPORT_EVERY_MS = 1000

@@ -3,11 +3,9 @@ import type { Environment, Logger } from '../../../application/ports/environment
 import type { FromWorker } from '../../../application/ports/live-links.ts'
 import type { Timers } from '../../../application/ports/timers.ts'
 import type { FromSender, LinkSenders, ServedLink } from '../../../application/sessions/relay/link-senders.ts'
-import type { LiveSessions } from '../../../application/sessions/socket-sessions.ts'
-import type { SenderSession } from '../../../application/sessions/socket-sessions.ts'
+import type { LiveSessions, SenderSession } from '../../../application/sessions/socket-sessions.ts'
 import { senderRefusalOf } from '../senders/sender-placement.ts'
-import { createServedSender } from './served-sender.ts'
-import type { ServedSender } from './served-sender.ts'
+import { createServedSender, type ServedSender } from './served-sender.ts'
 
 interface WorkerSendersOptions {
   readonly sessions: Pick<LiveSessions, 'attachSender'>

@@ -3,8 +3,7 @@ import type { Either } from 'fp-ts/lib/Either.js'
 import type { SenderRefusal } from '../../../application/ports/live-links.ts'
 import type { LiveSessions } from '../../../application/sessions/socket-sessions.ts'
 import type { Incoming } from '../incoming.ts'
-import { createSender } from './sender.ts'
-import type { SenderOptions } from './sender.ts'
+import { createSender, type SenderOptions } from './sender.ts'
 
 /** A sender that is attached to its session, before its socket opens. A session has one sender at a time. */
 export interface PlacedSender {

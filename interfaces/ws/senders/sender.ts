@@ -7,8 +7,7 @@ import { ASR_STARTED, errorFrame, PONG } from '../frames.ts'
 import type { Incoming, IncomingOptions } from '../incoming.ts'
 import { createIdleWatch } from './idle.ts'
 import { createAudioLimit, createBadFrameCounter, createControlLimit, createErrorThrottle } from '../limits.ts'
-import { decodeAudio, decodeConfig, decodePcm, parseFrame } from '../protocol.ts'
-import type { BadFrame, ClientFrame } from '../protocol.ts'
+import { type BadFrame, type ClientFrame, decodeAudio, decodeConfig, decodePcm, parseFrame } from '../protocol.ts'
 
 /** Above this backlog of audio the service stops reading the socket. */
 const MAX_BACKLOG_SECONDS = 30

@@ -1,15 +1,11 @@
 import type { Phrase, SegmenterState } from '../../speech/speech-segmenter.ts'
 import { nextDetectionAt } from '../next-detection.ts'
 import type { Limits } from '../policy-limits.ts'
-import { settledBy } from '../policy.ts'
-import type { StreamingPolicy } from '../policy.ts'
-import { lastRegion, nextStep } from './next-step.ts'
-import type { BufferPass } from './next-step.ts'
-import { fixedWords, initialPolicy, openWords, sampleAt } from './policy-state.ts'
-import type { PolicyState } from './policy-state.ts'
-import { close, finishNow, applyPass, release, settleAt, skipSilence } from './streaming-policy.ts'
+import { settledBy, type StreamingPolicy } from '../policy.ts'
+import { type BufferPass, lastRegion, nextStep } from './next-step.ts'
+import { fixedWords, initialPolicy, openWords, type PolicyState, sampleAt } from './policy-state.ts'
+import { applyPass, close, finishNow, type Outcome, release, settleAt, skipSilence } from './streaming-policy.ts'
 import { discardedBy } from '../hypothesis-filters.ts'
-import type { Outcome } from './streaming-policy.ts'
 
 const NO_PHRASE: Phrase = { regions: [], dips: [], closedAt: null }
 

@@ -1,6 +1,5 @@
 import { TIME_TOLERANCE_SECONDS } from './local-agreement.ts'
-import type { Word } from '../words.ts'
-import { spokenForm } from '../words.ts'
+import { spokenForm, type Word } from '../words.ts'
 
 /** Edit cost of a word that only one of the two texts contains. */
 const GAP_COST = 0.8

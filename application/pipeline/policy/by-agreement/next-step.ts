@@ -1,7 +1,6 @@
 import type { Limits } from '../policy-limits.ts'
 import type { Pass } from '../policy.ts'
-import { fixedWords, openWords, sampleAt } from './policy-state.ts'
-import type { PolicyState } from './policy-state.ts'
+import { fixedWords, openWords, type PolicyState, sampleAt } from './policy-state.ts'
 import type { Dip, Phrase, Region } from '../../speech/speech-segmenter.ts'
 import type { Word } from '../words.ts'
 

@@ -1,22 +1,18 @@
 import { withoutPunctuation } from '../../../../domain/transcript/captions.ts'
-import type { Hypothesis } from '../../../ports/engine.ts'
-import { SAMPLE_RATE } from '../../../ports/engine.ts'
+import { type Hypothesis, SAMPLE_RATE } from '../../../ports/engine.ts'
 import { withKnownTimes } from './alignment.ts'
 import { judge } from '../hypothesis-filters.ts'
 import { commit, confirm, newWordsOf } from './local-agreement.ts'
-import { lastRegion } from './next-step.ts'
-import type { BufferPass, Step } from './next-step.ts'
+import { type BufferPass, lastRegion, type Step } from './next-step.ts'
 import type { Limits } from '../policy-limits.ts'
 import {
-  confirmAll, finalise, fixedWords, openWords, sampleAt, settle, startBufferAt, startingBefore,
+  confirmAll, finalise, fixedWords, openWords, type PolicyState, sampleAt, settle, startBufferAt, startingBefore,
 } from './policy-state.ts'
-import type { PolicyState } from './policy-state.ts'
 import type { Outcome as PolicyOutcome } from '../policy.ts'
 import { partialSegment, wordsInFullCaptions } from '../segments.ts'
 import type { Phrase, Region } from '../../speech/speech-segmenter.ts'
 import { timeWords } from './word-times.ts'
-import type { Word } from '../words.ts'
-import { spokenForm, textOf } from '../words.ts'
+import { spokenForm, textOf, type Word } from '../words.ts'
 
 /** The result of a step, with the new state of the policy. */
 export interface Outcome extends PolicyOutcome {

@@ -1,7 +1,6 @@
 import { UNSPACED } from '../../../../domain/transcript/unspaced.ts'
 import type { HypothesisSegment } from '../../../ports/engine.ts'
-import type { Word } from '../words.ts'
-import { spokenForm } from '../words.ts'
+import { spokenForm, type Word } from '../words.ts'
 
 /** An interval in seconds. */
 export interface Interval {

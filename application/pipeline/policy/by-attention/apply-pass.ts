@@ -1,16 +1,11 @@
-import type { Hypothesis } from '../../../ports/engine.ts'
-import { SAMPLE_RATE } from '../../../ports/engine.ts'
-import { lengthOf, speechBetween } from '../../speech/speech-segmenter.ts'
-import type { Region } from '../../speech/speech-segmenter.ts'
-import { discardCauseOf, judge } from '../hypothesis-filters.ts'
-import type { Verdict } from '../hypothesis-filters.ts'
+import { type Hypothesis, SAMPLE_RATE } from '../../../ports/engine.ts'
+import { lengthOf, type Region, speechBetween } from '../../speech/speech-segmenter.ts'
+import { discardCauseOf, judge, type Verdict } from '../hypothesis-filters.ts'
 import type { Limits } from '../policy-limits.ts'
 import type { DiscardedWords, Pass } from '../policy.ts'
-import { finalWords, fixAll, isDoubted, openFixed, openWords, sampleAt, tokensOf } from './state.ts'
-import type { State } from './state.ts'
+import { finalWords, fixAll, isDoubted, openFixed, openWords, sampleAt, type State, tokensOf } from './state.ts'
 import { meanConfidence, combineTranscriptions } from './combine-transcriptions.ts'
-import { appendWords, newWordsAfter, withoutEnd, wordsOf } from './words.ts'
-import type { SpokenWord } from './words.ts'
+import { appendWords, newWordsAfter, type SpokenWord, withoutEnd, wordsOf } from './words.ts'
 
 // A draft is a quick pass for the newest words. It fixes words, so later drafts do not transcribe them again. A full
 // pass transcribes the open words again. A word is open until it is in a final segment.

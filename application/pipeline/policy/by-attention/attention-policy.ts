@@ -1,18 +1,15 @@
-import { SAMPLE_RATE } from '../../../ports/engine.ts'
-import type { Hypothesis } from '../../../ports/engine.ts'
+import { type Hypothesis, SAMPLE_RATE } from '../../../ports/engine.ts'
 import type { Phrase, Region, SegmenterState } from '../../speech/speech-segmenter.ts'
 import { nextDetectionAt } from '../next-detection.ts'
 import type { Limits } from '../policy-limits.ts'
-import { settledBy } from '../policy.ts'
-import type { Outcome, Pass, Step, StreamingPolicy } from '../policy.ts'
+import { type Outcome, type Pass, settledBy, type Step, type StreamingPolicy } from '../policy.ts'
 import { partialSegment } from '../segments.ts'
 import { textOf } from '../words.ts'
 import { close, cut, cutOf, endOfClosed, fullCaptions, isCrowded, isDue, isFull, isQuiet } from './finalisation.ts'
 import {
   cutAt, finalise, finalWords, fixAll, initialState, isDoubted, lastWordEnd, openFixed, openWords, restartAt, sampleAt,
-  shownWords, tokensOf,
+  shownWords, type State, type StateWithFinals, tokensOf,
 } from './state.ts'
-import type { StateWithFinals, State } from './state.ts'
 import { HOLD_SAMPLES, retryMissedSpeech, skipSilence } from './buffer-start.ts'
 import { endFromDraft, isSure, applyPass } from './apply-pass.ts'
 

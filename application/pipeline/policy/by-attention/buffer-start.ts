@@ -1,10 +1,10 @@
 import { SAMPLE_RATE } from '../../../ports/engine.ts'
-import { lengthOf, speechBetween } from '../../speech/speech-segmenter.ts'
-import type { Phrase, Region } from '../../speech/speech-segmenter.ts'
+import { lengthOf, type Phrase, type Region, speechBetween } from '../../speech/speech-segmenter.ts'
 import type { Limits } from '../policy-limits.ts'
 import type { Pass } from '../policy.ts'
-import { cutAt, finalise, fixAll, isDoubted, lastWordEnd, openFixed } from './state.ts'
-import type { StateWithFinals, State } from './state.ts'
+import {
+  cutAt, finalise, fixAll, isDoubted, lastWordEnd, openFixed, type State, type StateWithFinals,
+} from './state.ts'
 
 /** Audio before a silence of up to this length still helps the model. */
 export const HOLD_SAMPLES = 3 * SAMPLE_RATE

@@ -2,8 +2,9 @@ import { SAMPLE_RATE } from '../../../ports/engine.ts'
 import type { SegmenterState } from '../../speech/speech-segmenter.ts'
 import type { Limits } from '../policy-limits.ts'
 import { wordsInFullCaptions } from '../segments.ts'
-import { cutAt, finalise, fixAll, openFixed, openWords, sampleAt, shownWords, tokensOf } from './state.ts'
-import type { StateWithFinals, State } from './state.ts'
+import {
+  cutAt, finalise, fixAll, openFixed, openWords, sampleAt, shownWords, type State, type StateWithFinals, tokensOf,
+} from './state.ts'
 import { DOUBTED_END_SAMPLES } from './apply-pass.ts'
 import { endsClause, endsSentence } from './words.ts'
 

@@ -3,8 +3,7 @@ import type { Segment } from '../../pipeline.ts'
 import type { Limits } from '../policy-limits.ts'
 import { finalSegments } from '../segments.ts'
 import { textOf } from '../words.ts'
-import { appendWords } from './words.ts'
-import type { SpokenWord } from './words.ts'
+import { appendWords, type SpokenWord } from './words.ts'
 
 /** The first pending word with a lower probability, and all words after it, are not shown. */
 const MIN_SHOWN_PROBABILITY = 0.4

@@ -1,7 +1,6 @@
 import { withoutPunctuation } from '../../../../domain/transcript/captions.ts'
 import { UNSPACED } from '../../../../domain/transcript/unspaced.ts'
-import type { TranscribedWord } from '../../../ports/engine.ts'
-import { SAMPLE_RATE } from '../../../ports/engine.ts'
+import { SAMPLE_RATE, type TranscribedWord } from '../../../ports/engine.ts'
 import type { Region } from '../../speech/speech-segmenter.ts'
 import type { Limits } from '../policy-limits.ts'
 import type { Pass } from '../policy.ts'

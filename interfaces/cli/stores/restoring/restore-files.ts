@@ -13,13 +13,11 @@ import { openSqliteEventStore } from '../../../../infrastructure/sqlite/event-lo
 import {
   DOCUMENTS_FILE, EVENTS_FILE, KEYRING_FILE, SERVER_LIMIT_MS, UNFINISHED_RESTORE,
 } from '../../../compose/stores.ts'
-import { MASTER_KEY_FILE, databasesNotOn } from '../backup-manifest.ts'
-import type { Manifest } from '../backup-manifest.ts'
+import { databasesNotOn, type Manifest, MASTER_KEY_FILE } from '../backup-manifest.ts'
 import type { StatusLine } from '../../status-line.ts'
 import { pendingDeletions, writeDeletions } from '../../../compose/restoring/deletions.ts'
 import { discardNewer } from '../../../compose/restoring/discard-newer.ts'
-import { recordIn } from '../../../compose/restoring/record.ts'
-import type { RestoreOptions, RestoreReport } from '../../../compose/restoring/record.ts'
+import { recordIn, type RestoreOptions, type RestoreReport } from '../../../compose/restoring/record.ts'
 import { readReplaced } from '../../../compose/restoring/replaced-data.ts'
 
 /** Endings of the files that SQLite keeps next to a database. */

@@ -1,6 +1,5 @@
 import type { VNode } from 'preact'
-import { t } from '../../messages/texts.ts'
-import type { TextName } from '../../messages/texts.ts'
+import { t, type TextName } from '../../messages/texts.ts'
 import { address, linkTo } from '../../state/address.ts'
 import { a, div, h1, li, nav, ul } from '../../ui/tags.ts'
 import { jobsPage } from './jobs.ts'

@@ -10,8 +10,7 @@ import { linkTo } from '../../state/address.ts'
 import { call } from '../../state/api.ts'
 import { useAction, useLoaded } from '../../state/loading.ts'
 import { a, bdi, button, div, h2, p, view } from '../../ui/tags.ts'
-import { timeline } from '../session/timeline-tab.ts'
-import type { TimelineReads } from '../session/timeline-tab.ts'
+import { timeline, type TimelineReads } from '../session/timeline-tab.ts'
 import { languagesOf } from '../sessions.ts'
 
 const STATUSES = ['active', 'pending', 'finished', 'error'] as const

@@ -11,8 +11,7 @@ import { socketAddress } from '../../state/login.ts'
 import { preferences, prefer } from '../../state/preferences.ts'
 import { button, details, div, p, summary, view } from '../../ui/tags.ts'
 import { endText } from '../speak/session-problem.ts'
-import { download, FORMATS } from './download.ts'
-import type { DownloadOptions } from './download.ts'
+import { download, type DownloadOptions, FORMATS } from './download.ts'
 import type { ReceivedText } from './received-text.ts'
 
 interface CaptionsTabProps {

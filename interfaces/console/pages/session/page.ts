@@ -11,16 +11,14 @@ import { toast } from '../../components/toast.ts'
 import { formatSpan, t } from '../../messages/texts.ts'
 import { address, changeQuery, goTo, linkTo } from '../../state/address.ts'
 import { call } from '../../state/api.ts'
-import { useAction, useLoaded } from '../../state/loading.ts'
-import type { Loaded } from '../../state/loading.ts'
+import { type Loaded, useAction, useLoaded } from '../../state/loading.ts'
 import { a, button, div, form, h1, p, span, view } from '../../ui/tags.ts'
 import { captionsTab } from './captions-tab.ts'
 import { detailsTab } from './details-tab.ts'
 import { failure } from './failure.ts'
 import { useReceivedText } from './received-text.ts'
 import { shareTab } from './share-tab.ts'
-import { integrity, timeline } from './timeline-tab.ts'
-import type { TimelineReads } from './timeline-tab.ts'
+import { integrity, timeline, type TimelineReads } from './timeline-tab.ts'
 
 interface LiveProps {
   readonly live: LiveSession

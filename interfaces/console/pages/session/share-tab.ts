@@ -1,6 +1,5 @@
 import { useSignal } from '@preact/signals'
-import { h } from 'preact'
-import type { VNode } from 'preact'
+import { h, type VNode } from 'preact'
 import { encode } from 'uqr'
 import type { LiveSession } from '../../../client/operations.ts'
 import { codeBlock } from '../../components/code.ts'

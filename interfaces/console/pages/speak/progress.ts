@@ -4,9 +4,8 @@ import { captionList } from '../../components/captions.ts'
 import { formatSpan, t } from '../../messages/texts.ts'
 import { linkTo } from '../../state/address.ts'
 import {
-  lagSeconds, captions, isMuted, isRunning, leave, level, live, mute, phase, quietSeconds, sentSeconds,
+  captions, isMuted, isRunning, lagSeconds, leave, level, live, mute, type Phase, phase, quietSeconds, sentSeconds,
 } from '../../speaking/run.ts'
-import type { Phase } from '../../speaking/run.ts'
 import { a, button, div, label, meter, section, span, view } from '../../ui/tags.ts'
 
 type Badge = readonly [tone: 'good' | 'warn' | 'bad' | 'accent' | 'muted', sign: string]

@@ -2,12 +2,10 @@ import type { VNode } from 'preact'
 import { checkbox, choice, textField } from '../../components/field.ts'
 import { settingsFields, typedOf } from '../../components/settings-fields.ts'
 import { languageName, t } from '../../messages/texts.ts'
-import { changeQuery } from '../../state/address.ts'
+import { changeQuery, linkTo } from '../../state/address.ts'
 import { isAdmin, mayKeepText, user } from '../../state/login.ts'
 import { a, details, div, fieldset, legend, p, summary } from '../../ui/tags.ts'
-import { linkTo } from '../../state/address.ts'
-import { choose, BUNDLED_MODEL, targetsOf } from './session-options.ts'
-import type { Choices, SessionOptions } from './session-options.ts'
+import { BUNDLED_MODEL, type Choices, choose, type SessionOptions, targetsOf } from './session-options.ts'
 
 type Problems = Readonly<Record<string, string>>
 

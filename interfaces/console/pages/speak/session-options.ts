@@ -1,7 +1,6 @@
 import { signal } from '@preact/signals'
 import type { CreateLiveRequest, Language, Model, Profile, TranslationPair } from '../../../client/operations.ts'
-import { settingsOf, DEFAULT_SETTINGS } from '../../components/settings-fields.ts'
-import type { TypedSettings } from '../../components/settings-fields.ts'
+import { DEFAULT_SETTINGS, settingsOf, type TypedSettings } from '../../components/settings-fields.ts'
 import { address } from '../../state/address.ts'
 import { call } from '../../state/api.ts'
 

@@ -5,8 +5,7 @@ import { checkbox, choice, field, textField } from '../../components/field.ts'
 import { t } from '../../messages/texts.ts'
 import { changeQuery } from '../../state/address.ts'
 import { div, fieldset, input, label, legend, p, view } from '../../ui/tags.ts'
-import { choose, SOURCES } from './session-options.ts'
-import type { SessionOptions, Source } from './session-options.ts'
+import { choose, type SessionOptions, type Source, SOURCES } from './session-options.ts'
 
 type Problems = Readonly<Record<string, string>>
 

@@ -16,8 +16,7 @@ import {
 } from '../../codecs/presenters.ts'
 import { activationBody, pageOf, pageQuery, pathId } from '../../codecs/request-codecs.ts'
 import { UNAVAILABLE } from '../../errors.ts'
-import { privateRoute } from '../../route.ts'
-import type { Route } from '../../route.ts'
+import { privateRoute, type Route } from '../../route.ts'
 
 export interface AdminCatalogueCalls {
   readonly catalogue: Catalogue

@@ -1,7 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js'
 import * as t from 'io-ts'
-import { UNITS } from '../../../../application/jobs/job.ts'
-import type { Job } from '../../../../application/jobs/job.ts'
+import { type Job, UNITS } from '../../../../application/jobs/job.ts'
 import type { Jobs } from '../../../../application/jobs/jobs.ts'
 import { jobKind } from '../../../../domain/jobs/events.ts'
 import { boundedString, instant } from '../../../../domain/shared/codecs.ts'
@@ -9,8 +8,7 @@ import { count, sliceOf, list, messageView, nullable, presentPage, single } from
 import { pageOf, pagination, pathId } from '../../codecs/request-codecs.ts'
 import { members, optional, repeated } from '../../codecs/validation.ts'
 import { UNAVAILABLE } from '../../errors.ts'
-import { privateRoute } from '../../route.ts'
-import type { Route } from '../../route.ts'
+import { privateRoute, type Route } from '../../route.ts'
 
 export interface AdminJobCalls {
   readonly jobs: Pick<Jobs, 'start' | 'list' | 'get' | 'cancel'>

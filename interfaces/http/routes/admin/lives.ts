@@ -8,8 +8,7 @@ import { entryView, integrityView, pastView, presentEntry, presentIntegrity } fr
 import { adminLiveView, list, presentAdminLive, presentPage, single } from '../../codecs/presenters.ts'
 import { allLivesQuery, pageOf, pageQuery, pathEntry, pathId } from '../../codecs/request-codecs.ts'
 import { UNAVAILABLE } from '../../errors.ts'
-import { privateRoute } from '../../route.ts'
-import type { Route } from '../../route.ts'
+import { privateRoute, type Route } from '../../route.ts'
 
 export interface AdminLiveCalls extends InspectLive {
   readonly catalogue: Catalogue

@@ -5,8 +5,7 @@ import { list, messageView, presentPage } from '../../codecs/presenters.ts'
 import { ofUserQuery, pageOf, pathId } from '../../codecs/request-codecs.ts'
 import { ownedTokenView, presentToken } from '../../codecs/token-codecs.ts'
 import { UNAVAILABLE } from '../../errors.ts'
-import { privateRoute } from '../../route.ts'
-import type { Route } from '../../route.ts'
+import { privateRoute, type Route } from '../../route.ts'
 
 export interface AdminTokenCalls {
   readonly listAllTokens: ListAllTokens
