@@ -41,7 +41,6 @@ export interface TranslationNotFound {
   readonly from: string
   readonly to: string
 }
-/** No translation pair has this id. */
 export interface PairNotFound { readonly _tag: 'PairNotFound' }
 export interface QuotaReached { readonly _tag: 'QuotaReached'; readonly maximum: number }
 export interface TooManyTranslations { readonly _tag: 'TooManyTranslations'; readonly maximum: number }
@@ -100,7 +99,6 @@ export interface TooManyApiTokens { readonly _tag: 'TooManyApiTokens'; readonly 
 export interface ExpiryNotInFuture { readonly _tag: 'ExpiryNotInFuture' }
 /** No job has this id. */
 export interface JobNotFound { readonly _tag: 'JobNotFound' }
-/** A job of this kind is already running. */
 export interface JobRunning { readonly _tag: 'JobRunning'; readonly kind: string }
 /** The job does not work on this subject, such as an unknown model. */
 export interface JobSubjectInvalid { readonly _tag: 'JobSubjectInvalid'; readonly problem: string }
@@ -112,7 +110,6 @@ export interface ModelIsBundled { readonly _tag: 'ModelIsBundled' }
 export interface ModelsElsewhere { readonly _tag: 'ModelsElsewhere' }
 export interface SenderAlreadyConnected { readonly _tag: 'SenderAlreadyConnected' }
 export type { LiveOver, Superseded } from '../domain/live/commands.ts'
-/** The Idempotency-Key belongs to another request. */
 export interface IdempotencyKeyReused { readonly _tag: 'IdempotencyKeyReused' }
 /** The first request with this Idempotency-Key is still running. */
 export interface RequestStillRunning { readonly _tag: 'RequestStillRunning' }

@@ -7,7 +7,6 @@ export interface LruCache<K, V> {
   readonly entries: () => Iterable<readonly [K, V]>
 }
 
-/** Keeps at most `maxEntries` entries. */
 export const createLruCache = <K, V>(maxEntries: number): LruCache<K, V> => {
   const entries = new Map<K, V>()
   const set = (key: K, value: V): void => {

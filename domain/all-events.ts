@@ -35,7 +35,6 @@ import {
 export interface AnyEventDefinition {
   readonly type: string
   readonly codec: t.Decoder<unknown, object>
-  /** Members that are stored encrypted. */
   readonly personal: ReadonlyArray<string>
   /**
    * Returns the name of the key that encrypts the personal members of unencrypted `data`. Absent when no member is

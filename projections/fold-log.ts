@@ -11,7 +11,6 @@ const ENDED: StoreUnavailable = { _tag: 'StoreUnavailable', reason: 'the subscri
 const SCAN_SIZE = 500
 
 export interface Folded {
-  /** Number of events in this step. */
   readonly events: number
   readonly reached: Checkpoint
 }
@@ -22,7 +21,6 @@ interface Stores {
 }
 
 interface Range {
-  /** The fold starts after this checkpoint. */
   readonly from: Checkpoint
   /** The last position to fold. It must not be after the end of the log. */
   readonly to: Position

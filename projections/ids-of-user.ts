@@ -4,7 +4,6 @@ import type { IdsOfUser } from '../application/ports/read-models.ts'
 
 const PAGE_SIZE = 500
 
-/** Returns the ids of all documents of a user in a collection. */
 export const idsOfUser =
   (documents: Pick<Documents, 'page'>, collection: string): IdsOfUser =>
   async (userId) => {

@@ -52,7 +52,6 @@ export const defineProjection = <Definition extends { readonly type: string }, V
   }
 }
 
-/** Returns the name of the last event, or `before` when there are no events. */
 export const lastOf = (events: ReadonlyArray<EventName>, before: EventName | null): EventName | null => {
   const last = events.at(-1)
   return last === undefined ? before : { stream: last.stream, revision: last.revision, id: last.id }

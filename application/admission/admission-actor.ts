@@ -39,7 +39,6 @@ export interface AdmissionActor {
   readonly idle: () => Promise<void>
 }
 
-/** Maximum number of commands in one append. */
 const MAX_BATCH = 100
 /**
  * Maximum number of attempts for one batch: the first attempt, one attempt to confirm refusals, and 40 attempts after

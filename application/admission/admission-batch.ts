@@ -16,10 +16,8 @@ export interface About {
 /** Tells a decision to the sender of its command. */
 export type Answer = () => void
 
-/** A command that waits for its decision. */
 export interface WaitingCommand {
   readonly origin: Origin
-  /** Returns the events, and the state after them. */
   readonly decide: (state: AdmissionState, about: About) => {
     readonly events: ReadonlyArray<AdmissionEvent>
     readonly state: AdmissionState

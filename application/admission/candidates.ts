@@ -7,7 +7,6 @@ import type { MeasuredCompute } from './measured-compute.ts'
 import { storeInstant } from '../store-time.ts'
 import { candidatesFrom } from './offers.ts'
 
-/** A new session that needs a worker. */
 export interface SessionNeeds {
   readonly model: Model
   /** Names of the model and, after it, of the translators. */
@@ -16,7 +15,6 @@ export interface SessionNeeds {
   readonly maxDelay: number
 }
 
-/** Returns the workers that may run a session. */
 export type CandidatesFor = (session: SessionNeeds) => ReadonlyArray<Candidate>
 
 /** Current values of this process as a worker. The values that it announced may be a second old. */

@@ -56,7 +56,6 @@ interface MeasuredComputeDeps {
   readonly admission: Pick<AdmissionActor, 'state'>
   readonly store: Pick<EventStore, 'now'>
   readonly logger: Pick<Logger, 'warn'>
-  /** Name of this worker. */
   readonly worker: string
   /** Ids of the sessions that run in this process. */
   readonly running: () => ReadonlyArray<number>

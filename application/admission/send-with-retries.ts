@@ -32,7 +32,6 @@ const placeAll = async (
   return E.right(undefined)
 }
 
-/** Sends a command, and then assigns workers to waiting sessions. */
 export const sendAndPlace = async <Type extends AdmissionCommand['type']>(
   deps: PlacingDeps,
   command: CommandOf<AdmissionCommand, Type>,

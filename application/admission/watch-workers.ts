@@ -31,7 +31,6 @@ export const watchWorkers = (deps: WatchWorkersDeps): { readonly stop: () => Pro
   const stopping = new AbortController()
   const { signal } = stopping
   const working = new Set<Promise<void>>()
-  /** Workers that are being removed. */
   const leaving = new Set<string>()
   /** Number of successive checks that missed a worker, by name and incarnation. */
   let missed: ReadonlyMap<string, number> = new Map()

@@ -35,9 +35,7 @@ export interface LogProblem {
 interface CheckLogDeps {
   readonly store: Pick<EventStore, 'subscribe' | 'head'>
   readonly keyring: Pick<Keyring, 'open'>
-  /** Names of all keys that exist. */
   readonly keyNames: () => AsyncIterable<string> | Iterable<string>
-  /** Names of all keys that were erased. */
   readonly erasedNames: () => AsyncIterable<string> | Iterable<string>
   /** The streams that do not show all of their events, where the store keeps the hidden events. */
   readonly shortened: () => Iterable<ShortenedStream>
@@ -48,7 +46,6 @@ interface CheckLogDeps {
 }
 
 interface CheckedLog {
-  /** Number of checked events. */
   readonly events: number
   readonly problems: ReadonlyArray<LogProblem>
 }

@@ -1,7 +1,6 @@
 import { FIRST_TERM } from '../../domain/live/events.ts'
 import { type SegmentFinalised, segmentsStream, termOf, type TranscriptEvent } from '../../domain/transcript/events.ts'
 
-/** State of a stream of segments. */
 interface SegmentsState {
   /** Number of the last segment. Later segments must have higher numbers. */
   readonly last: number

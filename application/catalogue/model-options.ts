@@ -4,7 +4,6 @@ import type { Abilities } from '../ports/catalogue.ts'
 /** What a session may ask of a model beyond the interface 0.6.2. */
 export type ModelOption = 'auto' | 'translate' | 'words' | 'prompt' | 'hotwords'
 
-/** Returns the options that a model supports. */
 export const optionsOf = (
   { findsLanguage, translates, hasWords, takesVocabulary }: Abilities,
 ): ReadonlyArray<ModelOption> => [

@@ -22,7 +22,6 @@ export interface LoggedJob extends Job {
 export type Start = EventOf<typeof JobStarted>['data']
 export type Ending = EventOf<typeof JobEnded>['data']
 
-/** The jobs of all processes, from the log. */
 export interface JobLog {
   /** Reads new events. */
   readonly refresh: () => Promise<Either<StoreUnavailable, void>>
@@ -42,7 +41,6 @@ const MAX_EVENTS = 2 * MAX_JOBS
 const readStart = eventReader([JobStarted])
 const readEnding = eventReader([JobEnded])
 
-/** Returns a job right after its start. */
 export const startedJob = (
   { jobId: id, kind, subject, process, incarnation, at }: Start,
   actor: string,
@@ -60,7 +58,6 @@ export const startedJob = (
   updatedAt: at,
 })
 
-/** Returns the job with its end. */
 export const endedJob = <A extends Job>(job: A, { status, done, total, detail, result, at }: Ending): A =>
   ({ ...job, status, progress: { done, total, detail }, result, updatedAt: at })
 

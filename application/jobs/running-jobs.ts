@@ -7,12 +7,10 @@ import { atMost } from '../waiting.ts'
 import { type Job, type JobOrder, type JobProgress, type JobResult, type JobRunner, NOTHING_DONE } from './job.ts'
 import { endedJob, type Ending, type JobLog } from './job-log.ts'
 
-/** The jobs that this process runs. */
 export interface RunningJobs {
   /** Starts a job. */
   readonly run: (jobId: number, order: JobOrder, runner: JobRunner) => void
   readonly isRunning: (jobId: number) => boolean
-  /** Returns the progress of all running jobs. */
   readonly progress: () => ReadonlyArray<PublishedJob>
   /** If the job has ended but its end is not in the log yet, returns the ended job. Otherwise returns it unchanged. */
   readonly withEnd: (job: Job) => Job

@@ -7,7 +7,6 @@ import type { TranslationTarget } from '../pipeline/translations.ts'
 
 /** The data of a session that its sockets, its source and its pipeline need. */
 export interface AttachedLive {
-  /** Leadership term of the worker that runs the session. */
   readonly term: number
   readonly userId: number
   readonly status: LiveStatus

@@ -14,7 +14,6 @@ type ChooseModelsRefusal =
   | TaskNotSupported
   | TranslationNotFound
 
-/** The models and languages that a request names. */
 interface RequestedModels {
   readonly model: string
   /** A language code, or `auto`. */

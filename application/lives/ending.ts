@@ -56,7 +56,6 @@ export interface EndDeps extends LiveWriteDeps {
 
 /** An end by the worker of the session. */
 export interface EndOfTerm {
-  /** Leadership term of the worker. */
   readonly term: number
   readonly cause: EndCause
   readonly origin: Origin

@@ -10,7 +10,6 @@ export interface Waiting {
 
 /** The events of a duty after its checkpoint, as far as the log is read. Their work may end in any order. */
 export interface DutyQueue {
-  /** How far the log is read. */
   readonly read: () => Checkpoint
   /** How far all work is done. */
   readonly done: () => Checkpoint

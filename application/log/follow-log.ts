@@ -18,7 +18,6 @@ export interface FollowDeps {
 interface Following {
   /** Name of the follower, for log messages. */
   readonly name: string
-  /** Name prefixes of the streams to follow. */
   readonly prefixes: ReadonlyArray<string>
   /** Called for each event in the order of the log. Null: the event is damaged. If it throws, the event is repeated. */
   readonly onEvent: (stream: string, event: StoredEvent | null) => Promise<void> | void

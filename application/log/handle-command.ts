@@ -24,7 +24,6 @@ export interface WriteDeps {
 }
 
 export interface Handled<State, Event> {
-  /** The state after the command. */
   readonly state: State
   /** The events of the command. Empty when nothing happened. */
   readonly events: ReadonlyArray<Event>

@@ -30,7 +30,6 @@ export interface LogDuty {
    * skipped event, so the next start tries that event and all later events again.
    */
   readonly name: string
-  /** Name prefixes of the streams to read. */
   readonly prefixes: ReadonlyArray<string>
   /** Returns whether the event needs work. When it throws, the duty asks again. */
   readonly concerns: (event: StoredEvent) => boolean | Promise<boolean>

@@ -11,7 +11,6 @@ export interface Origin {
 /** A command whose time and id are fixed, so it takes effect once even if it runs again after an unknown outcome. */
 export type Repeatable<L, A> = () => Promise<Either<L, A>>
 
-/** Returns the origin of a new command by this actor. */
 export const originOf = (
   { environment }: { readonly environment: Pick<Environment, 'newId'> },
   actor: string,

@@ -21,7 +21,6 @@ export interface WatchedLog {
   readonly unreadable: () => ReadonlyArray<UnreadableStream>
   /** True when any stream of this kind is known to be unreadable. The kind of `user-7` is `user`. */
   readonly hasUnreadable: (kind: string) => boolean
-  /** True when an event of the stream is known to be damaged. */
   readonly isDamaged: (stream: string) => boolean
   /**
    * True after a subscription found that the log was replaced by an older copy. It stays true until the process

@@ -1,4 +1,3 @@
-/** Cancels a wait immediately. */
 export interface Cancellation {
   /** Makes the present wait and all later waits return null. */
   readonly cancel: () => void

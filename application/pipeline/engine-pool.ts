@@ -23,7 +23,6 @@ export interface EnginePool {
   readonly vram: number
   /** The engines as a whole: their device, pass times and process. */
   readonly whole: Pick<SpeechEngine, 'deviceOf' | 'passTime' | 'pid' | 'close'>
-  /** Chooses the engine of a session. */
   readonly pin: (session: BeginningSession) => Pin
   /** Returns the memory and the sessions of each engine, or undefined for a single engine. */
   readonly loads: () => ReadonlyArray<WorkerEngine> | undefined
@@ -38,7 +37,6 @@ interface EnginePoolOptions {
 }
 
 interface Pinned extends BeginningSession {
-  /** Index of the engine. */
   readonly index: number
 }
 

@@ -18,7 +18,6 @@ export const AUTO_LANGUAGE = 'auto'
 
 /** A segment of text. `text` has no line breaks. `caption` is wrapped into lines. */
 export interface Segment {
-  /** Number of the segment. */
   readonly segment: number
   /** Seconds from the first audio. */
   readonly start: number
@@ -75,7 +74,6 @@ export type CreatePipeline = (options: {
   readonly task?: 'transcribe' | 'translate'
   readonly vocabulary?: Vocabulary
   readonly settings: EngineSettings
-  /** Number of the first segment. */
   readonly nextSegment: number
   readonly events: PipelineEvents
 }) => LivePipeline

@@ -44,7 +44,6 @@ export interface Scheduler {
   readonly withdraw: (live: number) => void
 }
 
-/** Creates the queue of one device. */
 const createQueue = (
   transcribe: SpeechEngine['transcribe'],
   lanes: () => number,

@@ -65,7 +65,6 @@ export const createTranslations = ({ engine, monotonic, logger }: Dependencies):
   /** All waiting segments, oldest first. */
   const waiting = new Set<QueuedSegment>()
 
-  /** The queue of one target. */
   const openQueue = ({ liveId, targets, deliver }: LiveTranslationsOptions, to: string) => {
     const translators = targets.filter((target) => target.to === to)
     const queue: Array<QueuedSegment> = []

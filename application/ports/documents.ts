@@ -77,7 +77,6 @@ export interface ScannedDocument {
   readonly text?: string
 }
 
-/** A projection and the collection of its documents. */
 export interface ReadModel {
   readonly projection: string
   readonly collection: string
@@ -93,7 +92,6 @@ export type EventName = Pick<StoredEvent, 'stream' | 'revision' | 'id'>
 export interface Checkpoint {
   /** All events up to this position are processed. */
   readonly position: Position
-  /** The last processed event. Null when no event is known. */
   readonly last: EventName | null
 }
 

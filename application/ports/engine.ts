@@ -66,7 +66,6 @@ export interface TranscribedWord {
   readonly text: string
   /** Number of tokens before the trailing punctuation. */
   readonly spoken: number
-  /** Start of the sound. */
   readonly start: number
   /** Estimated end of the sound. */
   readonly end: number
@@ -118,7 +117,6 @@ export interface SpeechProbabilities {
   readonly state: VadState
 }
 
-/** A device that runs models. */
 export interface Device {
   readonly name: 'cpu' | 'gpu'
   /** Number of passes that run at the same time. */

@@ -9,7 +9,6 @@ export type Revision = number
  */
 export type Position = string & { readonly _brand: 'Position' }
 
-/** The position before the first event. */
 export const BEGINNING = '' as Position
 
 /**

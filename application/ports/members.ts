@@ -30,7 +30,6 @@ export interface OfferedEngine {
   readonly sessions: ReadonlyArray<number>
 }
 
-/** The models and devices of a worker. */
 export interface Offers {
   readonly models: ReadonlyArray<Model & {
     /** Name of the device that runs the model. */
@@ -57,7 +56,6 @@ export interface PublishedJob {
   readonly at: string
 }
 
-/** The jobs of a member. */
 export interface JobReport {
   /** Jobs that the member runs. */
   readonly doing: ReadonlyArray<PublishedJob>

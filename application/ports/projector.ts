@@ -85,7 +85,6 @@ export interface Projector {
   ) => Promise<Either<string, Rebuilt>>
   /** Continues unfinished rebuilds, and does so for each projection that this process takes over later. */
   readonly finishRebuilds: () => Promise<void>
-  /** Number of timeouts of `whenProjected`. */
   readonly timeouts: () => number
   /** Resolves after the signal has aborted and all projections have stopped. */
   readonly stopped: Promise<void>

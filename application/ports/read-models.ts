@@ -51,7 +51,6 @@ export type PageOfAllLives = (
 
 export type SocketRole = 'sender' | 'listener'
 
-/** The session and the role of a socket token. */
 export interface ResolvedToken {
   readonly liveId: number
   readonly role: SocketRole
@@ -74,7 +73,6 @@ export type FindListedToken = (
 export type FindUnlistedLive = (hash: string) =>
   Promise<Either<DocumentsUnavailable | StoreUnavailable, Option<number>>>
 
-/** The owner and the role of a socket token. */
 export interface TokenHolder {
   readonly userId: number
   readonly role: SocketRole

@@ -42,7 +42,6 @@ export interface Recorded {
   readonly administrators: ReadonlyArray<string>
 }
 
-/** Returns the highest id that keys are named after. */
 export const highestNamed = (kind: IdKind, names: ReadonlyArray<string>): number => {
   const wanted = kind === 'live' ? 'session' : kind
   return names.reduce((highest, name) => {

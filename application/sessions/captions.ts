@@ -24,7 +24,6 @@ export interface CaptionServices {
 export interface CaptionsOptions extends CaptionServices, Omit<RecordFinalsOptions, 'term' | 'earlierSeconds'> {
   readonly live: Pick<AttachedLive, 'term' | 'model' | 'language' | 'translations' | 'config'>
   readonly point: Pick<SourcePoint, 'sampleOffset' | 'nextSegment'>
-  /** The settings of the pipeline. */
   readonly settings: () => EngineSettings
   readonly failed: (failure: ModelLoadFailed | JobFailed) => void
   /** Called each time the backlog shrinks. */

@@ -53,7 +53,6 @@ export interface LiveSourceOptions {
 
 /** Pulls the source of a session until it ends, with retries. */
 export interface LiveSource {
-  /** Call this when the backlog has shrunk. */
   readonly drained: () => void
   /** Stops the process and resolves after its end. No callback is called after `stop`. */
   readonly stop: () => Promise<void>
@@ -70,7 +69,6 @@ export const startLiveSource = (options: LiveSourceOptions): LiveSource => {
   let isPaused = false
   /** True when the source has reported its end, and no audio followed. */
   let isInterrupted = false
-  /** True while an attempt is running. */
   let isPulling = false
   let hasEnded = false
   /** Resolves when all abandoned processes have ended. */

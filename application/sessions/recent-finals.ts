@@ -16,10 +16,8 @@ interface Entry {
 
 /** Records the progress of a final that was added. */
 export interface AddedFinal {
-  /** The final was published. */
   readonly sent: () => void
   readonly stored: () => void
-  /** The final cannot be stored. */
   readonly dropped: () => void
 }
 

@@ -16,7 +16,6 @@ const STORE_WAIT_MS = 1000
 
 /** The state of a session that is only in memory. */
 export interface LiveMemory {
-  /** Finals for returning sockets. */
   readonly finals: Pick<LiveFinals, 'add' | 'isWaiting'>
   /** The HLS segments that the received audio contains. */
   readonly sequences: Pick<ReceivedSequences, 'lastWithin'>

@@ -37,7 +37,6 @@ export interface RunSessionOptions extends SessionServices, Pick<CaptionsOptions
   readonly live: AttachedLive
   /** Where an earlier process stopped. */
   readonly point: SourcePoint
-  /** Finals for returning sockets. */
   readonly finals: LiveMemory['finals']
   readonly budget: DailyBudget
   /** Aborts when the service closes. */

@@ -159,7 +159,6 @@ const fromSender =
   (state: SessionState, number: number, ...values: Values): Step =>
     isPresent(state, number) ? rule(state, ...values) : stay(state, 'over')
 
-/** The rule of each input. */
 const rules = {
   senderCame: (state: SessionState, from: number | null, isLate: boolean, recordAfterMs: number): Step => {
     const isReturning = state.config !== null && !state.facts.isIndependent
@@ -169,7 +168,6 @@ const rules = {
     const attached = { senders: number, sender, wait: null }
     return to(state, attached, ['cancelTimer', 'wait'], ['startTimer', 'record', recordAfterMs])
   },
-  /** The log has the sender. */
   senderRecorded: (state: SessionState, sender: number, epoch: number): Step =>
     to(state, { recorded: { sender, epoch } }),
   config: fromSender(configure),

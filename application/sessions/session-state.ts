@@ -22,7 +22,6 @@ export interface Sender {
   readonly hasLeft: boolean
 }
 
-/** A session with a sender. */
 export type Attached = SessionState & { readonly sender: Sender }
 
 /** `isBeyondBudget`: the owner may not change a vocabulary today. Audio never depends on the budget. */
@@ -57,7 +56,6 @@ export interface SessionState {
   readonly vocabulary: GivenVocabulary
   /** Samples that this process received, including lost and skipped samples. */
   readonly received: number
-  /** Its source was started. */
   readonly isPulling: boolean
   /** Number of senders so far. */
   readonly senders: number

@@ -9,7 +9,6 @@ export interface UserWriteDeps extends WriteDeps {
   readonly projector: Pick<Projector, 'whenProjected'>
 }
 
-/** The result of a command for a user. */
 export type HandledByUser = Handled<UserState, UserEvent>
 
 /** Waits until the directory and the read models show the command. Returns the user, or null for a deleted user. */

@@ -48,7 +48,6 @@ export const pruneCommands = (commands: RecentCommands, cutoff: number, maxCount
   return from === -1 ? pruneCommands(rest, cutoff, maxCount) : [new Map(entries.slice(from)), ...rest]
 }
 
-/** Returns the session id of a recent create command. */
 export const findCommand = (commands: RecentCommands, commandId: string): Option<number> => {
   const chunk = commands.find((entries) => entries.has(commandId))
   return O.fromNullable(chunk?.get(commandId)?.liveId)

@@ -112,7 +112,6 @@ export const lanesFor = (
   return { neededLanes, freeLanes: Math.min(1, Math.max(0, remaining)) }
 }
 
-/** Returns the lanes of the worker with the most free lanes. */
 export const withMostFreeLanes = (lanes: ReadonlyArray<Lanes>): Lanes => {
   const [{ neededLanes, freeLanes } = NOT_MEASURED] = lanes.toSorted((a, b) => b.freeLanes - a.freeLanes)
   return { neededLanes, freeLanes }

@@ -28,7 +28,6 @@ export const canRun = (
   return names !== undefined && (needs ?? []).every((name) => names.has(name))
 }
 
-/** Free memory of a worker. */
 export interface Room {
   readonly worker: string
   /** Megabytes. Negative when the worker joined again with less memory than is reserved. */

@@ -65,7 +65,6 @@ export const reservedVram = (state: AdmissionState): number => sumOfVram(state.o
 /** Megabytes that all workers have together. */
 export const totalVram = (state: AdmissionState): number => sumOfVram(state.workers)
 
-/** Returns the open sessions of a worker. */
 export const openOf = (state: AdmissionState, worker: string): ReadonlyArray<Reservation> =>
   state.open.filter((held) => held.worker === worker)
 

@@ -17,7 +17,6 @@ export interface EngineSpace {
 interface EnginesOfWorker {
   readonly worker: string
   readonly engines: ReadonlyArray<WorkerEngine>
-  /** Lanes of all engines together. */
   readonly lanes: number
   /** Returns the lanes that a session takes. */
   readonly lanesOf: (held: Reservation) => number

@@ -7,7 +7,6 @@ export const apiTokenStream = (tokenId: number): string => `api-token-${tokenId}
 /** Holds the newest use of a token. It is separate from the token's own stream, so commands need not read the uses. */
 export const tokenUseStream = (tokenId: number): string => `token-use-${tokenId}`
 
-/** Members that all events of a token have. */
 const common = { tokenId: id, userId: id, at: instant }
 
 export const ApiTokenIssued = definePersonalEvent(

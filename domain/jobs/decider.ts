@@ -3,14 +3,12 @@ import { decideBy, type DeciderByCommand } from '../shared/decider.ts'
 import type { EventOf } from '../shared/event.ts'
 import type { JobEnded, JobEvent, JobKind, JobStarted } from './events.ts'
 
-/** Running jobs by id. */
 export type RunningJobs = ReadonlyMap<number, JobKind>
 
 export type JobCommand =
   | { readonly type: 'Start'; readonly data: EventOf<typeof JobStarted>['data'] }
   | { readonly type: 'End'; readonly data: EventOf<typeof JobEnded>['data'] }
 
-/** A job of the same kind is still running. */
 export interface KindRunning {
   readonly _tag: 'KindRunning'
 }

@@ -43,7 +43,6 @@ export type LiveCommand =
 /** Another command created a session with this id. */
 export interface AlreadyCreated { readonly _tag: 'AlreadyCreated' }
 export interface LiveUnknown { readonly _tag: 'LiveUnknown' }
-/** The session has ended. */
 export interface LiveOver { readonly _tag: 'LiveOver' }
 /** The worker's term has ended. Another worker runs the session: each takeover of a session begins a new term. */
 export interface Superseded { readonly _tag: 'Superseded' }

@@ -8,7 +8,6 @@ import { type GivenVocabulary, NO_VOCABULARY, sealedVocabulary } from './vocabul
 /** A session that was created. */
 export interface Live {
   readonly status: 'pending' | 'active' | 'finished' | 'error'
-  /** The data of the create event. */
   readonly created: LiveCreatedData
   /** Number of senders that have connected so far. */
   readonly epoch: number

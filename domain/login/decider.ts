@@ -57,7 +57,6 @@ interface SharedFailure {
   readonly at: string
 }
 
-/** The counts of one shared stream, by hash. */
 type SharedFailures = ReadonlyMap<string, LoginFailures>
 
 /** Counts the failed logins of each hash in a shared stream. */

@@ -4,7 +4,6 @@ import type { EventOf } from '../shared/event.ts'
 import { profilesDecider, type ProfilesState } from './decider.ts'
 import type { ProfileAdded, ProfileEvent } from './events.ts'
 
-/** Name of the profile that every user begins with. */
 export const FIRST_PROFILE_NAME = 'Default'
 
 /** Adds a profile to a user without profiles. For other users it changes nothing, so it can be repeated at any time. */

@@ -20,7 +20,6 @@ export const boundedNumber = (min: number, max: number): Bounded<number> => {
   return bounded(`number from ${min} to ${max}`, is, { kind: 'number', min, max })
 }
 
-/** Accepts integers from `min` to `max`. */
 export const boundedInteger = (min: number, max: number): Bounded<number> => {
   const is = (u: unknown): u is number => typeof u === 'number' && Number.isInteger(u) && u >= min && u <= max
   return bounded(`integer from ${min} to ${max}`, is, { kind: 'integer', min, max })

@@ -72,12 +72,10 @@ const webVttText = (text: string): string =>
 
 const timeLine = ({ from, to }: Cue, mark: ',' | '.'): string => `${timestamp(from, mark)} --> ${timestamp(to, mark)}`
 
-/** Returns the segments as a SubRip file (.srt). */
 export const toSubRip = (segments: ReadonlyArray<Timed>, shape: CaptionShape): string =>
   cuesOf(segments, shape)
     .map((cue, index) => `${index + 1}\n${timeLine(cue, ',')}\n${subRipText(cue.text)}\n`)
     .join('\n')
 
-/** Returns the segments as a WebVTT file (.vtt). */
 export const toWebVtt = (segments: ReadonlyArray<Timed>, shape: CaptionShape): string =>
   ['WEBVTT\n', ...cuesOf(segments, shape).map((cue) => `${timeLine(cue, '.')}\n${webVttText(cue.text)}\n`)].join('\n')

@@ -1,6 +1,5 @@
 import { codePointsOf } from '../shared/code-points.ts'
 
-/** Most bytes of UTF-8 in a password. */
 const MAX_PASSWORD_BYTES = 1024
 const TOO_LONG = `should have at most ${MAX_PASSWORD_BYTES} bytes`
 

@@ -8,7 +8,6 @@ import { type Permission, permission, type UserEvent, userKey, type UserRegister
 
 type UserRegisteredData = EventOf<typeof UserRegistered>['data']
 
-/** A registered user. */
 export interface User extends Omit<UserRegisteredData, 'at'> {
   readonly status: 'active' | 'disabled'
   /**
@@ -19,7 +18,6 @@ export interface User extends Omit<UserRegisteredData, 'at'> {
   readonly createdAt: string
   /** When a visible member last changed. Null until then. */
   readonly updatedAt: string | null
-  /** Revision of the user's newest event. */
   readonly revision: number
   /** Revision of the event that made the user an active administrator. Null while the user is not one. */
   readonly administersSince: number | null
@@ -77,7 +75,6 @@ export interface UserRefusals {
 type Rules = Decisions<UserState, UserCommand, UserEvent, UserRefusals>
 type Events = ReadonlyArray<UserEvent>
 
-/** Members that all events of a user have. */
 interface CommonMembers {
   readonly userId: number
   readonly at: string

@@ -5,7 +5,6 @@ import type { Timers } from '../../application/ports/timers.ts'
 import { pause } from '../../application/waiting.ts'
 import { messageOf } from '../../domain/shared/message-of.ts'
 
-/** Time between two scans. */
 const INTERVAL_MS = 5000
 
 /** Path, size and time of every file as one text. It differs between scans while somebody copies files. */

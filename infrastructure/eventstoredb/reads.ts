@@ -4,7 +4,6 @@ import type { Calls } from './calls.ts'
 import { toPosition } from './positions.ts'
 import { toStoredEvent } from './stored-event.ts'
 
-/** Creates the reads of the port. */
 export const createReads = (calls: Calls): Pick<EventStore, 'read' | 'head'> => ({
   read: async (stream, { from, direction = 'forwards', limit } = {}) => {
     // The server refuses a read of zero events.

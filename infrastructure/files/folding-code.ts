@@ -3,7 +3,6 @@ import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
 const ROOT = join(import.meta.dirname, '..', '..')
-/** Folders with the code that folds events into documents. */
 const FOLDERS = ['domain', 'projections']
 
 /** Returns a hash of the code that folds events into documents, to detect read models of an older code version. */

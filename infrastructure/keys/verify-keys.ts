@@ -1,7 +1,6 @@
 import { decrypt, IV_BYTES } from './envelope.ts'
 import { deriveKey } from './master-key.ts'
 
-/** A stored key. */
 export interface KeyRow {
   readonly name: string
   /** Null: the stored value is not a key. */

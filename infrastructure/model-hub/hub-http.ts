@@ -24,7 +24,6 @@ interface Answer {
 
 /** GET requests to the hub. They throw HubError. */
 export interface HubHttp {
-  /** Returns the URL of a path on the hub. */
   readonly url: (path: string) => URL
   /** Resolves with status 200, or 206 for a range. The caller must read the body. */
   readonly open: (url: URL, headers?: Readonly<Record<string, string>>) => Promise<Answer>

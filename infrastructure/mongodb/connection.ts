@@ -81,7 +81,6 @@ export interface MongoConnection {
   readonly close: () => Promise<void>
 }
 
-/** Returns the database in the path of a connection string. */
 const databaseOf = (url: string): string => {
   const [, name = ''] = /^mongodb(?:\+srv)?:\/\/[^/]+\/([^?]+)/.exec(url) ?? []
   return name === '' ? DATABASE : decodeURIComponent(name)

@@ -32,7 +32,6 @@ interface LeaseDocument extends Omit<Lease, 'name'> {
 
 const FIRST_TOKEN = 1
 
-/** Creates the register of leases in the database of the read models. */
 export const createLeaseRegister = (
   { readModels, limitMs }: Pick<MongoConnection, 'readModels' | 'limitMs'>,
 ): LeaseRegister => {

@@ -73,7 +73,6 @@ const dropSoleIndex = async (members: Collection<MemberDocument>): Promise<void>
   }
 }
 
-/** Creates the register of members in the database of the read models. */
 export const createMemberRegister = (
   { readModels, limitMs }: Pick<MongoConnection, 'readModels' | 'limitMs'>,
 ): MemberRegister => {

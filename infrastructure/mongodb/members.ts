@@ -26,7 +26,6 @@ interface MembersDeps {
   readonly logger: Pick<Logger, 'info' | 'warn'>
 }
 
-/** The result of a read of the members. */
 export interface Verdicts {
   /** Whether a silent or missing member may count as lost: MongoDB has answered this read and our recent beats. */
   readonly isCounted: boolean

@@ -5,5 +5,4 @@ const requests = new AsyncLocalStorage<string>()
 /** Runs `task` with the id of a request. Asynchronous work that the task starts sees the same id. */
 export const inRequest = <A>(correlationId: string, task: () => A): A => requests.run(correlationId, task)
 
-/** Returns the id of the current request, or null outside of a request. */
 export const currentCorrelationId = (): string | null => requests.getStore() ?? null

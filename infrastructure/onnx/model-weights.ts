@@ -9,7 +9,6 @@ export type DecoderFiles =
   | { readonly kind: 'two'; readonly prompt: string; readonly next: string }
   | { readonly kind: 'merged'; readonly file: string }
 
-/** The weight files of a model. */
 export interface Weights {
   /** Paths of the graphs. */
   readonly graphs: ReadonlyArray<string>
@@ -19,7 +18,6 @@ export interface Weights {
   readonly eightBits: boolean
 }
 
-/** The weight files of a model with an encoder and a decoder. */
 export interface ModelWeights extends Weights {
   readonly encoder: string
   readonly decoder: DecoderFiles

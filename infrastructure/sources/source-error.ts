@@ -48,7 +48,6 @@ export class SourceError extends Error {
 
 const UNREACHABLE = /^(?:ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|ENETDOWN|EHOSTDOWN|EADDRNOTAVAIL|EACCES|EPERM)$/
 
-/** Converts any error into a SourceError. */
 export const sourceErrorOf = (error: unknown): SourceError => {
   if (error instanceof SourceError) return error
   // Node tried several addresses; the first error stands for all.

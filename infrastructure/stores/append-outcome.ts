@@ -1,6 +1,5 @@
 import type { ExpectedRevision, Revision } from '../../application/ports/event-store.ts'
 
-/** The state of a stream before an append. */
 export interface StreamState {
   /** Revision of the last event; -1 when the stream was never written. */
   readonly last: Revision

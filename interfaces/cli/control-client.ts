@@ -43,7 +43,6 @@ const refusalText = (status: number, answer: unknown): string => {
     : detail.map(({ loc, msg }) => `${loc.slice(1).join('.')}: ${msg}`).join('; ')
 }
 
-/** The service refused a request. */
 class ServiceRefusal extends Error {
   readonly status: number
 

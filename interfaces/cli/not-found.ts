@@ -11,6 +11,5 @@ export const unknownUser = (name: string, names: ReadonlyArray<string> = []): Co
 export const unknownToken = (id: number): CommandError =>
   new CommandError(`There is no token ${id}.`, { hint: 'npm run stenolog -- tokens list USER' })
 
-/** Returns the error for an unknown session. */
 export const unknownLive = (liveId: number): CommandError =>
   new CommandError(`There is no session ${liveId}.`, { hint: 'npm run stenolog -- lives list' })

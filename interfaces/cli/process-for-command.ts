@@ -18,7 +18,6 @@ const TEMPORARY_SERVICE = {
   STENOLOG_LOG_LEVEL: 'warn',
 }
 
-/** Makes a temporary folder for the duration of `use`. */
 export const inTemporaryFolder = async <A>(use: (path: string) => Promise<A>): Promise<A> => {
   const path = await mkdtemp(join(tmpdir(), 'stenolog-'))
   try {

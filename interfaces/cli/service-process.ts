@@ -12,7 +12,6 @@ const WITHOUT_WARNING = '--disable-warning=ExperimentalWarning'
 
 const SERVER = join(import.meta.dirname, '..', 'main.ts')
 
-/** The service in a child process. */
 export interface ServiceProcess {
   /** Address of the service, such as `http://127.0.0.1:8080`. */
   readonly url: string

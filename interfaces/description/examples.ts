@@ -178,6 +178,5 @@ export const exampleOf = (schema: JsonSchema, components: Components, typeName =
   )
 }
 
-/** Returns an example of a request body. */
 export const exampleBody = (operationId: string, schema: JsonSchema, components: Components): unknown =>
   BODIES[operationId] ?? exampleOf(schema, components)

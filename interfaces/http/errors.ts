@@ -210,7 +210,6 @@ export interface ErrorResponse {
   readonly headers: Readonly<Record<string, string>>
 }
 
-/** Returns the response to a refusal. */
 export const errorResponse = <T extends RefusalTag>(refusal: RefusalOf<T> & { readonly _tag: T }): ErrorResponse => {
   const answer: Answer<RefusalOf<T>> = ANSWERS[refusal._tag]
   const headers = Object.entries(answer.headers ?? {}).map(([name, valueOf]) => [name, valueOf(refusal)] as const)
@@ -225,7 +224,6 @@ const SAMPLE = {
   issues: [{ type: 'missing', loc: ['body', 'model'], msg: 'Field required' }],
 }
 
-/** Returns an example of the response to a refusal. */
 export const exampleResponse = (tag: RefusalTag): ErrorResponse =>
   errorResponse({ ...SAMPLE, _tag: tag } as unknown as HttpRefusal)
 

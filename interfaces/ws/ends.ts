@@ -30,7 +30,6 @@ const CLOSE_CODES: Readonly<Record<ClosingCode, number>> = {
   source_failed: 1011,
 }
 
-/** Returns the ending for an error that closes the connection. */
 export const errorEnding = (code: ClosingCode, detail?: string): Ending => ({
   frame: errorFrame(code, detail),
   close: CLOSE_CODES[code],

@@ -3,7 +3,6 @@ import type { FailureCode } from '../../domain/live/events.ts'
 import type { LiveStatus, SocketRole } from '../../application/ports/read-models.ts'
 import type { BadFrame } from './protocol.ts'
 
-/** Codes of error frames. */
 export type ErrorCode =
   | BadFrame
   | 'config_required'

@@ -71,7 +71,6 @@ export interface SocketServer {
   /** Refuses new sockets and closes all open ones with `server_restart` (1012). Cuts the rest after `limitMs`. */
   readonly close: (limitMs: number) => Promise<void>
   readonly counts: () => Readonly<Record<SocketRole, number>>
-  /** Number of listeners of a session. */
   readonly listenersOf: (liveId: number) => number
 }
 

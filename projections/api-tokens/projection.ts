@@ -26,7 +26,6 @@ const project = (token: ApiTokenDocument | null, event: StoredApiTokenEvent): Ap
   }
 }
 
-/** The API tokens of each user, without their hashes. */
 export const apiTokens = defineProjection({
   name: 'api-tokens',
   collection: { name: API_TOKENS, indexes: [['id'], ['userId', 'id'], ['prefix', 'id']] },

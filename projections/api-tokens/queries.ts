@@ -35,11 +35,9 @@ const openTokens =
     )
   }
 
-/** Returns the ids of a user's tokens that are not revoked. */
 export const tokenIdsOf = ({ documents }: { readonly documents: Pick<Documents, 'page'> }): IdsOfUser =>
   idsOfUser(documents, API_TOKENS)
 
-/** Lists the tokens of a user, newest first. */
 export type ListTokens = (
   userId: number,
   page: PageQuery,

@@ -8,7 +8,6 @@ import { ALL_PARTS } from '../totals.ts'
 import type { ReadDocuments } from '../typed-documents.ts'
 import { type LiveCountsDocument, liveCountsIn, liveTotalsIn } from './document.ts'
 
-/** Returns the number of sessions with this status. */
 const totalOf = (counts: LiveCountsDocument, status: LiveStatus): number => {
   switch (status) {
     case 'pending':

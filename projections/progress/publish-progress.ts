@@ -7,7 +7,6 @@ import { createOutage } from '../../application/outages.ts'
 import { pause } from '../../application/waiting.ts'
 import type { Progress } from './progress.ts'
 
-/** Minimum time between two updates. */
 const MIN_INTERVAL_MS = 50
 /** Maximum time between two updates, which show other processes that the projection runs. */
 const BEAT_MS = 500

@@ -32,7 +32,6 @@ export const reportFailure = ({ projection, report, outage }: List, error: unkno
   outage.failed(reason, { projection: projection.name })
 }
 
-/** Reports that a list works. */
 export const reportSuccess = ({ projection, report, outage }: List): void => {
   report.succeeding()
   outage.ended({ projection: projection.name })

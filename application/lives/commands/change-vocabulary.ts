@@ -9,7 +9,6 @@ import { changeLive } from '../change-live.ts'
 export interface ExpectedVocabulary {
   /** Replaces the earlier vocabulary. */
   readonly vocabulary: GivenVocabulary
-  /** Leadership term of the worker that writes the vocabulary. */
   readonly term: number
 }
 

@@ -35,13 +35,11 @@ export interface CreateLiveOnceDeps extends CreateLiveDeps {
   readonly limitTokenGuesses: (create: CreateLiveOnce) => CreateLiveOnce
 }
 
-/** A request with a key. */
 interface KeyedRequest {
   readonly keyHash: string
   readonly requestHash: string
 }
 
-/** The command that a key stands for. */
 interface KeyedCommand extends KeyedRequest {
   readonly commandId: string
   /** The session that the first request received. Null before a session is admitted. */

@@ -42,7 +42,6 @@ export type CreateLive = (
 
 export interface CreateLiveDeps extends LiveWriteDeps, Pick<Projector, 'whenProjected'> {
   readonly catalogue: Catalogue
-  /** Finds the workers that can run the session. */
   readonly candidates: CandidatesFor
   readonly credentials: Pick<Credentials, 'keyedHash'>
   readonly holderOfToken: HolderOfToken

@@ -25,7 +25,6 @@ export type RecordSegment = (segment: Segment) => Promise<Either<Superseded | Un
  */
 const MAX_REMEMBERED = 4096
 
-/** The writes of one session. */
 interface SessionWrites {
   /** Revision of the last append. Null when it must be read. */
   last: ExpectedRevision | null

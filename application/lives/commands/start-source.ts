@@ -9,7 +9,6 @@ import type { SourcePoint } from '../source-point.ts'
 export interface SourceFacts extends SourcePoint {
   /** Process id, which the interface shows only for auto-started sessions. Null for all other sessions. */
   readonly pid: number | null
-  /** The term of the worker that owns the process. */
   readonly term: number
 }
 

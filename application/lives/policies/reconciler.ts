@@ -14,14 +14,12 @@ import { createWatch, type Watch } from './condition-watch.ts'
 import type { CreatorStateOf } from './creator-state.ts'
 import type { Expiry } from './expire-lives.ts'
 
-/** The time limits of sessions. */
 interface ReconciledLimits extends Pick<Expiry, 'dueAt' | 'dueAfterCreation'> {
   /** Starts the end of a session that has reached a limit, without waiting for it. */
   readonly expire: (liveId: number, live: Live) => void
 }
 
 export interface ReconcileLivesDeps extends LiveWriteDeps {
-  /** Returns the state of the process that admitted a session. */
   readonly creatorStateOf: CreatorStateOf
   /** Milliseconds for which a session without a worker waits for a worker with enough free memory. */
   readonly takeoverGrace: number

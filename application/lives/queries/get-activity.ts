@@ -13,11 +13,9 @@ import type { EventStore, StoredEvent } from '../../ports/event-store.ts'
 import { findOwnedLive, type OwnedLive } from '../owned-live.ts'
 import { READABLE_AFTER_END_MS } from '../policies/forget-text.ts'
 
-/** The current activity of a session. */
 export interface LiveActivity {
   /** Seconds by which the text lags behind the audio. Null when the session does not run in this process. */
   readonly lag: number | null
-  /** Listeners connected to this process. */
   readonly listeners: number
   readonly senderConnected: boolean
   /** Seconds of audio so far. For a session of another process: up to the end of the last stored final segment. */
@@ -33,7 +31,6 @@ export interface LiveActivity {
   readonly ignored: ReadonlyArray<ModelOption>
 }
 
-/** Returns the activity of a session of the caller. */
 export type GetActivity = (caller: Caller, liveId: number) => Promise<Either<LiveNotFound | Unavailable, LiveActivity>>
 
 /** Counts the listener sockets of this process: of one session, and of all sessions. */

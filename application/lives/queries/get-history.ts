@@ -56,7 +56,6 @@ export const readHistoryPage =
     return E.right({ items, total })
   }
 
-/** Reads an entry and the session after it. */
 export const readHistoryEntry =
   (deps: LoadDeps, urlMask: UrlMask) =>
   async (

@@ -27,7 +27,6 @@ export interface LiveIntegrity extends Omit<StreamIntegrity, 'damages'> {
   readonly checkedAt: string
 }
 
-/** Checks a session of the caller. */
 export type GetIntegrity = (
   caller: Caller, liveId: number,
 ) => Promise<Either<LiveNotFound | Unavailable, LiveIntegrity>>

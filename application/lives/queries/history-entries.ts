@@ -22,7 +22,6 @@ export interface HistoryEntry {
   readonly data: Readonly<Record<string, unknown>>
 }
 
-/** Replaces a secret. */
 export const MASK = '***'
 
 /** Members that only the service uses. */

@@ -2,7 +2,6 @@ import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 import type { Timers } from '../../ports/timers.ts'
 
-/** A result of one read. */
 interface Page {
   /** A full page never changes. */
   readonly isFull: boolean
@@ -22,11 +21,9 @@ const MAX_KEPT = 64
  * and all waiting requests share one further read.
  */
 export const createSharedPages = <L, A extends Page>(timers: Timers) => {
-  /** Running reads, by page. */
   const reading = new Map<string, Promise<Either<L, A>>>()
   /** Reads that begin when the running read of the page ends. */
   const waiting = new Map<string, Promise<Either<L, A>>>()
-  /** Full pages. */
   const kept = new Map<string, Promise<Either<L, A>>>()
 
   const keep = (key: string, page: Promise<Either<L, A>>): void => {

@@ -42,7 +42,6 @@ const SEARCH_PAGE_EVENTS = 50
 /** Events of one step of the binary search: enough to contain a final that is not a translation, in most cases. */
 const PROBE_EVENTS = 20
 
-/** Finals of one page of a session. */
 interface FinalsPage {
   readonly finals: ReadonlyArray<StoredFinal>
   readonly isFull: boolean

@@ -53,7 +53,6 @@ const NOTHING = { events: 0, size: 0 }
 const nothingOf = <State, Event>({ initialState: state }: Folded<State, Event>): Known<State, Event> =>
   ({ state, revision: null, recent: [], unsaved: NOTHING, isWhole: true })
 
-/** Returns what is known after further events. */
 export const advanced = <State, Event>(
   decider: Folded<State, Event>,
   known: Known<State, Event>,
@@ -116,7 +115,6 @@ const openPage = async <Event>(
   return E.right({ recent, isWhole })
 }
 
-/** What is known after a page. */
 interface Page<State, Event> {
   readonly known: Known<State, Event>
   /** No page follows. */

@@ -7,7 +7,6 @@ const MIN_FRAMES = 4
 
 /** The earliest times at which a policy has something to do, in samples. Infinity: never. */
 export interface DetectionPlan {
-  /** End of the transcribed audio. */
   readonly transcribedEnd: number
   /** When the buffer reaches its longest length. */
   readonly full: number

@@ -7,7 +7,6 @@ export interface Word {
   readonly confidence?: number
 }
 
-/** Joins words into a text. */
 export const textOf = (words: ReadonlyArray<Word>): string =>
   words
     .map((word) => word.text)

@@ -19,7 +19,6 @@ interface Span {
   readonly to: number
 }
 
-/** Returns the parts of regions within a span. */
 const partsOf = (regions: ReadonlyArray<Region>, { from, to }: Span): ReadonlyArray<Span> =>
   regions
     .map(({ start, end }) => ({ from: Math.max(from, start), to: Math.min(to, end ?? to) }))

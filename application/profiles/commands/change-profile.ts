@@ -11,7 +11,6 @@ import type { Environment } from '../../ports/environment.ts'
 import type { ProfileView } from '../../ports/read-models.ts'
 import { buffersNotOrdered, type SendToProfiles } from '../profile-writes.ts'
 
-/** The changed members of a profile. */
 export interface ProfileChange {
   readonly name?: string
   readonly settings: Partial<EngineSettings>

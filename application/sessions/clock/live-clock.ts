@@ -5,7 +5,6 @@ const EXTRA_SILENCE_SECONDS = 1
 
 /** The clock of a session. The pipeline receives fewer samples, because a short silence replaces lost audio. */
 export interface LiveClock {
-  /** Records that the pipeline received `samples` samples. */
   readonly received: (samples: number) => void
   /**
    * Records lost samples. Returns the silence for the pipeline. It is just long enough to end a phrase (`pause`

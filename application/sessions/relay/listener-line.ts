@@ -19,7 +19,6 @@ const MAX_END_READS = 4
 /** Number of past segments to read from the log when no worker reports its finals. */
 const PAST_SEGMENTS = 100
 
-/** The newest finals of a worker. */
 export interface NewestFinals {
   /** Leadership term of the worker. Each move of the session to another worker begins the next term. */
   readonly term: number

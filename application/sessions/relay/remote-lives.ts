@@ -40,7 +40,6 @@ export interface RemoteLives {
   /** Call this when the log contains the end of a session, even if no socket of this process uses it. */
   readonly ended: (liveId: number, cause: EndCause) => void
   readonly isSenderHere: (liveId: number) => boolean
-  /** Number of used sessions. */
   readonly size: () => number
   readonly figures: () => LinkFigures
   readonly close: () => void

@@ -11,7 +11,6 @@ import type { TokenDirectory } from '../policies/token-directory.ts'
 import type { TokenUses } from '../policies/token-uses.ts'
 import { ownerOf, tokenViewOf, type TokenWrites } from '../token-writes.ts'
 
-/** The changed members of a token. */
 export interface ApiTokenChange {
   readonly name?: string
   readonly isActive?: boolean

@@ -36,7 +36,6 @@ const revokeWith =
     )
   }
 
-/** Revokes a token of the caller. */
 export const revokeToken = (deps: RevokeTokenDeps): RevokeToken =>
   revokeWith(deps, (caller, tokenId) => ownerOf(deps.tokens, caller, tokenId))
 

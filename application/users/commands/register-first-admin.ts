@@ -7,7 +7,6 @@ import type { UserView } from '../../ports/read-models.ts'
 import type { IsSetUp } from '../queries/is-set-up.ts'
 import { DEFAULT_QUOTAS, type NewUser, type RegisterUser } from './register-user.ts'
 
-/** Returns a new user with all permissions. */
 export const firstAdmin = (username: string, password: string): NewUser => ({
   username,
   password,

@@ -5,7 +5,6 @@ import type { Address } from '../connection.ts'
 import { textOf, unique, type Resolve } from './addresses.ts'
 import type { QueryNode, Gossip } from './gossip.ts'
 
-/** A node that may be the leader. */
 export interface Candidate {
   readonly address: Address
   /** The epoch (number of an election) in which the node says that it leads; null: it was not queried. */

@@ -10,7 +10,6 @@ export const MAX_SILENT_READS = 10
  */
 const FORGET_FACTOR = 100
 
-/** A member and the observations about it. */
 export interface ObservedMember {
   readonly entry: Entry
   /** Counted reads in a row without a new beat. */

@@ -12,7 +12,6 @@ const [ATTRIBUTE_INTEGER, ATTRIBUTE_TEXT, ATTRIBUTE_INTEGERS] = [2, 3, 7]
 export const number = (field: number, value: number): Uint8Array =>
   Uint8Array.of(...varint(field * 8), ...varint(value))
 
-/** Encodes a field with a text. */
 export const text = (field: number, value: string): Uint8Array => message(field, Buffer.from(value))
 
 type Attribute = number | string | ReadonlyArray<number>

@@ -10,7 +10,6 @@ export interface Weighted {
   readonly product: Operation
   /** Name of the activations before their quantisation. */
   readonly activations: string
-  /** Name of the weights. */
   readonly name: string
   readonly weights: Constant
   /** Unsigned values, also if the file has signed ones. */

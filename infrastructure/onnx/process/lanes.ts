@@ -39,7 +39,6 @@ export const createLanes = (options: {
   const cpu = createWorkerPool({ script, size: workers, onDeath })
   if (provider === 'cpu') return cpu
   const gpu = createWorkerPool({ script, size: () => 1, provider, batch: GPU_BATCH, onDeath })
-  /** Models that failed on the GPU. */
   const failedOnGpu = new Set<string>()
   return {
     run: async (task, onBegin, signal) => {

@@ -16,9 +16,7 @@ export interface PassLimits {
   readonly limitMs: (model: string) => number
   /** Returns the times of the last passes, or of the trial before the first pass; null without either. */
   readonly timeOf: (model: string) => PassTime | null
-  /** Records the duration of a finished pass. */
   readonly recordDuration: (model: string, milliseconds: number) => void
-  /** Records the processor time of a finished pass. */
   readonly recordProcessorTime: (model: string, milliseconds: number) => void
 }
 

@@ -21,7 +21,6 @@ export const suspectsOf = <A extends Suspicious>(tasks: ReadonlyArray<A>, overdu
   return likely.length > 0 ? likely : tasks
 }
 
-/** Splits items into groups of at most `most`. */
 export const inGroups = <A>(items: ReadonlyArray<A>, most: number): ReadonlyArray<ReadonlyArray<A>> =>
   Array.from({ length: Math.ceil(items.length / most) }, (_, n) => items.slice(n * most, (n + 1) * most))
 

@@ -4,7 +4,6 @@ import type { Provider } from '../providers/execution-provider.ts'
 import { CANCELLED } from '../speech-runner.ts'
 import type { Cancel, Outcome, PlacedOutcome, Task, Unload } from './messages.ts'
 
-/** Settings of a worker thread. */
 export interface WorkerSettings {
   readonly provider: Provider
 }

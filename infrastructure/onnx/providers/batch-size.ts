@@ -1,7 +1,6 @@
 /** Runs some texts of a few tokens together and returns the milliseconds that they took. */
 export type Rehearse = (texts: number) => Promise<number>
 
-/** Texts in the trial run. */
 const TRIAL_TEXTS = 4
 /** Joined passes must take at most this share of the time of separate passes. */
 const WORTHWHILE_SHARE = 0.8

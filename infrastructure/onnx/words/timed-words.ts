@@ -9,7 +9,6 @@ interface PassTokens {
   readonly logprobs: ReadonlyArray<number>
   /** Attention by head: of the last token before the words, of the known tokens, and of `tokens`. */
   readonly attention: ReadonlyArray<ReadonlyArray<Float32Array>>
-  /** Number of known tokens. */
   readonly known: number
   /** Length of the audio in seconds. */
   readonly seconds: number

@@ -8,7 +8,6 @@ import { createPieceReader, type TimedPcm } from './timed-pcm.ts'
 
 /** A decoder process for one stretch of container bytes. */
 export interface Decoder {
-  /** Resolves when the process is ready or has ended. */
   readonly up: Promise<void>
   /** Resolves when the process has ended and the system no longer lists it. */
   readonly ended: Promise<unknown>

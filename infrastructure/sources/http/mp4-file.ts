@@ -12,7 +12,6 @@ const MAX_BOXES = 16
 /** Size of the first request after the audio. Its answer often contains the whole index. */
 const FIRST_RANGE_BYTES = 64 * 1024
 
-/** Types of boxes at the beginning of an MP4 file. */
 const FIRST_BOXES = new Set(['ftyp', 'wide', 'free', 'skip', 'mdat'])
 /** Types of boxes that may come before the audio. */
 const SKIPPED_BOXES = new Set(['ftyp', 'wide', 'free', 'skip', 'uuid', 'pnot'])

@@ -6,7 +6,6 @@ import { SourceError, sourceErrorOf } from '../source-error.ts'
 /** Timeout while waiting for the next byte. */
 export const IDLE_MS = 10_000
 
-/** Creates the lookup for a socket. It returns only addresses that the guard has checked. */
 export const checkedLookup = (
   guard: AddressGuard,
   port: number,

@@ -35,7 +35,6 @@ interface ChunkStream {
 
 export interface MessageReader {
   readonly next: () => Promise<RtmpMessage>
-  /** Sets the chunk size that the server announces. */
   readonly setChunkSize: (size: number) => void
   /** Drops an incomplete message that the server abandons. */
   readonly abort: (chunkStream: number) => void
@@ -43,7 +42,6 @@ export interface MessageReader {
   readonly received: () => number
 }
 
-/** Creates a reader that assembles messages from chunks. */
 export const createMessageReader = (reader: ByteReader): MessageReader => {
   const streams = new Map<number, ChunkStream>()
   let chunkSize = FIRST_CHUNK_SIZE

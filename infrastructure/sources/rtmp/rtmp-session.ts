@@ -74,7 +74,6 @@ const numberIn = (payload: Buffer, offset = 0): number => {
 const memberOf = (value: AmfValue | undefined, name: string): AmfValue | undefined =>
   value instanceof Map ? (value as ReadonlyMap<string, AmfValue>).get(name) : undefined
 
-/** Performs the handshake and opens an RTMP session on a socket. */
 export const openRtmp = async (socket: Socket): Promise<RtmpSession> => {
   const reader = createByteReader(socket)
   await shakeHands(socket, reader)

@@ -29,7 +29,6 @@ export type EventLogAnswer =
 
 export const isAppend = (job: EventLogJob): job is FlatAppend => Array.isArray(job)
 
-/** Returns the events of an append. */
 export const eventsOf = (append: FlatAppend): ReadonlyArray<EncodedEvent> => {
   const events: Array<EncodedEvent> = []
   for (let at = 2; at < append.length; at += MEMBERS)

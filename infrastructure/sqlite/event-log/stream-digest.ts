@@ -38,7 +38,6 @@ export const useStreamDigest = (database: DatabaseSync): void =>
     streamDigest as (...columns: Array<unknown>) => Buffer,
   )
 
-/** Whether the streams of this log have digests. */
 const hasDigests = (database: DatabaseSync): boolean =>
   database.prepare("SELECT 1 FROM pragma_table_info('streams') WHERE name = 'digest'").get() !== undefined
 
@@ -65,7 +64,6 @@ export const damagedStreams = (database: DatabaseSync): ReadonlyArray<string> =>
   return [...rows].filter(({ isDamaged }) => isDamaged !== 0).map(({ name }) => String(name))
 }
 
-/** Whether the row of this stream in `streams` is damaged. */
 export const isDamagedStream = (database: DatabaseSync, name: string): boolean => {
   if (!hasDigests(database)) return false
   useStreamDigest(database)

@@ -9,7 +9,6 @@ const BATCH = 500
 
 /** A row with the hashes of its neighbours. */
 interface LinkedRow extends EventRow {
-  /** Hash of the previous row. */
   readonly previousHash: string | null
   /** The hash that the next row stores as its previous hash; null without a next row. */
   readonly expectedHash: string | null

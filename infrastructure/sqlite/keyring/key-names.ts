@@ -3,9 +3,7 @@ import { PROBE } from '../../keys/keyring.ts'
 import { openReplaced } from '../database.ts'
 
 export interface KeyNames {
-  /** Names of the erased keys. */
   readonly erased: ReadonlyArray<string>
-  /** Names of the keys that exist. */
   readonly kept: ReadonlyArray<string>
   /** Identifies the keyring: copies of one keyring have the same value. */
   readonly identity: string

@@ -3,7 +3,6 @@ import { didYouMean } from '../../../domain/shared/nearest-name.ts'
 import { usageError, quoted } from '../../command-error.ts'
 import { type Command, partsOf, type Values } from './command.ts'
 
-/** The parsed arguments of a command. */
 export interface ParsedArguments<C extends Command> {
   /** The action, such as `create`; empty when the command has no actions. */
   readonly action: string

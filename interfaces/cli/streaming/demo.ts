@@ -15,7 +15,6 @@ import { delaysOf, finals, type Quantiles, type SpokenWord, transcriptOf, transl
 import { type ReceivedFrame, streamLive } from './live-stream.ts'
 import { comparableWords, wordErrorRate } from '../../../domain/transcript/word-alignment.ts'
 
-/** The demo translates into this language. */
 const TARGET_LANGUAGE = 'es'
 
 const SAMPLE = join(import.meta.dirname, 'demo', 'sample')

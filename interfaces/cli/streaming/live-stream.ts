@@ -4,7 +4,6 @@ import { WebSocket } from 'ws'
 import { SAMPLE_RATE } from '../../../application/ports/engine.ts'
 import type { ApiClient, CreatedLive } from './api-client.ts'
 
-/** A transcription or translation frame that a listener received. */
 export interface ReceivedFrame {
   readonly type: 'transcription' | 'translation'
   readonly start: number

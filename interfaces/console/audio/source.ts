@@ -1,4 +1,3 @@
-/** An opened source of audio. */
 export interface AudioFeed {
   /**
    * Passes on chunks of 16-bit samples at 16 kHz. `onEnd` reports the end of the recording (`over`) or the loss of the

@@ -9,7 +9,6 @@ const BADGES = { pending: ['accent', '○'], active: ['good', '●'], finished: 
 /** True for a session that has not ended. */
 export const isOpen = ({ status }: Pick<LiveSession, 'status'>): boolean => status === 'pending' || status === 'active'
 
-/** Shows the status of a session. */
 export const statusBadge = (status: LiveSession['status']): VNode => {
   const [tone, sign] = BADGES[status]
   return badge(tone, sign, t(`status_${status}`))

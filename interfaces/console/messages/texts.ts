@@ -3,7 +3,6 @@ import { frame, problems } from './english/frame.ts'
 import { sessions, userPages } from './english/sessions.ts'
 import { settings, speak } from './english/speak.ts'
 
-/** All texts of the console, by name. */
 export const en = {
   ...administration, ...frame, ...problems, ...sessions, ...settings, ...speak, ...userPages,
 } as const

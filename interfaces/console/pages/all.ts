@@ -5,7 +5,6 @@ import type { Address } from '../state/address.ts'
 import { h1, p } from '../ui/tags.ts'
 import { speakPage } from './speak/page.ts'
 
-/** A page of the console. */
 export interface Page {
   readonly title: string
   readonly show: ReadonlyArray<VNode> | VNode
@@ -39,7 +38,6 @@ const PAGES: Readonly<Record<string, (address: Address) => Page>> = {
   about: () => ({ title: t('about'), show: lazyPart(() => import('./about.ts'), ({ aboutPage }) => aboutPage({})) }),
 }
 
-/** Returns the page at an address. */
 export const pageAt = (address: Address): Page => {
   const [first = 'speak'] = address.path
   return (Object.hasOwn(PAGES, first) ? PAGES[first] : undefined)?.(address) ?? notFoundPage()

@@ -11,7 +11,6 @@ export type Phase =
 export const phase = signal<Phase>('idle')
 export const live = signal<LiveSession | null>(null)
 export const captions = signal<Captions>(NO_CAPTIONS)
-/** Seconds of sent audio. */
 export const sentSeconds = signal(0)
 /** Loudness of the last 100 ms, in decibels relative to full scale. */
 export const level = signal(-60)

@@ -12,7 +12,6 @@ export const ROOT = (
     : new URL(base, location.href).href
 ).replace(/\/$/, '')
 
-/** Returns the URL of a file of the console. */
 export const fileAddress = (name: string): string => new URL(`../../${name}`, import.meta.url).href
 
 /** Path of the service. Several services on one host use it to keep their stored values apart. */

@@ -22,7 +22,6 @@ const UNSPECIFIED = new Set(['0.0.0.0', '::'])
 const bracketed = (host: string): string => (host.includes(':') && !host.startsWith('[') ? `[${host}]` : host)
 
 interface SentHost {
-  /** Host name without the port. */
   readonly name: string
   /** Host name with the port, if the client sent one. */
   readonly host: string

@@ -10,7 +10,6 @@ type Verdict = E.Either<TooManyRequests, void>
 
 /** Rate limits of REST. A client is a credential or an address. A user may have many credentials. */
 export interface RequestLimits {
-  /** Counts one request of `client`. */
   readonly take: (client: string) => Verdict
   /** Counts one request for a file of a page. A page has dozens of files, so this limit is higher. */
   readonly takeFile: (client: string) => Verdict

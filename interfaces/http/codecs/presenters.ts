@@ -20,7 +20,6 @@ export const count = boundedInteger(0, Number.MAX_SAFE_INTEGER)
 export const nullable = <A>(codec: t.Type<A>): t.Type<A | null> => t.union([codec, t.null])
 export const dates = { created_at: instant, updated_at: nullable(instant) }
 
-/** Rounds seconds to milliseconds. */
 export const roundToMs = (seconds: number): number => Math.round(seconds * 1000) / 1000
 
 export const modelMembers = { id: count, name: t.string, active: t.boolean, vram: count, ...dates }

@@ -146,7 +146,6 @@ const atMost = <A>(items: Field<ReadonlyArray<A>>, codec: Field<A>, maxItems: nu
   return shaped(Object.assign(list, { explain }), { kind: 'list', codec, maxItems })
 }
 
-/** A list of at most `maxItems`. */
 export const listOf = <A>(codec: Field<A>, maxItems: number): Field<ReadonlyArray<A>> =>
   atMost(t.readonlyArray(codec), codec, maxItems)
 

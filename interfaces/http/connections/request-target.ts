@@ -25,6 +25,5 @@ export const prepareRequest = (request: IncomingMessage): string | null => {
   return null
 }
 
-/** Returns whether a request announces a body. */
 export const hasBody = ({ headers }: Pick<IncomingMessage, 'headers'>): boolean =>
   headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0

@@ -12,7 +12,6 @@ interface TokenTarget {
   readonly role: SocketRole
 }
 
-/** Limits of handshakes by address. */
 export interface HandshakeLimits {
   /** Checks whether an address may try a token. Call it before and after the token lookup. */
   readonly mayTry: (address: string, token: string) => boolean

@@ -34,7 +34,6 @@ export interface Hub {
   readonly leave: (liveId: number, member: Member) => void
   /** Returns the bytes of a frame, equal for every member. */
   readonly encode: (frame: TranscriptFrame) => Broadcast
-  /** Number of listeners of a session. */
   readonly listenersOf: (liveId: number) => number
   /** Number of sessions with a socket. */
   readonly size: () => number

@@ -1,7 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js'
 import { decodeConfig, type SentConfig } from '../protocol.ts'
 
-/** A config frame that was passed to a worker. */
 export interface PassedConfig {
   /** Number of the frame. */
   readonly number: number

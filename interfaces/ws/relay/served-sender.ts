@@ -34,7 +34,6 @@ export interface ServedSender {
   /** Call it once, after `admitted` was sent. */
   readonly begin: () => void
   readonly message: (message: FromAdmittedSender) => void
-  /** The link of the sender is lost. */
   readonly lost: () => void
 }
 

@@ -37,7 +37,6 @@ export const senderRefusalOf = (
   }
 }
 
-/** Attaches senders to the sessions of this process. */
 export const placeLocally =
   ({ attachSender }: Pick<LiveSessions, 'attachSender'>): PlaceSender =>
   async (liveId) => {

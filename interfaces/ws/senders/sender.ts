@@ -19,7 +19,6 @@ export interface SenderOptions extends IncomingOptions {
   readonly idleTimeout: number
 }
 
-/** Creates the protocol of a sender. */
 export const createSender = (session: SenderSession, options: SenderOptions): Incoming => {
   const { connection, timers, rateLimits } = options
   const { monotonic } = options.environment

@@ -20,11 +20,9 @@ export interface PolicyState {
   readonly finalCount: number
   /** All words of the last good pass, which had more context than the earlier passes. */
   readonly latest: ReadonlyArray<Word>
-  /** End of the last pass. */
   readonly passEnd: number
   /** End of the last pass that changed the text. */
   readonly changedAt: number
-  /** Number of the open segment. */
   readonly segment: number
   /** Words of the last draft of the open segment. */
   readonly shown: ReadonlyArray<Word>
@@ -46,7 +44,6 @@ export const initialPolicy = (segment: number): PolicyState => ({
   lastFinalEnd: 0,
 })
 
-/** Converts seconds into samples. */
 export const sampleAt = (seconds: number): number => Math.round(seconds * SAMPLE_RATE)
 
 /** Returns the words that start before `end`, so a pass up to `end` can contain them. */

@@ -106,7 +106,6 @@ const isBetter = (
   return verdict === 'silence' || (verdict !== 'loop' && limits.vad && openWords(state).length === 0)
 }
 
-/** The result of a pass, before it is applied. */
 interface PassResult {
   readonly pass: Pass
   readonly verdict: Verdict | 'loop'

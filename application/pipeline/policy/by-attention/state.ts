@@ -14,7 +14,6 @@ const HIDDEN_END_SAMPLES = Math.round(0.15 * SAMPLE_RATE)
 export interface State {
   /** Passes begin with this sample. */
   readonly bufferStart: number
-  /** End of the transcribed audio. */
   readonly transcribedEnd: number
   /** End of the audio that a full pass has confirmed. */
   readonly settledEnd: number
@@ -32,7 +31,6 @@ export interface State {
   readonly draft: 'doubted' | SpokenWord | null
   /** End of the draft that last changed the text. */
   readonly changedAt: number
-  /** Number of the open segment. */
   readonly segment: number
   /** The last shown text of the open segment. */
   readonly shown: string

@@ -13,7 +13,6 @@ export interface SpokenWord extends Word {
   readonly spoken: number
   readonly probability: number
   readonly confidence: number
-  /** Probability of the punctuation after the word. */
   readonly endProbability: number
 }
 

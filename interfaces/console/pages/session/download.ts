@@ -60,7 +60,6 @@ const fromService = async (id: number, { format, language, chars, lines }: Downl
   return typeof answer === 'string' ? answer : JSON.stringify(answer.data.transcript, null, 2)
 }
 
-/** Downloads the text of a session as a file. */
 export const download = async (
   live: LiveSession,
   { captions, isKept }: ReceivedText,

@@ -9,7 +9,6 @@ import { view } from '../../ui/tags.ts'
 
 type MakeProgram = (request: CreateLiveRequest) => string
 
-/** Quotes any text as one shell argument. */
 const shellQuoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`
 
 const curl: MakeProgram = (request) => `export STENOLOG_TOKEN=…   # ${t('api_tokens')}

@@ -7,7 +7,6 @@ import { call } from '../../state/api.ts'
 export const SOURCES = ['microphone', 'sample', 'file', 'url', 'program'] as const
 export type Source = (typeof SOURCES)[number]
 
-/** The options of the next session. */
 export interface SessionOptions {
   readonly source: Source
   readonly device: string
@@ -117,7 +116,6 @@ export const availableOptions = (choices: Choices): SessionOptions => {
   }
 }
 
-/** Returns the request that creates the session. */
 export const requestOf = (options: SessionOptions): CreateLiveRequest => ({
   model: options.model,
   language: options.language,

@@ -16,7 +16,6 @@ import { newToken } from './new-token.ts'
 
 type TokenState = Pick<ApiToken, 'is_active' | 'expires_at'>
 
-/** Shows the state of a token. */
 export const tokenBadge = ({ is_active: isActive, expires_at: end }: TokenState): VNode => {
   if (end !== null && Date.parse(end) <= Date.now()) return badge('muted', '○', t('token_expired'))
   return isActive ? badge('good', '✓', t('token_active')) : badge('warn', '!', t('token_off'))
