@@ -48,8 +48,11 @@ export interface EventDefinition<Type extends string, Data, Personal extends key
   readonly type: Type
   readonly codec: t.Type<Data, unknown>
   readonly personal: ReadonlyArray<Personal>
-  /** Name of the key that seals the personal members. Absent when no member is personal. */
-  readonly keyOf?: (data: Data) => string
+  /**
+   * Returns the name of the key that seals the personal members of plain `data`. Absent when no member is personal.
+   * Throws for data of another event type.
+   */
+  readonly keyOf?: (data: unknown) => string
 }
 
 /** An event with plain data, as deciders see it. */
@@ -76,4 +79,12 @@ export const definePersonalEvent = <Type extends string, Data, Personal extends 
   codec: t.Type<Data, unknown>,
   personal: ReadonlyArray<Personal>,
   keyOf: (data: Data) => string,
-): EventDefinition<Type, Data, Personal> => ({ type, codec, personal, keyOf })
+): EventDefinition<Type, Data, Personal> => ({
+  type,
+  codec,
+  personal,
+  keyOf: (data) => {
+    if (!codec.is(data)) throw new TypeError(`not the plain data of ${type}`)
+    return keyOf(data)
+  },
+})
