@@ -59,10 +59,10 @@ const fittingNamesOf = (offers: Offers): ReadonlySet<string> => {
   return new Set([...namesOf(offers)].filter((name) => !tooLarge.has(name)))
 }
 
-type Worker = Member & { readonly offers: Offers }
+type OfferingMember = Member & { readonly offers: Offers }
 
 /** True when a process accepts new sessions: it is a worker, it does not stop, and it reaches the event store. */
-export const acceptsSessions = (member: Member): member is Worker => {
+export const acceptsSessions = (member: Member): member is OfferingMember => {
   const { offers, state, logAnswers } = member
   return offers !== null && state === 'up' && logAnswers
 }

@@ -16,7 +16,7 @@ type Failure =
 type Reply<Answer> = readonly [answer: Answer] | readonly [answer: null, failure: Failure]
 
 /** A message of the worker: `ready` when the file is open, later the replies to the oldest jobs. */
-export type WorkerMessage<Answer> = 'ready' | ReadonlyArray<Reply<Answer>>
+export type ThreadMessage<Answer> = 'ready' | ReadonlyArray<Reply<Answer>>
 
 interface Handler<Job, Answer> {
   readonly database: DatabaseSync
@@ -68,12 +68,12 @@ export const serveGroupCommit = <Job, Answer>(
       const isFull = jobs.length >= MAX_BATCH
       request = isFull ? undefined : (receiveMessageOnPort(port)?.message as Request<Job> | undefined)
     }
-    if (jobs.length > 0) port.postMessage(commit(jobs) satisfies WorkerMessage<Answer>)
+    if (jobs.length > 0) port.postMessage(commit(jobs) satisfies ThreadMessage<Answer>)
     if (request?.kind === 'close') {
       closing?.()
       database.close()
       port.close()
     }
   })
-  port.postMessage('ready' satisfies WorkerMessage<Answer>)
+  port.postMessage('ready' satisfies ThreadMessage<Answer>)
 }

@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads'
 import * as E from 'fp-ts/lib/Either.js'
-import type { Request, WorkerMessage } from './group-commit.ts'
+import type { Request, ThreadMessage } from './group-commit.ts'
 
 /** Submits jobs to a worker. Left: why a job failed or why its outcome is unknown. */
 export interface Writer<Job, Answer> {
@@ -44,7 +44,7 @@ export const openWriter = async <Job, Answer>(
     for (const { resolve } of failed) resolve(E.left(reason))
   }
 
-  const receive = (message: WorkerMessage<Answer>): void => {
+  const receive = (message: ThreadMessage<Answer>): void => {
     if (message === 'ready') return
     onCommit?.()
     const waiting = pending.splice(0, message.length)

@@ -18,7 +18,7 @@ import { correlationIdOf, inNoRequest, type InRequest, requestIdOf } from './req
 import { NO_LIMITS, type RequestLimits } from './clients/request-limits.ts'
 import type { Route } from './route.ts'
 import { createListSlots, type EncodedAnswer, runRoute } from './run-route.ts'
-import type { Origin } from './clients/origin.ts'
+import type { RequestFacts } from './clients/request-facts.ts'
 import { type Calls, prefixes, ROUTES } from './route-table.ts'
 import { type OperationCalls, operationRoutes } from './routes/operations.ts'
 import { asFile, sendFile } from './pages/static-file.ts'
@@ -102,7 +102,7 @@ const checkExpect =
     return expected === '100-continue' ? next() : refuse(ctx, { _tag: 'ExpectationFailed' }, logger)
   }
 
-const originOf = ({ address, host, encrypted, prefix }: Arrival, settings: HttpSettings): Origin => {
+const factsOf = ({ address, host, encrypted, prefix }: Arrival, settings: HttpSettings): RequestFacts => {
   const baseUrl = webSocketBase(settings, host, encrypted, prefix)
   const pagesUrl = baseUrl === '' ? pathBase(settings, prefix) : baseUrl.replace(/^ws/, 'http')
   const servers = serverAddresses(settings, baseUrl, prefixes(settings.basePath))
@@ -143,11 +143,11 @@ const createRouter = <D>(options: AppOptions & D, routes: ReadonlyArray<Route<D>
     router.register(path, [route.method], async (ctx, next) => {
       if (route.path.includes(':') && isHidden(ctx)) return next()
       const arrival = arrivalOf(ctx.req)
-      const origin = originOf(arrival, settings)
-      const answer = await runRoute(ctx, route, options, origin, listSlots)
+      const facts = factsOf(arrival, settings)
+      const answer = await runRoute(ctx, route, options, facts, listSlots)
       if (E.isLeft(answer)) return refuse(ctx, answer.left, options.logger)
       const list: ListAddress =
-        { webSocketBase: origin.baseUrl, prefix: `${arrival.prefix}${prefix}`, path: ctx.path.slice(prefix.length) }
+        { webSocketBase: facts.baseUrl, prefix: `${arrival.prefix}${prefix}`, path: ctx.path.slice(prefix.length) }
       await respond(ctx, route, answer.right, list, settings)
     })
   }

@@ -1,7 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js'
 import * as t from 'io-ts'
 import type { Caller } from '../../application/caller.ts'
-import type { Origin } from './clients/origin.ts'
+import type { RequestFacts } from './clients/request-facts.ts'
 import type { HttpRefusal, RefusalTag } from './errors.ts'
 import { decodePart, type Field, MAX_ISSUES, members } from './codecs/validation.ts'
 import { memberNames } from './codecs/shapes.ts'
@@ -79,7 +79,7 @@ interface HandlerInput<P, Q, B, C, H = unknown> {
   readonly headers: H
   readonly body: B
   readonly caller: C
-  readonly origin: Origin
+  readonly facts: RequestFacts
 }
 
 type HandlerResult<A, T extends RefusalTag> = Promise<E.Either<Extract<HttpRefusal, { readonly _tag: T }>, A>>
@@ -94,7 +94,7 @@ export interface Answer {
 }
 
 type Run<D> =
-  (raw: RawRequest, caller: Caller | null, origin: Origin, deps: D) => Promise<E.Either<HttpRefusal, Answer>>
+  (raw: RawRequest, caller: Caller | null, facts: RequestFacts, deps: D) => Promise<E.Either<HttpRefusal, Answer>>
 
 /** A route with its data for routing, validation and OpenAPI. `D` are the use cases that its handler calls. */
 export interface Route<D = never> extends Documented, ForOperator {
@@ -163,10 +163,10 @@ export const publicRoute = <
   spec: RouteSpec<P, Q, B, A, T, H>,
   handler: (input: HandlerInput<P, Q, B, null, H>, deps: D) => HandlerResult<A, NoInfer<T>>,
 ): Route<D> => {
-  const run: Run<D> = async (raw, _caller, origin, deps) => {
+  const run: Run<D> = async (raw, _caller, facts, deps) => {
     const request = decodeRequest(spec, raw)
     if (E.isLeft(request)) return request
-    return answerOf(spec, request.right, await handler({ ...request.right, caller: null, origin }, deps))
+    return answerOf(spec, request.right, await handler({ ...request.right, caller: null, facts }, deps))
   }
   return { ...spec, access: 'public', run }
 }
@@ -179,11 +179,11 @@ export const privateRoute = <
   spec: RouteSpec<P, Q, B, A, T, H>,
   handler: (input: HandlerInput<P, Q, B, Caller, H>, deps: D) => HandlerResult<A, NoInfer<T>>,
 ): Route<D> => {
-  const run: Run<D> = async (raw, caller, origin, deps) => {
+  const run: Run<D> = async (raw, caller, facts, deps) => {
     if (caller === null) return E.left({ _tag: 'NotAuthenticated' })
     const request = decodeRequest(spec, raw)
     if (E.isLeft(request)) return request
-    return answerOf(spec, request.right, await handler({ ...request.right, caller, origin }, deps))
+    return answerOf(spec, request.right, await handler({ ...request.right, caller, facts }, deps))
   }
   return { ...spec, access, run }
 }

@@ -5,7 +5,7 @@ import type { Caller } from '../../application/caller.ts'
 import { createFairSlots, type FairSlots } from '../../application/concurrency.ts'
 import { type AccessCalls, admit, admitOperator, ON_BEHALF_OF } from './access.ts'
 import { readBody } from './body.ts'
-import type { Origin } from './clients/origin.ts'
+import type { RequestFacts } from './clients/request-facts.ts'
 import { NO_LIMITS, type RequestLimits } from './clients/request-limits.ts'
 import { memberNames } from './codecs/shapes.ts'
 import { encodedList, rowsIn } from './codecs/encoded-list.ts'
@@ -86,13 +86,13 @@ export const runRoute = async <D>(
   ctx: Context,
   route: Route<D>,
   options: RunOptions & D,
-  origin: Origin,
+  facts: RequestFacts,
   listSlots: FairSlots,
 ): Promise<E.Either<HttpRefusal, EncodedAnswer>> => {
   const credentials = { authorization: ctx.headers.authorization, apiKey: ctx.headers['x-api-key']?.toString() }
   const publicBucket = PUBLIC_BUCKETS.get(route) ?? 'address'
   const { limits = NO_LIMITS } = options
-  const limiting = { address: origin.address, limits, publicBucket }
+  const limiting = { address: facts.address, limits, publicBucket }
   const caller: E.Either<HttpRefusal, Caller | null> =
     options.isControl === true
       ? await admitOperator(route, ctx.headers[ON_BEHALF_OF]?.toString(), options)
@@ -106,13 +106,13 @@ export const runRoute = async <D>(
   const params: Readonly<Record<string, string>> = ctx['params']
   const raw = { params, query: ctx.querystring, headers: ctx.headers, body: body.right }
   const run = async (): Promise<E.Either<HttpRefusal, EncodedAnswer>> => {
-    const answer = await route.run(raw, caller.right, origin, options)
+    const answer = await route.run(raw, caller.right, facts, options)
     if (E.isLeft(answer)) return answer
     charge({ rows: rowsIn(answer.right.body) })
     return E.right({ ...answer.right, json: await encodedList(answer.right.body) })
   }
   if (!isList(route)) return await run()
-  const client = caller.right === null ? `address ${origin.address}` : `user ${caller.right.userId}`
+  const client = caller.right === null ? `address ${facts.address}` : `user ${caller.right.userId}`
   const answer = await listSlots(client, async () => {
     // The client may have left, or the lists before this one have used up its limit.
     const verdict = ctx.req.socket.destroyed ? tooMany : limits.checkUser(caller.right)

@@ -17,7 +17,7 @@ import type { PlacedSender } from './senders/sender-placement.ts'
 type Refusal = 'sender_already_connected' | 'session_finished'
 
 /** The result of a handshake that may open a socket. */
-export interface Admission {
+export interface AcceptedSocket {
   readonly liveId: number
   readonly role: SocketRole
   readonly status: LiveStatus
@@ -35,7 +35,7 @@ interface ServeSocketOptions {
   readonly wire: Duplex
   /** Id of the handshake request, for the log. */
   readonly requestId: string
-  readonly admission: Admission
+  readonly accepted: AcceptedSocket
   readonly hub: Hub
   readonly logger: Logger
   readonly environment: Pick<Environment, 'monotonic'>
@@ -66,8 +66,8 @@ const bytesOf = (data: RawData): Buffer => {
  * socket opens, so no frame is missed.
  */
 export const serveSocket = (options: ServeSocketOptions): OpenSocket => {
-  const { socket, wire, admission, hub, logger, environment, timers, rateLimits, idleTimeout } = options
-  const { liveId, role, sender, missed } = admission
+  const { socket, wire, accepted, hub, logger, environment, timers, rateLimits, idleTimeout } = options
+  const { liveId, role, sender, missed } = accepted
   const openedAt = environment.monotonic()
   const about = { requestId: options.requestId, liveId, role }
   const heartbeat = startHeartbeat({ ping: () => socket.ping(), lost: () => connection.drop(), timers, environment })
@@ -81,8 +81,8 @@ export const serveSocket = (options: ServeSocketOptions): OpenSocket => {
 
   // The socket joins the hub in the same tick as the connection frame, so it misses no text. A client with missed
   // finals joins after them.
-  const ended = admission.refusal === null && missed === null ? hub.join(liveId, member) : undefined
-  const refusal = ended === undefined ? admission.refusal : 'session_finished'
+  const ended = accepted.refusal === null && missed === null ? hub.join(liveId, member) : undefined
+  const refusal = ended === undefined ? accepted.refusal : 'session_finished'
   const shared = { connection, environment, timers, rateLimits }
   const incoming = sender === null ? createListener(shared) : sender.serve({ ...shared, idleTimeout })
 
@@ -123,7 +123,7 @@ export const serveSocket = (options: ServeSocketOptions): OpenSocket => {
     if (ending !== null) connection.end(ending)
   }
 
-  connection.send(connectionFrame(role, liveId, ended?.status ?? admission.status))
+  connection.send(connectionFrame(role, liveId, ended?.status ?? accepted.status))
   if (missed !== null) void catchUp({ missed, connection, encode: hub.encode, join, isClosed: () => isClosed, logger })
   else if (refusal !== null) connection.end(errorEnding(refusal))
 

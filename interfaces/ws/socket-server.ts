@@ -25,7 +25,7 @@ import { createHub } from './listeners/hub.ts'
 import { createSocketSlots } from './handshakes/socket-slots.ts'
 import { createUpgrader, REQUEST_ID } from './handshakes/upgrader.ts'
 import type { PlaceSender } from './senders/sender-placement.ts'
-import { type Admission, type OpenSocket, serveSocket } from './serve-socket.ts'
+import { type AcceptedSocket, type OpenSocket, serveSocket } from './serve-socket.ts'
 
 export interface SocketSettings {
   /** Origins that may connect (WS_ORIGINS). */
@@ -75,7 +75,7 @@ export interface SocketServer {
 }
 
 /** The session and the role of a valid token. */
-type TokenTarget = Pick<Admission, 'liveId' | 'role' | 'status'>
+type TokenTarget = Pick<AcceptedSocket, 'liveId' | 'role' | 'status'>
 
 /** The handshake request of a socket, and the release of its slot. */
 interface Entrance {
@@ -100,7 +100,7 @@ export const attachSocketServer = (options: SocketServerOptions): SocketServer =
 
   const admitSender = async (
     target: TokenTarget, missed: MissedFinals | null,
-  ): Promise<Admission | HandshakeRefusal> => {
+  ): Promise<AcceptedSocket | HandshakeRefusal> => {
     const placed = await placeSender(target.liveId)
     if (E.isRight(placed)) return { ...target, sender: placed.right, refusal: null, missed }
     switch (placed.left) {
@@ -132,7 +132,7 @@ export const attachSocketServer = (options: SocketServerOptions): SocketServer =
 
   const admit = async (
     token: string, { liveId, query }: SocketTarget, address: string,
-  ): Promise<Admission | HandshakeRefusal> => {
+  ): Promise<AcceptedSocket | HandshakeRefusal> => {
     const target = await resolveToken(token, liveId, address)
     if (!('role' in target)) return target
     const point = handshake.findResumePoint(query)
@@ -145,11 +145,11 @@ export const attachSocketServer = (options: SocketServerOptions): SocketServer =
     return { ...target, sender: null, refusal: null, missed: missed.right }
   }
 
-  const open = (socket: WebSocket, wire: Duplex, admission: Admission, entrance: Entrance): void => {
+  const open = (socket: WebSocket, wire: Duplex, accepted: AcceptedSocket, entrance: Entrance): void => {
     const { requestId, releaseSlot } = entrance
     const { rateLimits, idleTimeout } = settings
     const opened =
-      serveSocket({ socket, wire, admission, requestId, hub, logger, environment, timers, rateLimits, idleTimeout })
+      serveSocket({ socket, wire, accepted, requestId, hub, logger, environment, timers, rateLimits, idleTimeout })
     sockets.add(opened)
     socket.once('close', () => {
       sockets.delete(opened)
@@ -157,7 +157,7 @@ export const attachSocketServer = (options: SocketServerOptions): SocketServer =
     })
   }
 
-  const decide = async (request: IncomingMessage): Promise<Admission | HandshakeRefusal> => {
+  const decide = async (request: IncomingMessage): Promise<AcceptedSocket | HandshakeRefusal> => {
     const target = findTarget(request.url ?? '', prefixes)
     if (target === null) return handshake.NOT_FOUND
     if (hasBody(request)) return handshake.WITH_BODY
@@ -166,22 +166,22 @@ export const attachSocketServer = (options: SocketServerOptions): SocketServer =
     const address = clientAddress(arrivalOf(request).address)
     if (!slots.isFree('sender')) return handshake.FULL
     const token = handshake.findToken(target.query)
-    const admission = typeof token === 'string' ? await admit(token, target, address) : token
-    if ('role' in admission || admission.status !== 401) return admission
-    return limits.countWrong(address) ?? admission
+    const decision = typeof token === 'string' ? await admit(token, target, address) : token
+    if ('role' in decision || decision.status !== 401) return decision
+    return limits.countWrong(address) ?? decision
   }
 
   /** A refused sender takes a listener slot, because its socket closes at once. After `close` there are no slots. */
-  const takeSlot = (admission: Admission): (Admission & Pick<Entrance, 'releaseSlot'>) | HandshakeRefusal => {
-    const releaseSlot = isClosed ? null : slots.take(admission.sender === null ? 'listener' : 'sender')
-    if (releaseSlot !== null) return { ...admission, releaseSlot }
-    admission.sender?.abandoned()
+  const takeSlot = (accepted: AcceptedSocket): (AcceptedSocket & Pick<Entrance, 'releaseSlot'>) | HandshakeRefusal => {
+    const releaseSlot = isClosed ? null : slots.take(accepted.sender === null ? 'listener' : 'sender')
+    if (releaseSlot !== null) return { ...accepted, releaseSlot }
+    accepted.sender?.abandoned()
     return isClosed ? handshake.DRAINING : handshake.FULL
   }
 
   const respond = async (request: IncomingMessage, socket: Duplex, head: Buffer, requestId: string): Promise<void> => {
-    const admission = await decide(request)
-    const admitted = 'role' in admission ? takeSlot(admission) : admission
+    const decision = await decide(request)
+    const admitted = 'role' in decision ? takeSlot(decision) : decision
     if (!('releaseSlot' in admitted)) {
       const path = loggableUrl((request.url ?? '').split('?', 1)[0] ?? '', '')
       logger.info({ requestId, status: admitted.status, path }, 'socket refused')

@@ -2,8 +2,8 @@ import { type AdmissionState, openOf, placementOf, type Reservation } from '../.
 import type { Logger } from '../../ports/environment.ts'
 import type { LiveWriteDeps } from '../ending.ts'
 
-/** A process that runs the sessions that the stream `admission` assigns to its name. */
-export interface Worker {
+/** One run of a process that runs the sessions that the stream `admission` assigns to its name. */
+export interface WorkerRun {
   readonly name: string
   /** Id of this run of the process. Null when `admission` is unreadable, so the run that owns the name is unknown. */
   readonly incarnation: string | null
@@ -11,7 +11,7 @@ export interface Worker {
 
 /** The dependencies of a worker's writes. */
 export interface WorkerDeps extends LiveWriteDeps {
-  readonly worker: Worker
+  readonly worker: WorkerRun
   readonly logger: Pick<Logger, 'info'>
 }
 
@@ -20,7 +20,7 @@ interface OwnTermDeps extends Pick<WorkerDeps, 'worker'> {
 }
 
 /** False when a newer run uses the name of this worker. */
-const isPresent = ({ workers }: AdmissionState, { name, incarnation }: Worker): boolean =>
+const isPresent = ({ workers }: AdmissionState, { name, incarnation }: WorkerRun): boolean =>
   incarnation === null || workers.some((joined) => joined.worker === name && joined.incarnation === incarnation)
 
 /** Returns this worker's term for a session. Null when it does not own the session or a newer run uses its name. */

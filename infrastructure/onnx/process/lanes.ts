@@ -2,7 +2,7 @@ import * as E from 'fp-ts/lib/Either.js'
 import type { Provider } from '../providers/execution-provider.ts'
 import type { Task } from './messages.ts'
 import { familyOf } from '../families.ts'
-import { createWorkerPool, modelOf, type WorkerPool } from './worker-pool.ts'
+import { createThreadPool, modelOf, type ThreadPool } from './thread-pool.ts'
 
 /**
  * Maximum number of jobs in one run of a model on a GPU. Each job needs memory for its caches. On an H200, a step of 8
@@ -34,11 +34,11 @@ export const createLanes = (options: {
   readonly onDeath: (reason: string) => void
   /** Writes a warning to the service's log. */
   readonly warn: (line: string) => void
-}): WorkerPool => {
+}): ThreadPool => {
   const { script, workers, provider, onDeath, warn } = options
-  const cpu = createWorkerPool({ script, size: workers, onDeath })
+  const cpu = createThreadPool({ script, size: workers, onDeath })
   if (provider === 'cpu') return cpu
-  const gpu = createWorkerPool({ script, size: () => 1, provider, batch: GPU_BATCH, onDeath })
+  const gpu = createThreadPool({ script, size: () => 1, provider, batch: GPU_BATCH, onDeath })
   const failedOnGpu = new Set<string>()
   return {
     run: async (task, onBegin, signal) => {

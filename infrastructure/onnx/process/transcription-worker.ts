@@ -8,10 +8,10 @@ import { GPU_BATCH } from './lanes.ts'
 import type { Outcome, Task } from './messages.ts'
 import { CANCELLED, type SpeechRunner } from '../speech-runner.ts'
 import { serveTasks, type Together } from './worker-loop.ts'
-import type { WorkerSettings } from './worker-pool.ts'
+import type { ThreadSettings } from './thread-pool.ts'
 
 /** A worker thread of the engine process, with its own copies of models. On a GPU it measures batches at each load. */
-const { provider } = workerData as WorkerSettings
+const { provider } = workerData as ThreadSettings
 const models = createLoadedModels(async (folder) => {
   const model = await readSpeechModel(folder, provider)
   if (E.isLeft(model)) return model

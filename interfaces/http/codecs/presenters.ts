@@ -14,7 +14,7 @@ import { boundedInteger, instant } from '../../../domain/shared/codecs.ts'
 import { permission } from '../../../domain/user/events.ts'
 import { embedSnippet } from './embed-snippet.ts'
 import { listedSettingsView, presentSettings, settingsView } from './settings-codec.ts'
-import type { Origin } from '../clients/origin.ts'
+import type { RequestFacts } from '../clients/request-facts.ts'
 
 export const count = boundedInteger(0, Number.MAX_SAFE_INTEGER)
 export const nullable = <A>(codec: t.Type<A>): t.Type<A | null> => t.union([codec, t.null])
@@ -188,7 +188,7 @@ const presentCreation = (live: LiveFacts, catalogue: Catalogue) => ({
 export const presentLive = (
   live: LiveView,
   catalogue: Catalogue,
-  { baseUrl, pagesUrl, strict }: Pick<Origin, 'baseUrl' | 'pagesUrl' | 'strict'>,
+  { baseUrl, pagesUrl, strict }: Pick<RequestFacts, 'baseUrl' | 'pagesUrl' | 'strict'>,
 ): t.TypeOf<typeof liveView> => ({
   id: live.id,
   status: live.status,
@@ -209,12 +209,12 @@ export const presentLive = (
 
 /** Presents a session in a list of its owner. */
 export const presentListedLive: (...args: Parameters<typeof presentLive>) => t.TypeOf<typeof listedLiveView> =
-  (live, catalogue, origin) => presentLive({ ...live, vocabulary: NO_VOCABULARY }, catalogue, origin)
+  (live, catalogue, facts) => presentLive({ ...live, vocabulary: NO_VOCABULARY }, catalogue, facts)
 
 export const presentAdminLive = (
   live: AdminLive,
   catalogue: Catalogue,
-  { strict }: Pick<Origin, 'strict'>,
+  { strict }: Pick<RequestFacts, 'strict'>,
 ): t.TypeOf<typeof adminLiveView> => ({
   id: live.id,
   user_id: live.userId,

@@ -4,7 +4,7 @@ import type { ProfileChange } from '../../../application/profiles/commands/chang
 import { engineSettingMembers, furtherSettingMembers } from '../../../domain/live/settings.ts'
 import { NO_VOCABULARY } from '../../../domain/live/vocabulary.ts'
 import { object } from '../../../domain/shared/codecs.ts'
-import type { Origin } from '../clients/origin.ts'
+import type { RequestFacts } from '../clients/request-facts.ts'
 import { count, dates } from './presenters.ts'
 import { resourceName } from './request-codecs.ts'
 import {
@@ -49,7 +49,7 @@ export const listedProfileView = object(alwaysPresent, furtherSettingMembers, 'L
 
 export const presentProfile = (
   { id, name, settings, vocabulary = NO_VOCABULARY, createdAt, updatedAt }: ProfileView,
-  { strict }: Pick<Origin, 'strict'>,
+  { strict }: Pick<RequestFacts, 'strict'>,
 ): t.TypeOf<typeof profileView> => ({
   id,
   name,
@@ -59,4 +59,4 @@ export const presentProfile = (
 })
 
 export const presentListedProfile: (...args: Parameters<typeof presentProfile>) => t.TypeOf<typeof listedProfileView> =
-  (profile, origin) => presentProfile({ ...profile, vocabulary: NO_VOCABULARY }, origin)
+  (profile, facts) => presentProfile({ ...profile, vocabulary: NO_VOCABULARY }, facts)

@@ -30,9 +30,9 @@ const page = (operationId: string, summary: string, path: string): Route<Console
       response: { codec: t.string, mediaType: 'text/html; charset=utf-8', headers: CONSOLE_HEADERS },
       refusals: UNAVAILABLE,
     },
-    async ({ origin }, { isSetUp }: ConsoleCalls) => {
+    async ({ facts }, { isSetUp }: ConsoleCalls) => {
       const files = await consoleFiles()
-      return E.map((isDone: boolean) => consolePage(files, isDone, baseOf(origin.pagesUrl)))(await isSetUp())
+      return E.map((isDone: boolean) => consolePage(files, isDone, baseOf(facts.pagesUrl)))(await isSetUp())
     },
   )
 

@@ -76,7 +76,7 @@ const openapi = publicRoute(
     response: { codec: t.UnknownRecord, headers: ANY_ORIGIN_HEADERS },
     refusals: [],
   },
-  async ({ origin }, calls: DescriptionCalls) => E.right(calls.openapi(origin.servers)),
+  async ({ facts }, calls: DescriptionCalls) => E.right(calls.openapi(facts.servers)),
 )
 
 const asyncapi = publicRoute(
@@ -88,7 +88,7 @@ const asyncapi = publicRoute(
     response: { codec: t.UnknownRecord, headers: ANY_ORIGIN_HEADERS },
     refusals: [],
   },
-  async ({ origin }, calls: DescriptionCalls) => E.right(calls.asyncapi(origin.servers)),
+  async ({ facts }, calls: DescriptionCalls) => E.right(calls.asyncapi(facts.servers)),
 )
 
 /** OpenAPI, AsyncAPI, and two viewers that load nothing from other servers. */

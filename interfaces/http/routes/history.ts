@@ -45,11 +45,11 @@ const getHistoryEntry = privateRoute(
     response: { codec: single(pastView(liveView)) },
     refusals: ['LiveNotFound', 'EntryNotFound', ...UNAVAILABLE],
   },
-  async ({ params, caller, origin }, calls: HistoryCalls) => {
+  async ({ params, caller, facts }, calls: HistoryCalls) => {
     const past = await calls.getHistoryEntry(caller, params.id, params.entry)
     if (E.isLeft(past)) return past
     const { entry, state } = past.right
-    return E.right({ data: { entry: presentEntry(entry), state: presentLive(state, calls.catalogue, origin) } })
+    return E.right({ data: { entry: presentEntry(entry), state: presentLive(state, calls.catalogue, facts) } })
   },
 )
 

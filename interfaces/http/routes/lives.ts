@@ -14,7 +14,7 @@ import {
 } from '../codecs/presenters.ts'
 import { audioUrlBody, livesQuery, pageOf, pageQuery, pathId } from '../codecs/request-codecs.ts'
 import { privateRoute, type Route } from '../route.ts'
-import type { Origin } from '../clients/origin.ts'
+import type { RequestFacts } from '../clients/request-facts.ts'
 
 export interface LiveCalls {
   readonly catalogue: Catalogue
@@ -31,8 +31,8 @@ const NOT_FOUND = E.left({ _tag: 'LiveNotFound' } as const)
 /** True for an id that a session can have. Requests with other ids are refused before the store is read. */
 const isPossible = (id: number): boolean => Number.isSafeInteger(id) && id > 0
 
-const oneLive = (live: LiveView, origin: Origin, { catalogue }: LiveCalls) =>
-  ({ data: presentLive(live, catalogue, origin) })
+const oneLive = (live: LiveView, facts: RequestFacts, { catalogue }: LiveCalls) =>
+  ({ data: presentLive(live, catalogue, facts) })
 
 const createLive = privateRoute(
   'private',
@@ -51,9 +51,9 @@ const createLive = privateRoute(
       'RequestStillRunning', 'TooManyRequests', ...UNAVAILABLE, 'ShuttingDown',
     ],
   },
-  async ({ headers, body, caller, origin }, calls: LiveCalls) => {
+  async ({ headers, body, caller, facts }, calls: LiveCalls) => {
     const created = await calls.createLive(caller, createLiveRequest(body), headers['idempotency-key'])
-    return E.isLeft(created) ? created : E.right(oneLive(created.right, origin, calls))
+    return E.isLeft(created) ? created : E.right(oneLive(created.right, facts, calls))
   },
 )
 
@@ -68,11 +68,11 @@ const listLives = privateRoute(
     response: { codec: list(listedLiveView) },
     refusals: UNAVAILABLE,
   },
-  async ({ query, caller, origin }, calls: LiveCalls) => {
+  async ({ query, caller, facts }, calls: LiveCalls) => {
     const page = pageOf(query)
     const lives = await calls.listLives(caller.userId, Array.from(new Set(query.status)), page)
     if (E.isLeft(lives)) return lives
-    return E.right(await presentPage(lives.right, page, (live) => presentListedLive(live, calls.catalogue, origin)))
+    return E.right(await presentPage(lives.right, page, (live) => presentListedLive(live, calls.catalogue, facts)))
   },
 )
 
@@ -89,11 +89,11 @@ const finishLivesByAudioUrl = privateRoute(
     response: { codec: list(listedLiveView) },
     refusals: UNAVAILABLE,
   },
-  async ({ query, body, caller, origin }, calls: LiveCalls) => {
+  async ({ query, body, caller, facts }, calls: LiveCalls) => {
     const page = pageOf(query)
     const lives = await calls.finishLivesByAudioUrl(caller, body.audio_url, page)
     if (E.isLeft(lives)) return lives
-    return E.right(await presentPage(lives.right, page, (live) => presentListedLive(live, calls.catalogue, origin)))
+    return E.right(await presentPage(lives.right, page, (live) => presentListedLive(live, calls.catalogue, facts)))
   },
 )
 
@@ -108,11 +108,11 @@ const getLive = privateRoute(
     response: { codec: single(liveView) },
     refusals: ['LiveNotFound', ...UNAVAILABLE],
   },
-  async ({ params, caller, origin }, calls: LiveCalls) => {
+  async ({ params, caller, facts }, calls: LiveCalls) => {
     if (!isPossible(params.id)) return NOT_FOUND
     const live = await calls.getLive(caller.userId, params.id)
     if (E.isLeft(live)) return live
-    return O.isNone(live.right) ? NOT_FOUND : E.right(oneLive(live.right.value, origin, calls))
+    return O.isNone(live.right) ? NOT_FOUND : E.right(oneLive(live.right.value, facts, calls))
   },
 )
 
@@ -128,10 +128,10 @@ const finishLive = privateRoute(
     response: { codec: single(liveView) },
     refusals: ['LiveNotFound', ...UNAVAILABLE],
   },
-  async ({ params, caller, origin }, calls: LiveCalls) => {
+  async ({ params, caller, facts }, calls: LiveCalls) => {
     if (!isPossible(params.id)) return NOT_FOUND
     const live = await calls.finishLive(caller, params.id)
-    return E.isLeft(live) ? live : E.right(oneLive(live.right, origin, calls))
+    return E.isLeft(live) ? live : E.right(oneLive(live.right, facts, calls))
   },
 )
 

@@ -33,11 +33,11 @@ const listProfiles = privateRoute(
     response: { codec: list(listedProfileView) },
     refusals: UNAVAILABLE,
   },
-  async ({ query, caller, origin }, calls: ProfileCalls) => {
+  async ({ query, caller, facts }, calls: ProfileCalls) => {
     const page = pageOf(query)
     const profiles = await calls.listProfiles(caller.userId, page)
     if (E.isLeft(profiles)) return profiles
-    return E.right(await presentPage(profiles.right, page, (profile) => presentListedProfile(profile, origin)))
+    return E.right(await presentPage(profiles.right, page, (profile) => presentListedProfile(profile, facts)))
   },
 )
 
@@ -52,11 +52,11 @@ const createProfile = privateRoute(
     response: { codec: single(profileView) },
     refusals: ['BuffersNotOrdered', 'TooManyProfiles', ...UNAVAILABLE],
   },
-  async ({ body, caller, origin }, calls: ProfileCalls) => {
+  async ({ body, caller, facts }, calls: ProfileCalls) => {
     const { name, ...given } = body
     const profile = { name, settings: settingsOf(given), ...vocabularyOf(given) }
     const created = await calls.createProfile(caller, profile)
-    return E.isLeft(created) ? created : E.right({ data: presentProfile(created.right, origin) })
+    return E.isLeft(created) ? created : E.right({ data: presentProfile(created.right, facts) })
   },
 )
 
@@ -71,11 +71,11 @@ const getProfile = privateRoute(
     response: { codec: single(profileView) },
     refusals: ['ProfileNotFound', ...UNAVAILABLE],
   },
-  async ({ params, caller, origin }, calls: ProfileCalls) => {
+  async ({ params, caller, facts }, calls: ProfileCalls) => {
     const profile = await calls.getProfile(caller.userId, params.id)
     if (E.isLeft(profile)) return profile
     if (O.isNone(profile.right)) return E.left({ _tag: 'ProfileNotFound' } as const)
-    return E.right({ data: presentProfile(profile.right.value, origin) })
+    return E.right({ data: presentProfile(profile.right.value, facts) })
   },
 )
 
@@ -91,9 +91,9 @@ const changeProfile = privateRoute(
     response: { codec: single(profileView) },
     refusals: ['ProfileNotFound', 'BuffersNotOrdered', ...UNAVAILABLE],
   },
-  async ({ params, body, caller, origin }, calls: ProfileCalls) => {
+  async ({ params, body, caller, facts }, calls: ProfileCalls) => {
     const profile = await calls.changeProfile(caller, params.id, profileChange(body))
-    return E.isLeft(profile) ? profile : E.right({ data: presentProfile(profile.right, origin) })
+    return E.isLeft(profile) ? profile : E.right({ data: presentProfile(profile.right, facts) })
   },
 )
 

@@ -45,10 +45,10 @@ const listModels = publicRoute(
     response: { codec: list(listedModelView) },
     refusals: [],
   },
-  async ({ query, origin }, { catalogue }: ReferenceCalls) => {
+  async ({ query, facts }, { catalogue }: ReferenceCalls) => {
     const page = pageOf(query)
     const matching = catalogue.models().filter(({ name }) => matches(query.name, name))
-    const present = (model: Model) => presentListedModel(model, origin.strict)
+    const present = (model: Model) => presentListedModel(model, facts.strict)
     return E.right(await presentPage(sliceOf(matching, page), page, present))
   },
 )

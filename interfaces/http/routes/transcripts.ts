@@ -82,7 +82,7 @@ const getTranscript = privateRoute(
     response: { codec: t.union([single(transcriptView), textFile]), textTypes: Object.values(MEDIA_TYPES) },
     refusals: ['LiveNotFound', 'TranscriptNotFound', ...UNAVAILABLE],
   },
-  async ({ params, query, caller, origin }, calls: TranscriptCalls) => {
+  async ({ params, query, caller, facts }, calls: TranscriptCalls) => {
     const transcript = await calls.getTranscript(caller, params.id)
     if (E.isLeft(transcript)) return transcript
     const { format } = query
@@ -90,7 +90,7 @@ const getTranscript = privateRoute(
     const isWanted = ({ language, kind }: ReadSegment): boolean =>
       query.language === null ? format === 'json' || kind === 'transcription' : language === query.language
     const segments = transcript.right.filter(isWanted)
-    if (format === 'json') return E.right({ data: { transcript: segments.map(presentSegment(origin.strict)) } })
+    if (format === 'json') return E.right({ data: { transcript: segments.map(presentSegment(facts.strict)) } })
     const text = textOf(format, segments.map(withMark), query.chars_per_line, query.lines)
     return E.right({ mediaType: MEDIA_TYPES[format], text })
   },

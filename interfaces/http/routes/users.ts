@@ -40,8 +40,8 @@ const login = publicRoute(
     response: { codec: bearerToken },
     refusals: ['WrongLogin', 'TooManyRequests', 'TooBusy', ...UNAVAILABLE],
   },
-  async ({ body, origin }, calls: UserCalls) => {
-    const token = await calls.logIn(body.username, body.password, origin.address)
+  async ({ body, facts }, calls: UserCalls) => {
+    const token = await calls.logIn(body.username, body.password, facts.address)
     return E.isLeft(token) ? token : E.right({ access_token: token.right, token_type: 'bearer' as const })
   },
 )
@@ -176,8 +176,8 @@ const changePassword = privateRoute(
     response: { codec: messageView },
     refusals: ['WrongPassword', 'TooManyRequests', 'TooBusy', ...UNAVAILABLE],
   },
-  async ({ body, caller, origin }, calls: UserCalls) => {
-    const changed = await calls.changeOwnPassword(caller, body.current_password, body.new_password, origin.address)
+  async ({ body, caller, facts }, calls: UserCalls) => {
+    const changed = await calls.changeOwnPassword(caller, body.current_password, body.new_password, facts.address)
     return E.isLeft(changed) ? changed : E.right({ message: 'Password changed; log in again' })
   },
 )

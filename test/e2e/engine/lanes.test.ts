@@ -5,7 +5,7 @@ import * as E from 'fp-ts/lib/Either.js'
 import type { Hypothesis } from '../../../application/ports/engine.ts'
 import { createLanes } from '../../../infrastructure/onnx/process/lanes.ts'
 import type { Outcome, Task } from '../../../infrastructure/onnx/process/messages.ts'
-import { createWorkerPool } from '../../../infrastructure/onnx/process/worker-pool.ts'
+import { createThreadPool } from '../../../infrastructure/onnx/process/thread-pool.ts'
 import { temporaryDirectory } from '../../support/tools/temporary-directory.ts'
 import { readWav } from '../../support/audio/wav.ts'
 
@@ -41,7 +41,7 @@ const comparableOutcome = (outcome: Outcome): Outcome => {
 
 test('a pass on the CPU reports its processor time', async (t) => {
   keepProcessAlive(t)
-  const pool = createWorkerPool({ script: WORKER, size: () => 1, onDeath: (reason) => t.fail(reason) })
+  const pool = createThreadPool({ script: WORKER, size: () => 1, onDeath: (reason) => t.fail(reason) })
   const outcome = await pool.run(job(simon), () => undefined)
   const hypothesis = E.isRight(outcome) ? (outcome.right as Hypothesis) : undefined
   t.true((hypothesis?.busySeconds ?? 0) > 0)
@@ -51,7 +51,7 @@ test('a worker runs the waiting jobs of a model as one batch, and an invalid job
   keepProcessAlive(t)
   const deaths: Array<string> = []
   const begun: Array<number> = []
-  const pool = createWorkerPool({ script: WORKER, size: () => 1, batch: 4, onDeath: (reason) => deaths.push(reason) })
+  const pool = createThreadPool({ script: WORKER, size: () => 1, batch: 4, onDeath: (reason) => deaths.push(reason) })
   const run = (tasks: ReadonlyArray<Task>): Promise<ReadonlyArray<Outcome>> =>
     Promise.all(tasks.map(async (task, index) => comparableOutcome(await pool.run(task, () => begun.push(index)))))
   const [ofSimon, ofSheep] = await run([job(simon)]).then(async ([first]) => [first, (await run([job(sheep)]))[0]])
@@ -127,7 +127,7 @@ test('if a GPU lacks memory, the CPU runs the model until its next load', async 
 
 test('a waiting job and a running job end when they are cancelled', async (t) => {
   keepProcessAlive(t)
-  const pool = createWorkerPool({ script: WORKER, size: () => 1, onDeath: (reason) => t.fail(reason) })
+  const pool = createThreadPool({ script: WORKER, size: () => 1, onDeath: (reason) => t.fail(reason) })
   const [running, waiting] = [new AbortController(), new AbortController()]
   const outcomes = await Promise.all([
     pool.run(job(simon), () => running.abort(), running.signal),

@@ -15,7 +15,7 @@ const FOLDER = join('test', 'bundled')
 /** A test file that matches waits for another process or for a long computation, so it gets its own process. */
 const WAITS = [
   /support\/(?:\w+\/)*(?:eventstoredb|hub|internal-port|mongodb|pulls-from-hub|webgpu)/,
-  /\b(?:create(?:\w*Engine|WorkerPool|TaskRunner|Lanes)|load(?:Whisper|Marian))\b/,
+  /\b(?:create(?:\w*Engine|ThreadPool|TaskRunner|Lanes)|load(?:Whisper|Marian))\b/,
 ]
 /**
  * A test file that matches cannot share a process: its hooks would run for all tests of the process, its skips are

@@ -32,12 +32,12 @@ const listAllLives = privateRoute(
     response: { codec: list(adminLiveView) },
     refusals: UNAVAILABLE,
   },
-  async ({ query, caller, origin }, calls: AdminLiveCalls) => {
+  async ({ query, caller, facts }, calls: AdminLiveCalls) => {
     const page = pageOf(query)
     const wanted = { userId: query.user_id, statuses: Array.from(new Set(query.status)) }
     const lives = await calls.listAllLives(caller, wanted, page)
     if (E.isLeft(lives)) return lives
-    return E.right(await presentPage(lives.right, page, (live) => presentAdminLive(live, calls.catalogue, origin)))
+    return E.right(await presentPage(lives.right, page, (live) => presentAdminLive(live, calls.catalogue, facts)))
   },
 )
 
@@ -53,10 +53,10 @@ const finishAnyLive = privateRoute(
     response: { codec: single(adminLiveView) },
     refusals: ['LiveNotFound', ...UNAVAILABLE],
   },
-  async ({ params, caller, origin }, calls: AdminLiveCalls) => {
+  async ({ params, caller, facts }, calls: AdminLiveCalls) => {
     if (!isPossible(params.id)) return NOT_FOUND
     const live = await calls.finishAnyLive(caller, params.id)
-    return E.map((view: AdminLive) => ({ data: presentAdminLive(view, calls.catalogue, origin) }))(live)
+    return E.map((view: AdminLive) => ({ data: presentAdminLive(view, calls.catalogue, facts) }))(live)
   },
 )
 
@@ -71,10 +71,10 @@ const getAnyLive = privateRoute(
     response: { codec: single(adminLiveView) },
     refusals: ['LiveNotFound', ...UNAVAILABLE],
   },
-  async ({ params, caller, origin }, calls: AdminLiveCalls) => {
+  async ({ params, caller, facts }, calls: AdminLiveCalls) => {
     if (!isPossible(params.id)) return NOT_FOUND
     const live = await calls.getAnyLive(caller, params.id)
-    return E.map((view: AdminLive) => ({ data: presentAdminLive(view, calls.catalogue, origin) }))(live)
+    return E.map((view: AdminLive) => ({ data: presentAdminLive(view, calls.catalogue, facts) }))(live)
   },
 )
 
@@ -109,12 +109,12 @@ const getAnyHistoryEntry = privateRoute(
     response: { codec: single(pastView(adminLiveView)) },
     refusals: ['LiveNotFound', 'EntryNotFound', ...UNAVAILABLE],
   },
-  async ({ params, caller, origin }, calls: AdminLiveCalls) => {
+  async ({ params, caller, facts }, calls: AdminLiveCalls) => {
     if (!isPossible(params.id)) return NOT_FOUND
     const past = await calls.getAnyHistoryEntry(caller, params.id, params.entry)
     if (E.isLeft(past)) return past
     const { entry, state } = past.right
-    return E.right({ data: { entry: presentEntry(entry), state: presentAdminLive(state, calls.catalogue, origin) } })
+    return E.right({ data: { entry: presentEntry(entry), state: presentAdminLive(state, calls.catalogue, facts) } })
   },
 )
 

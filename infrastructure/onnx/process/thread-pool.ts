@@ -4,11 +4,11 @@ import type { Provider } from '../providers/execution-provider.ts'
 import { CANCELLED } from '../speech-runner.ts'
 import type { Cancel, Outcome, PlacedOutcome, Task, Unload } from './messages.ts'
 
-export interface WorkerSettings {
+export interface ThreadSettings {
   readonly provider: Provider
 }
 
-export interface WorkerPool {
+export interface ThreadPool {
   /**
    * Runs a task on a thread. `onBegin` is called right before; `loads`: the thread loads the task's model first. An
    * aborted `signal` cancels the task, and its outcome comes soon.
@@ -24,7 +24,7 @@ interface Job {
 }
 
 interface Member {
-  readonly worker: Worker
+  readonly thread: Worker
   /** Models that it has loaded or is loading, with the time of their last task in milliseconds. */
   readonly models: Map<string, number>
   /** Jobs in progress by their place in the batch; empty when the thread is idle. */
@@ -74,7 +74,7 @@ const CHECKS_PER_PERIOD = 6
  *
  * Unused copies are unloaded. `onDeath` is called when a thread ends, which must not happen.
  */
-export const createWorkerPool = (options: {
+export const createThreadPool = (options: {
   readonly script: URL
   /** Returns the number of threads. It may grow. */
   readonly size: () => number
@@ -82,7 +82,7 @@ export const createWorkerPool = (options: {
   readonly batch?: number
   readonly keep?: Keep
   readonly onDeath: (reason: string) => void
-}): WorkerPool => {
+}): ThreadPool => {
   const members: Member[] = []
   let queue: ReadonlyArray<Job> = []
   const { provider = 'cpu', batch = 1, keep = KEEP } = options
@@ -91,9 +91,9 @@ export const createWorkerPool = (options: {
   const batches = new Map<string, number>()
 
   const start = (): Member => {
-    const worker = new Worker(options.script, { workerData: { provider } satisfies WorkerSettings })
-    const member: Member = { worker, models: new Map(), jobs: new Map() }
-    worker.on('message', (message: Outcome | PlacedOutcome) => {
+    const thread = new Worker(options.script, { workerData: { provider } satisfies ThreadSettings })
+    const member: Member = { thread, models: new Map(), jobs: new Map() }
+    thread.on('message', (message: Outcome | PlacedOutcome) => {
       const [place, outcome] = '_tag' in message ? [0, message] : message
       const job = member.jobs.get(place)
       member.jobs.delete(place)
@@ -104,11 +104,11 @@ export const createWorkerPool = (options: {
       job.resolve(outcome)
       pump()
     })
-    worker.on('error', (error) => options.onDeath(String(error)))
-    worker.on('exit', (code) => options.onDeath(`worker thread ended with ${code}`))
+    thread.on('error', (error) => options.onDeath(String(error)))
+    thread.on('exit', (code) => options.onDeath(`worker thread ended with ${code}`))
     members.push(member)
     // A thread without a task must not keep the process alive.
-    worker.unref()
+    thread.unref()
     return member
   }
 
@@ -148,7 +148,7 @@ export const createWorkerPool = (options: {
     if (model !== null) member.models.set(model, performance.now())
     // Before the message, because the task may kill the process at once.
     for (const { onBegin } of jobs) onBegin(loads)
-    member.worker.postMessage(others.length === 0 ? first.task : jobs.map(({ task }) => task))
+    member.thread.postMessage(others.length === 0 ? first.task : jobs.map(({ task }) => task))
     for (const job of jobs) if (job.signal?.aborted === true) cancel(job)
   }
 
@@ -158,9 +158,9 @@ export const createWorkerPool = (options: {
       queue = queue.filter((other) => other !== job)
       return job.resolve(E.left({ _tag: 'JobFailed', reason: CANCELLED }))
     }
-    for (const { worker, jobs } of members) {
+    for (const { thread, jobs } of members) {
       for (const [place, other] of jobs) {
-        if (other === job) worker.postMessage({ kind: 'cancel', place } satisfies Cancel)
+        if (other === job) thread.postMessage({ kind: 'cancel', place } satisfies Cancel)
       }
     }
   }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test, { type ExecutionContext } from 'ava'
 import type { Task } from '../../../infrastructure/onnx/process/messages.ts'
-import { createWorkerPool } from '../../../infrastructure/onnx/process/worker-pool.ts'
+import { createThreadPool } from '../../../infrastructure/onnx/process/thread-pool.ts'
 import { eventually } from '../../support/tools/eventually.ts'
 
 const WORKER = new URL('./held-worker.ts', import.meta.url)
@@ -12,7 +12,7 @@ const poolOf = (t: ExecutionContext, keep: { readonly further: number; readonly 
   // The threads of a pool do not keep the test process alive.
   const timer = setInterval(() => undefined, 60_000)
   t.teardown(() => clearInterval(timer))
-  const pool = createWorkerPool({ script: WORKER, size: () => 2, keep, onDeath: (reason) => t.fail(reason) })
+  const pool = createThreadPool({ script: WORKER, size: () => 2, keep, onDeath: (reason) => t.fail(reason) })
   const begun: Array<string> = []
   const transcribe = (model: string) => {
     const task: Task = { kind: 'transcribe', job: { model, language: 'en', samples: new Int16Array(1) }, folder: null }

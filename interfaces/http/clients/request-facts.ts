@@ -1,5 +1,5 @@
 /** The facts about a request that responses depend on. */
-export interface Origin {
+export interface RequestFacts {
   /** Base WebSocket address as this client reaches the service. '' when it is unknown. */
   readonly baseUrl: string
   /** The address in front of the path of a page: `https://host/path`. Only the path when `baseUrl` is ''. */
