@@ -16,8 +16,6 @@ export interface LiveFacts extends Pick<LiveCreatedData, (typeof KEPT_IN_CLEAR)[
   readonly id: number
   readonly status: LiveStatus
   readonly autoStartPid: number | null
-  /** Reserved megabytes. 0 after the end. */
-  readonly vram: number
   readonly createdAt: string
   readonly updatedAt: string | null
 }
