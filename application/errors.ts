@@ -97,7 +97,6 @@ export const apiTokenNotFound: ApiTokenNotFound = { _tag: 'ApiTokenNotFound' }
 export interface TooManyApiTokens { readonly _tag: 'TooManyApiTokens'; readonly maximum: number }
 /** The expiry of a new token must be in the future. */
 export interface ExpiryNotInFuture { readonly _tag: 'ExpiryNotInFuture' }
-/** No job has this id. */
 export interface JobNotFound { readonly _tag: 'JobNotFound' }
 export interface JobRunning { readonly _tag: 'JobRunning'; readonly kind: string }
 /** The job does not work on this subject, such as an unknown model. */

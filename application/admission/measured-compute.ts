@@ -42,7 +42,6 @@ export const passTimeOf =
   }
 
 export interface MeasuredCompute {
-  /** Returns the compute of this worker for a session of the model, at this moment. */
   readonly forModel: (model: Model, maxDelay: number) => Compute
   /** Number of lanes of all devices. */
   readonly lanes: () => number

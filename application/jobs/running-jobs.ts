@@ -8,7 +8,6 @@ import { type Job, type JobOrder, type JobProgress, type JobResult, type JobRunn
 import { endedJob, type Ending, type JobLog } from './job-log.ts'
 
 export interface RunningJobs {
-  /** Starts a job. */
   readonly run: (jobId: number, order: JobOrder, runner: JobRunner) => void
   readonly isRunning: (jobId: number) => boolean
   readonly progress: () => ReadonlyArray<PublishedJob>

@@ -7,7 +7,6 @@ export interface Lags {
   readonly follow: (liveId: number, seconds: () => number) => () => void
   /** Records a finished pass. `seconds`: the age of its oldest new audio. */
   readonly recordPass: (seconds: number) => void
-  /** Returns the lags of all sessions. */
   readonly current: () => ReadonlyArray<number>
   /** Returns the lag of one session, or null when the session does not run here. */
   readonly of: (liveId: number) => number | null

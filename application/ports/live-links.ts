@@ -72,7 +72,6 @@ export type FromWorker =
     }
   /** A LiveSignal of the session, including its end. */
   | { readonly kind: 'signal'; readonly signal: RelayedData }
-  /** The answer to `sender`. */
   | { readonly kind: 'admitted'; readonly requestId: string }
   | { readonly kind: 'refused'; readonly requestId: string; readonly why: SenderRefusal }
   /** A frame for the sender only. */

@@ -19,7 +19,6 @@ export interface StuckAt {
   readonly document: string | null
 }
 
-/** Progress of one projection. */
 export interface ProjectionLag {
   readonly projection: string
   /** All events up to this position are in the documents. */

@@ -1,10 +1,10 @@
 import { type AdmitSender, admitSender, type AdmitSenderDeps } from '../lives/commands/admit-sender.ts'
-import { type ChangeVocabulary, changeVocabulary } from '../lives/commands/change-vocabulary.ts'
-import { type DetachSender, detachSender } from '../lives/commands/detach-sender.ts'
+import {
+  type ChangeVocabulary, changeVocabulary, type DetachSender, detachSender, type StartLive, startLive,
+  type StartSource, startSource,
+} from '../lives/commands/change-live.ts'
 import { type EndLive, endLive, type EndLiveDeps } from '../lives/ending.ts'
 import { type RecordSegment, recordSegment } from '../lives/commands/record-segment.ts'
-import { type StartLive, startLive } from '../lives/commands/start-live.ts'
-import { type StartSource, startSource } from '../lives/commands/start-source.ts'
 import type { ResolveToken } from '../lives/queries/resolve-token.ts'
 import { type StoredFinals, storedFinals } from '../lives/queries/stored-finals.ts'
 

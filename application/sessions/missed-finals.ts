@@ -6,7 +6,6 @@ import { finalKey, finalTextKey, type ResumePoint } from '../lives/queries/resum
 import type { FinalsInPages, StoredFinals } from '../lives/queries/stored-finals.ts'
 import type { RecentFinals } from './recent-finals.ts'
 
-/** The finals that a socket has missed, in order. */
 export interface MissedFinals {
   /** Returns the next page of stored finals, which may be empty. Null at the end. */
   readonly next: () => Promise<Either<Unavailable, ReadonlyArray<TranscriptFrame> | null>>

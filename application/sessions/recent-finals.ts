@@ -14,7 +14,6 @@ interface Entry {
   state: 'waiting' | 'stored' | 'dropped'
 }
 
-/** Records the progress of a final that was added. */
 export interface AddedFinal {
   readonly sent: () => void
   readonly stored: () => void

@@ -90,7 +90,6 @@ export const createLoginThrottle = (deps: LoginThrottleDeps): LoginThrottle => {
     const [ofPlace, ofAll] = await Promise.all([counts.load(place), counts.load(name)])
     const agedPlace = aged(place, ofPlace)
 
-    /** Runs the attempt and records its outcome. */
     const runAttempt = async () => {
       const attempted = await attempt()
       if (E.isLeft(attempted)) return attempted

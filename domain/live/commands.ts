@@ -40,7 +40,6 @@ export type LiveCommand =
   | { readonly type: 'DeleteLive' }
   | ({ readonly type: 'AbortLive' } & DataOf<typeof LiveAborted>)
 
-/** Another command created a session with this id. */
 export interface AlreadyCreated { readonly _tag: 'AlreadyCreated' }
 export interface LiveUnknown { readonly _tag: 'LiveUnknown' }
 export interface LiveOver { readonly _tag: 'LiveOver' }

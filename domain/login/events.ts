@@ -36,7 +36,6 @@ export const UnknownLoginFailed = defineEvent(
   t.strict({ hash: t.string, failures: boundedInteger(1, 1e9), at: instant }),
 )
 export type UnknownLoginFailed = EventOf<typeof UnknownLoginFailed>
-/** A login succeeded. */
 export const LoginFailuresCleared = defineEvent('LoginFailuresCleared', t.strict({ at: instant }))
 
 /** Stream of one login token, named by its `jti`. It is kept until the token expires. */

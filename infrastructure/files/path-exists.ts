@@ -1,6 +1,5 @@
 import { stat } from 'node:fs/promises'
 
-/** Whether a file or folder exists at this path. */
 export const pathExists = (path: string): Promise<boolean> => stat(path).then(() => true, () => false)
 
 /** Whether a failed access proves that nothing exists at the path. Other failures, such as EACCES, prove nothing. */

@@ -16,7 +16,6 @@ import { pageQuery } from './page-query.ts'
 const documentIn = (body: unknown): Document | null =>
   typeof body === 'object' && body !== null && !Array.isArray(body) ? (body as Document) : null
 
-/** Creates the read models in MongoDB. The caller closes the connection. */
 export const createMongoDocuments = (connection: CollectionsConnection): Documents => {
   const { readModels, maintenance, limitMs } = connection
   const collections = createCollections(connection)

@@ -4,7 +4,6 @@ import type { Either } from 'fp-ts/lib/Either.js'
 import type { ModelLoadFailed } from '../../application/ports/engine.ts'
 import { messageOf } from '../../domain/shared/message-of.ts'
 
-/** A model in memory. */
 interface Loaded<R> {
   readonly identity: string | null
   readonly runner: R

@@ -10,7 +10,6 @@ export type DecoderFiles =
   | { readonly kind: 'merged'; readonly file: string }
 
 export interface Weights {
-  /** Paths of the graphs. */
   readonly graphs: ReadonlyArray<string>
   /** Size of all files together. */
   readonly bytes: number

@@ -46,7 +46,6 @@ export interface InternalServerOptions {
 export interface InternalServer {
   /** `host:port` that other processes dial. */
   readonly address: string
-  /** The bound port. */
   readonly port: number
   /** Refuses new requests, sends pending messages, closes the links and answers open requests, within 4 s. */
   readonly close: () => Promise<void>

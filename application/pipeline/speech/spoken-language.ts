@@ -48,7 +48,6 @@ export interface SpokenLanguage {
   ) => Span | null
   /** Applies the result of a query. Returns whether the language of the phrase has changed. */
   readonly applyAnswer: (found: FoundLanguage) => boolean
-  /** Adds the detected language to a segment. */
   readonly withLanguage: (segment: Segment) => Segment
   /** Ends the phrase: the speech from this sample on may have another language. */
   readonly endPhrase: (at: number) => void

@@ -6,7 +6,6 @@ export type FromSender = Extract<ToWorker, { readonly kind: 'sender' | 'text' | 
 /** A link that this worker has accepted, as the senders on it use it. */
 export interface ServedLink {
   readonly liveId: number
-  /** The worker's term for the session. */
   readonly term: number
   /** The link keeps the order of replies and captions. */
   readonly link: Pick<WorkerLink, 'send' | 'buffered'>

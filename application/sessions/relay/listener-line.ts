@@ -57,7 +57,6 @@ export interface ListenerLine {
   readonly endedInLog: (cause: EndCause) => void
   /** Stops waiting for a link and reads the past (see `SentFinals`) from the log. */
   readonly readPast: () => void
-  /** Returns whether `begun` has resolved. */
   readonly hasBegun: () => boolean
   /** Resolves when the past is known, or when the session is over. */
   readonly begun: Promise<void>

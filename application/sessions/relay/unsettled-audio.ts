@@ -1,6 +1,5 @@
 import type { AudioPlace, ToWorker } from '../../ports/live-links.ts'
 
-/** A frame of a sender, as its socket received it. */
 export type SenderFrame =
   | (Extract<ToWorker, { readonly kind: 'text' }> & { readonly text: string })
   | Extract<ToWorker, { readonly kind: 'binary' }>

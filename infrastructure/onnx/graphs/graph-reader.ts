@@ -9,7 +9,6 @@ export interface Constant {
   readonly bytes: Uint8Array
 }
 
-/** A node of the graph. */
 export interface Operation {
   readonly field: Field
   readonly type: string

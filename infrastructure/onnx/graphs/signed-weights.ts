@@ -8,7 +8,6 @@ import {
  * zero points change, both by 128, so the products stay equal to the bit.
  */
 
-/** A constant of the graph. */
 interface Initializer {
   readonly field: Field
   readonly type: number | undefined

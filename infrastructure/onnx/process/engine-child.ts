@@ -8,7 +8,6 @@ import { createEmptyDirectory, type EmptyDirectory } from '../../files/empty-dir
 import { engineEnvironment } from '../providers/engine-environment.ts'
 import type { EngineRole, Reply, Request } from './messages.ts'
 
-/** A running engine process, as its client sees it. */
 export interface EngineChild {
   readonly pid: number | undefined
   readonly send: (request: Request) => void

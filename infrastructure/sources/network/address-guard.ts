@@ -54,7 +54,6 @@ const isPublic = (address: string): boolean =>
     ? !SPECIAL_V4.check(address, 'ipv4')
     : GLOBAL_V6.check(address, 'ipv6') && !SPECIAL_V6.check(address, 'ipv6')
 
-/** Removes the brackets of an IPv6 address. */
 const withoutBrackets = (host: string): string => host.replace(/^\[|\]$/g, '')
 
 /** Converts an IPv4-mapped address to IPv4: the kernel treats `::ffff:7f00:1` as `127.0.0.1`. */

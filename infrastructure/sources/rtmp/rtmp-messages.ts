@@ -29,7 +29,6 @@ interface ChunkStream {
   length: number
   type: number
   parts: Array<Buffer>
-  /** Received bytes of the current message. */
   received: number
 }
 

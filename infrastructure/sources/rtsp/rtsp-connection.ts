@@ -64,7 +64,6 @@ export interface RtspConnection {
   readonly send: (method: string, uri: string) => void
   /** Returns the next packet. Throws `closed` when the server ends the session. */
   readonly packet: () => Promise<InterleavedPacket>
-  /** Sets the session for all later requests. */
   readonly setSession: (id: string) => void
 }
 

@@ -14,14 +14,12 @@ export interface PolicyState {
   readonly transcribedEnd: number
   /** Words of the open segment whose audio has left the buffer. */
   readonly settled: ReadonlyArray<Word>
-  /** Words in the buffer. */
   readonly agreement: Agreement
   /** Number of committed words, from the first, that are already in final segments. */
   readonly finalCount: number
   /** All words of the last good pass, which had more context than the earlier passes. */
   readonly latest: ReadonlyArray<Word>
   readonly passEnd: number
-  /** End of the last pass that changed the text. */
   readonly changedAt: number
   readonly segment: number
   /** Words of the last draft of the open segment. */

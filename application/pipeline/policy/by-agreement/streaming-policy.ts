@@ -14,7 +14,6 @@ import type { Phrase, Region } from '../../speech/speech-segmenter.ts'
 import { timeWords } from './word-times.ts'
 import { spokenForm, textOf, type Word } from '../words.ts'
 
-/** The result of a step, with the new state of the policy. */
 export interface Outcome extends PolicyOutcome {
   readonly state: PolicyState
 }

@@ -154,7 +154,6 @@ const applyFullPass = (before: State, result: PassResult, limits: Limits): Appli
   return { state: { ...unchanged, settledEnd: Math.max(state.settledEnd, pass.to), context }, discarded }
 }
 
-/** Applies the hypothesis of a pass to the state. */
 export const applyPass = (
   state: State,
   pass: Pass,

@@ -73,7 +73,6 @@ export const shownWords = (state: State): ReadonlyArray<SpokenWord> => {
 export const lastWordEnd = ({ fixed, pending, bufferStart }: State): number =>
   [...fixed, ...pending].reduce((latest, { end }) => Math.max(latest, sampleAt(end)), bufferStart)
 
-/** A new state, and the finals of this step. */
 export interface StateWithFinals {
   readonly state: State
   readonly finals: ReadonlyArray<Segment>
@@ -110,7 +109,6 @@ export const restartAt = (state: State, from: number): State => {
   return { ...initialState(segment), shown, lastFinalEnd, ...positions }
 }
 
-/** Fixes all words. */
 export const fixAll = (state: State): State =>
   ({ ...state, fixed: appendWords(state.fixed, state.pending, state.finals), pending: [] })
 
