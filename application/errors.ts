@@ -1,10 +1,20 @@
+import type { InsufficientCompute, InsufficientVram, NoWorker, QuotaReached } from '../domain/admission/decider.ts'
+import type { ExpiryNotInFuture } from '../domain/api-token/decider.ts'
+import type { LiveOver, Superseded } from '../domain/live/commands.ts'
+import type { LastProfile } from '../domain/profiles/decider.ts'
 import type { EventTypeUnknown } from '../domain/read-event.ts'
+import type { LastAdministrator } from '../domain/user/decider.ts'
 import type { TooBusy } from './ports/credentials.ts'
 import type { DocumentsUnavailable } from './ports/documents.ts'
 import type { LogCorrupted, StoreUnavailable } from './ports/event-store.ts'
 import type { KeyErased, KeyMissing, KeyringUnavailable } from './ports/keyring.ts'
 
 /** The refusals of requests. In their names, a live is a session. */
+
+export type {
+  ExpiryNotInFuture, InsufficientCompute, InsufficientVram, LastAdministrator, LastProfile, LiveOver, NoWorker,
+  QuotaReached, Superseded,
+}
 
 /** A store is unavailable, or its data cannot be read. The answer is 503, and the outcome of a write is unknown. */
 export type Unavailable =
@@ -42,7 +52,6 @@ export interface TranslationNotFound {
   readonly to: string
 }
 export interface PairNotFound { readonly _tag: 'PairNotFound' }
-export interface QuotaReached { readonly _tag: 'QuotaReached'; readonly maximum: number }
 export interface TooManyTranslations { readonly _tag: 'TooManyTranslations'; readonly maximum: number }
 /** This process is about to stop, so it creates no sessions. */
 export interface ShuttingDown { readonly _tag: 'ShuttingDown' }
@@ -70,8 +79,6 @@ export interface TranscriptNotFound { readonly _tag: 'TranscriptNotFound' }
 export interface UsernameTaken { readonly _tag: 'UsernameTaken' }
 export interface UserNotFound { readonly _tag: 'UserNotFound' }
 export const userNotFound: UserNotFound = { _tag: 'UserNotFound' }
-/** Deleting the last administrator is refused. */
-export interface LastAdministrator { readonly _tag: 'LastAdministrator' }
 /** Demoting or disabling the last administrator is refused. */
 export interface LastAdministratorChanged { readonly _tag: 'LastAdministratorChanged' }
 /** The same error for unknown names, disabled users and wrong passwords, so logins reveal no names. */
@@ -85,8 +92,6 @@ export interface DailyBudgetUsed { readonly _tag: 'DailyBudgetUsed'; readonly se
 export interface ProfileNotFound { readonly _tag: 'ProfileNotFound' }
 export const profileNotFound: ProfileNotFound = { _tag: 'ProfileNotFound' }
 export interface TooManyProfiles { readonly _tag: 'TooManyProfiles'; readonly maximum: number }
-/** Every user must keep at least one profile. */
-export interface LastProfile { readonly _tag: 'LastProfile' }
 /**
  * `min_buffer` would be larger than `max_buffer`. `member`: `min_buffer` if the request contains it, otherwise
  * `max_buffer`.
@@ -95,8 +100,6 @@ export interface BuffersNotOrdered { readonly _tag: 'BuffersNotOrdered'; readonl
 export interface ApiTokenNotFound { readonly _tag: 'ApiTokenNotFound' }
 export const apiTokenNotFound: ApiTokenNotFound = { _tag: 'ApiTokenNotFound' }
 export interface TooManyApiTokens { readonly _tag: 'TooManyApiTokens'; readonly maximum: number }
-/** The expiry of a new token must be in the future. */
-export interface ExpiryNotInFuture { readonly _tag: 'ExpiryNotInFuture' }
 export interface JobNotFound { readonly _tag: 'JobNotFound' }
 export interface JobRunning { readonly _tag: 'JobRunning'; readonly kind: string }
 /** The job does not work on this subject, such as an unknown model. */
@@ -108,7 +111,6 @@ export interface ModelIsBundled { readonly _tag: 'ModelIsBundled' }
 /** This process has no models. They are on the machines of the workers. */
 export interface ModelsElsewhere { readonly _tag: 'ModelsElsewhere' }
 export interface SenderAlreadyConnected { readonly _tag: 'SenderAlreadyConnected' }
-export type { LiveOver, Superseded } from '../domain/live/commands.ts'
 export interface IdempotencyKeyReused { readonly _tag: 'IdempotencyKeyReused' }
 /** The first request with this Idempotency-Key is still running. */
 export interface RequestStillRunning { readonly _tag: 'RequestStillRunning' }

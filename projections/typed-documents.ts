@@ -4,9 +4,16 @@ import type { Option } from 'fp-ts/lib/Option.js'
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 import type { Document, Documents, DocumentsUnavailable, PageRequest } from '../application/ports/documents.ts'
+import type { Keyring } from '../application/ports/keyring.ts'
 
 /** The part of the documents port that queries use. */
 export type ReadDocuments = Pick<Documents, 'get' | 'page'>
+
+/** What queries need for documents with sealed members. */
+export interface QueryDeps {
+  readonly documents: ReadDocuments
+  readonly keyring: Pick<Keyring, 'open'>
+}
 
 /** The documents of one collection, typed. */
 export interface TypedDocuments<View> {

@@ -16,7 +16,7 @@ import type { KeyErased, KeyMissing, Keyring, KeyringUnavailable, SealedMember, 
 /** The event cannot be used: a newer version wrote it, or it is damaged. */
 export type Unreadable = EventTypeUnknown | LogCorrupted
 
-interface PlainEvent {
+export interface PlainEvent {
   readonly type: string
   readonly data: unknown
 }

@@ -3,7 +3,7 @@ import type { Either } from 'fp-ts/lib/Either.js'
 import * as RA from 'fp-ts/lib/ReadonlyArray.js'
 import type { Decider } from '../../domain/shared/decider.ts'
 import type { Contended, Unavailable } from '../errors.ts'
-import { sealEvents } from './event-serialization.ts'
+import { type PlainEvent, sealEvents } from './event-serialization.ts'
 import type { Environment } from '../ports/environment.ts'
 import type {
   Appended, EventStore, ExpectedRevision, NewEvent, Position, StoredEvent, StoreUnavailable, WrongRevision,
@@ -31,11 +31,6 @@ export interface Handled<State, Event> {
   readonly stored: ReadonlyArray<StoredEvent>
   /** Position of the last appended event. Null when nothing happened. */
   readonly position: Position | null
-}
-
-export interface PlainEvent {
-  readonly type: string
-  readonly data: unknown
 }
 
 /** When other writers change the stream, the command decides again this many times. Then it fails with Contended. */

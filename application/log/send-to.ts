@@ -14,7 +14,8 @@ import { userDecider } from '../../domain/user/decider.ts'
 import { usernameStream, userStream } from '../../domain/user/events.ts'
 import { usernameClaimDecider } from '../../domain/user/username-claim.ts'
 import type { Unavailable } from '../errors.ts'
-import { handleCommand, type Handled, type PlainEvent, type WriteDeps } from './handle-command.ts'
+import type { PlainEvent } from './event-serialization.ts'
+import { handleCommand, type Handled, type WriteDeps } from './handle-command.ts'
 import { type Origin, ownOrigin } from './origin.ts'
 
 /**

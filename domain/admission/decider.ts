@@ -65,13 +65,16 @@ export type AdmissionCommand = Placed & (
   | { readonly type: 'Release'; readonly liveId: number }
 )
 
-interface QuotaReached { readonly _tag: 'QuotaReached'; readonly maximum: number }
-/** No candidate has joined and accepts sessions. */
-interface NoWorker { readonly _tag: 'NoWorker' }
+export interface QuotaReached { readonly _tag: 'QuotaReached'; readonly maximum: number }
+/** No process that has the needed models accepts sessions: none runs, or none reaches the event store. */
+export interface NoWorker { readonly _tag: 'NoWorker' }
 /** Megabytes. `free`: the free memory of the worker with the most free memory. */
-interface InsufficientVram { readonly _tag: 'InsufficientVram'; readonly needed: number; readonly free: number }
-/** The lanes of the worker with the most free lanes, among the workers with enough memory. */
-interface InsufficientCompute {
+export interface InsufficientVram { readonly _tag: 'InsufficientVram'; readonly needed: number; readonly free: number }
+/**
+ * A lane of the engine runs one model pass at a time. A session needs a part of a lane. The lanes are those of the
+ * worker with the most free lanes, among the workers with enough memory.
+ */
+export interface InsufficientCompute {
   readonly _tag: 'InsufficientCompute'
   readonly neededLanes: number
   readonly freeLanes: number

@@ -24,7 +24,7 @@ export type ApiTokenCommand =
   | { readonly type: 'Revoke'; readonly userId: number }
 
 interface TokenExists { readonly _tag: 'TokenExists' }
-interface ExpiryNotInFuture { readonly _tag: 'ExpiryNotInFuture' }
+export interface ExpiryNotInFuture { readonly _tag: 'ExpiryNotInFuture' }
 /** The token was never issued, is revoked, or belongs to another user. */
 interface TokenUnknown { readonly _tag: 'TokenUnknown' }
 

@@ -43,7 +43,7 @@ interface ProfileExists { readonly _tag: 'ProfileExists' }
 interface ProfileUnknown { readonly _tag: 'ProfileUnknown' }
 interface TooManyProfiles { readonly _tag: 'TooManyProfiles' }
 /** Every user must keep at least one profile. */
-interface LastProfile { readonly _tag: 'LastProfile' }
+export interface LastProfile { readonly _tag: 'LastProfile' }
 /** `min_buffer` would be larger than `max_buffer`. */
 interface BuffersNotOrdered { readonly _tag: 'BuffersNotOrdered' }
 

@@ -60,7 +60,7 @@ interface OtherUsers {
 interface AlreadyRegistered { readonly _tag: 'AlreadyRegistered' }
 interface UserUnknown { readonly _tag: 'UserUnknown' }
 interface PasswordOutdated { readonly _tag: 'PasswordOutdated' }
-interface LastAdministrator { readonly _tag: 'LastAdministrator' }
+export interface LastAdministrator { readonly _tag: 'LastAdministrator' }
 
 export interface UserRefusals {
   readonly Register: AlreadyRegistered

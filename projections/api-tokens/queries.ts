@@ -15,11 +15,6 @@ import { totalOf } from '../totals.ts'
 import type { ReadDocuments } from '../typed-documents.ts'
 import { API_TOKEN_TOTALS, API_TOKENS, type ApiTokenDocument, apiTokensIn } from './document.ts'
 
-export interface ApiTokenQueryDeps {
-  readonly documents: ReadDocuments
-  readonly keyring: Pick<Keyring, 'open'>
-}
-
 /** Members of events that seal a token name. */
 const NAME_MEMBERS = [`${ApiTokenIssued.type}.name`, `${ApiTokenRenamed.type}.name`]
 
@@ -48,7 +43,7 @@ const countOf = async (documents: ReadDocuments, userId: number): Promise<Either
 
 /** Returns a page of the tokens of a user, or of all users when `userId` is null. */
 export const pageOfTokens =
-  ({ documents, keyring }: ApiTokenQueryDeps): PageOfTokens =>
+  ({ documents, keyring }: QueryDeps): PageOfTokens =>
   async (userId, { skip, limit }) => {
     const counted = await (userId === null ? totalOf(documents, API_TOKEN_TOTALS) : countOf(documents, userId))
     if (E.isLeft(counted)) return counted
@@ -60,7 +55,7 @@ export const pageOfTokens =
     return pipe(await openTokens(keyring)(sealed.right), E.map((items) => ({ items, total })))
   }
 
-export const listTokens = (deps: ApiTokenQueryDeps): ListTokens => pageOfTokens(deps)
+export const listTokens = (deps: QueryDeps): ListTokens => pageOfTokens(deps)
 
 interface PrefixDeps {
   readonly documents: Pick<Documents, 'page'>

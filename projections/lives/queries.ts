@@ -13,14 +13,9 @@ import {
 import { countLives } from '../live-counts/queries.ts'
 import { idsOfUser } from '../ids-of-user.ts'
 import { newestFirst } from '../newest-first.ts'
-import type { ReadDocuments } from '../typed-documents.ts'
+import type { QueryDeps, ReadDocuments } from '../typed-documents.ts'
 import { type LiveDocument, LIVES, livesIn } from './document.ts'
 import { factsOf, openLive, openLives } from './view.ts'
-
-export interface LiveQueryDeps {
-  readonly documents: ReadDocuments
-  readonly keyring: Pick<Keyring, 'open'>
-}
 
 export interface OneLiveDeps {
   readonly documents: ReadDocuments
@@ -74,7 +69,7 @@ export type ListLives = (
 ) => Promise<Either<Unavailable, Page<LiveView>>>
 
 export const listLives =
-  ({ documents, keyring }: LiveQueryDeps): ListLives =>
+  ({ documents, keyring }: QueryDeps): ListLives =>
   async (userId, statuses, page) => {
     const found = await pageOfLives(documents)({ userId, statuses }, page)
     if (E.isLeft(found)) return found
@@ -83,7 +78,7 @@ export const listLives =
   }
 
 export const pageOfAllLives =
-  ({ documents }: Pick<LiveQueryDeps, 'documents'>): PageOfAllLives =>
+  ({ documents }: Pick<QueryDeps, 'documents'>): PageOfAllLives =>
   async (query, page) =>
     pipe(
       await pageOfLives(documents)(query, page),
@@ -98,4 +93,4 @@ export const factsOfLive =
   }
 
 /** Returns the ids of a user's sessions that are not deleted. */
-export const liveIdsOf = ({ documents }: Pick<LiveQueryDeps, 'documents'>): IdsOfUser => idsOfUser(documents, LIVES)
+export const liveIdsOf = ({ documents }: Pick<QueryDeps, 'documents'>): IdsOfUser => idsOfUser(documents, LIVES)

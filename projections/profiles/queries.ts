@@ -11,13 +11,8 @@ import { openedVocabulary } from '../../domain/live/events.ts'
 import { textOrErased } from '../../domain/shared/erased.ts'
 import { type Envelope, ERASED } from '../../domain/shared/event.ts'
 import { userKey } from '../../domain/user/events.ts'
-import type { ReadDocuments } from '../typed-documents.ts'
+import type { QueryDeps, ReadDocuments } from '../typed-documents.ts'
 import { type ProfilesDocument, profilesIn } from './document.ts'
-
-export interface ProfileQueryDeps {
-  readonly documents: ReadDocuments
-  readonly keyring: Pick<Keyring, 'open'>
-}
 
 type Unavailable = DocumentsUnavailable | KeyringUnavailable
 type Sealed = ReadonlyArray<ProfilesDocument['profiles'][number]>
@@ -59,7 +54,7 @@ const withoutWords = ({ id, name, settings, createdAt, updatedAt }: Sealed[numbe
 export type ListProfiles = (userId: number, page: PageQuery) => Promise<Either<Unavailable, Page<ProfileView>>>
 
 export const listProfiles =
-  ({ documents, keyring }: ProfileQueryDeps): ListProfiles =>
+  ({ documents, keyring }: QueryDeps): ListProfiles =>
   async (userId, { skip, limit }) => {
     const all = await profilesOf(documents, userId)
     if (E.isLeft(all)) return all
@@ -71,7 +66,7 @@ export const listProfiles =
 export type GetProfile = (userId: number, profileId: number) => Promise<Either<Unavailable, Option<ProfileView>>>
 
 export const getProfile =
-  ({ documents, keyring }: ProfileQueryDeps): GetProfile =>
+  ({ documents, keyring }: QueryDeps): GetProfile =>
   async (userId, profileId) => {
     const all = await profilesOf(documents, userId)
     if (E.isLeft(all)) return all

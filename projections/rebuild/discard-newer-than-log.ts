@@ -4,7 +4,7 @@ import {
   type Checkpointed, type Documents, type DocumentsUnavailable, NO_CHECKPOINT,
 } from '../../application/ports/documents.ts'
 import type { Logger } from '../../application/ports/environment.ts'
-import type { EventStore, StoreUnavailable } from '../../application/ports/event-store.ts'
+import type { EventStore, OlderLog, StoreUnavailable } from '../../application/ports/event-store.ts'
 import { OLDER_LOG_REMEDY, olderLogReason } from '../older-log.ts'
 import { modelOf, type Projection } from '../projection.ts'
 
@@ -46,12 +46,6 @@ export const dutyCheckpoint =
     const discarded = await documents.discard(owner)
     return E.isLeft(discarded) ? discarded : E.right(NO_CHECKPOINT)
   }
-
-/** The log is an older copy than a read model or a duty. `reason` is a message for users. */
-export interface OlderLog {
-  readonly _tag: 'OlderLog'
-  readonly reason: string
-}
 
 interface Newer {
   readonly owner: Checkpointed

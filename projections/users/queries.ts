@@ -10,11 +10,6 @@ import { totalOf } from '../totals.ts'
 import type { ReadDocuments } from '../typed-documents.ts'
 import { USER_TOTALS, type UserDocument, usersIn } from './document.ts'
 
-export interface UserQueryDeps {
-  readonly documents: ReadDocuments
-  readonly keyring: Pick<Keyring, 'open'>
-}
-
 const openUsers =
   (keyring: Pick<Keyring, 'open'>) =>
   async (users: ReadonlyArray<UserDocument>): Promise<Either<KeyringUnavailable, ReadonlyArray<UserView>>> => {
@@ -37,7 +32,7 @@ const openUsers =
 export type ListUsers = (page: PageQuery) => Promise<Either<DocumentsUnavailable | KeyringUnavailable, Page<UserView>>>
 
 export const listUsers =
-  ({ documents, keyring }: UserQueryDeps): ListUsers =>
+  ({ documents, keyring }: QueryDeps): ListUsers =>
   async ({ skip, limit }) => {
     const counted = await totalOf(documents, USER_TOTALS)
     if (E.isLeft(counted)) return counted

@@ -6,7 +6,7 @@ import { yieldToOthers } from '../../concurrency.ts'
 import { isUnreadable } from '../../errors.ts'
 import type { EventStore, Revision, StoredEvent, StoreUnavailable } from '../../ports/event-store.ts'
 import type { Keyring, KeyringUnavailable } from '../../ports/keyring.ts'
-import { openEach, openReadable, refusalOf, type Unreadable } from '../event-serialization.ts'
+import { openEach, openReadable, type PlainEvent, refusalOf, type Unreadable } from '../event-serialization.ts'
 import { readUndamaged } from '../read-undamaged.ts'
 import { type Known, type KnownStates, type Recorded, roughSize } from './known-states.ts'
 import type { StreamSnapshots } from './stream-snapshots.ts'
@@ -22,11 +22,6 @@ export interface LoadDeps {
   readonly keyring: Pick<Keyring, 'open'>
   /** Absent in programs that run once: they read every stream from its beginning. */
   readonly states?: StreamStates | undefined
-}
-
-interface Plain {
-  readonly type: string
-  readonly data: unknown
 }
 
 type Folded<State, Event> = Pick<Decider<State, never, Event, unknown>, 'initialState' | 'evolve' | 'snapshots'>
@@ -188,7 +183,7 @@ const readFirst = async <State, Event>(
  */
 export const loadState =
   (deps: LoadDeps) =>
-  async <State, Event extends Plain>(
+  async <State, Event extends PlainEvent>(
     stream: string,
     decider: Folded<State, Event>,
     options: LoadOptions<State, Event> = {},
@@ -208,7 +203,7 @@ export const loadState =
 /** Reads and folds the usable events of a stream and skips the others. Do not use it for decisions. */
 export const loadReadable =
   (deps: LoadDeps) =>
-  async <State, Event extends Plain>(
+  async <State, Event extends PlainEvent>(
     stream: string,
     decider: Folded<State, Event>,
   ): Promise<Either<StoreUnavailable | KeyringUnavailable, Pick<Known<State, Event>, 'state' | 'revision'>>> => {

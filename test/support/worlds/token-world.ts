@@ -14,9 +14,8 @@ import { createTokenUses } from '../../../application/tokens/policies/token-uses
 import { authenticateKey } from '../../../application/tokens/queries/authenticate-key.ts'
 import { openTokenWrites, type TokenWriteDeps } from '../../../application/tokens/token-writes.ts'
 import { systemTimers as timers } from '../../../infrastructure/node/system-timers.ts'
-import {
-  listTokens, tokenIdByPrefix, tokenIdsOf, type ApiTokenQueryDeps,
-} from '../../../projections/api-tokens/queries.ts'
+import { listTokens, tokenIdByPrefix, tokenIdsOf } from '../../../projections/api-tokens/queries.ts'
+import type { QueryDeps } from '../../../projections/typed-documents.ts'
 import { getProfile, listProfiles } from '../../../projections/profiles/queries.ts'
 import { createMemoryEventStore } from '../doubles/memory/event-store.ts'
 import { createMemoryKeyring } from '../doubles/memory/keyring.ts'
@@ -46,7 +45,7 @@ export const profileCommands = (deps: ProfileWriteDeps) => {
 type TokenDeps = TokenWriteDeps &
   Pick<IssueTokenDeps, 'credentials'> &
   Pick<ChangeTokenDeps, 'tokens' | 'uses'> &
-  ApiTokenQueryDeps
+  QueryDeps
 
 /** The commands and queries of API tokens of one process. */
 export const tokenCommands = (deps: TokenDeps) => {
