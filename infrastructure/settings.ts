@@ -94,10 +94,3 @@ export const readSettings = (
 /** Returns the folder of additional models, which may not exist. */
 export const modelsDirOf = ({ modelsDir, dataDir }: Pick<Settings, 'modelsDir' | 'dataDir'>): string =>
   modelsDir ?? join(dataDir, 'models')
-
-/** Returns the settings with masked secrets, for output. */
-export const describeSettings = (settings: Settings): Readonly<Record<string, unknown>> => {
-  const secrets = new Set<string>(names.filter((name) => SETTINGS_TABLE[name].secret).map(camel))
-  const shown = (name: string, value: unknown): unknown => (secrets.has(name) && value !== null ? '***' : value)
-  return Object.fromEntries(Object.entries(settings).map(([name, value]) => [name, shown(name, value)]))
-}

@@ -20,6 +20,3 @@ export interface LinkSenders {
     readonly closed: () => void
   }
 }
-
-/** For a worker without senders in other processes. */
-export const NO_SENDERS: LinkSenders = { open: () => ({ message: () => undefined, closed: () => undefined }) }

@@ -7,7 +7,7 @@ import { createLiveBus } from '../../../../../application/pipeline/live-bus.ts'
 import {
   createRecentFinals, type AddedFinal, type LiveFinals,
 } from '../../../../../application/sessions/recent-finals.ts'
-import { NO_SENDERS, type LinkSenders } from '../../../../../application/sessions/relay/link-senders.ts'
+import type { LinkSenders } from '../../../../../application/sessions/relay/link-senders.ts'
 import { serveLinks, type ServeLinksDeps } from '../../../../../application/sessions/relay/serve-links.ts'
 import { UNAVAILABLE, LIVE, turn, type RelayLog } from './relay-log.ts'
 
@@ -24,6 +24,8 @@ interface Run {
   unsent: PendingFinal | null
   unstored: Array<PendingFinal>
 }
+
+const NO_SENDERS: LinkSenders = { open: () => ({ message: () => undefined, closed: () => undefined }) }
 
 /** Creates a process that runs the session while its view of admission assigns the session to it. */
 export const createRelayWorker = (world: RelayLog, name: string, senders: LinkSenders = NO_SENDERS) => {
