@@ -3,23 +3,8 @@ import type { FailureCode } from '../../domain/live/events.ts'
 import type { LiveStatus, SocketRole } from '../../application/ports/read-models.ts'
 import type { BadFrame } from './protocol.ts'
 
-export type ErrorCode =
-  | BadFrame
-  | 'config_required'
-  | 'config_too_late'
-  | 'audio_not_expected'
-  | 'forbidden'
-  | 'audio_too_fast'
-  | 'rate_limited'
-  | 'sender_already_connected'
-  | 'session_finished'
-  | 'session_idle'
-  | 'token_revoked'
-  | 'slow_consumer'
-  | 'server_restart'
-  | FailureCode
-
-const DETAILS: Readonly<Record<ErrorCode, string>> = {
+/** The codes of error frames, with the default text of each. */
+const DETAILS = {
   invalid_message: 'The message is not a JSON object with a known type',
   invalid_config: 'The config has a value that is invalid or out of bounds',
   invalid_audio: 'The audio should be at most 10 seconds of 16-bit PCM, as base64 with padding',
@@ -38,7 +23,8 @@ const DETAILS: Readonly<Record<ErrorCode, string>> = {
   engine_failed: 'The transcription engine failed',
   model_load_failed: 'The model could not be loaded',
   source_failed: 'The audio source failed',
-}
+} satisfies Readonly<Record<string, string>> & Readonly<Record<BadFrame | FailureCode, string>>
+export type ErrorCode = keyof typeof DETAILS
 
 export const ERROR_CODES: ReadonlyArray<string> = Object.keys(DETAILS)
 
