@@ -2,7 +2,7 @@ import { type AdmitSender, admitSender, type AdmitSenderDeps } from '../lives/co
 import {
   type ChangeVocabulary, changeVocabulary, type DetachSender, detachSender, type StartLive, startLive,
   type StartSource, startSource,
-} from '../lives/commands/change-live.ts'
+} from '../lives/change-live.ts'
 import { type EndLive, endLive, type EndLiveDeps } from '../lives/ending.ts'
 import { type RecordSegment, recordSegment } from '../lives/commands/record-segment.ts'
 import type { ResolveToken } from '../lives/queries/resolve-token.ts'

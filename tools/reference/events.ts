@@ -1,5 +1,5 @@
 import type * as t from 'io-ts'
-import { allEvents, type AnyEventDefinition, type EventType } from '../../domain/all-events.ts'
+import { type AnyEventDefinition, definitionOf } from '../../domain/all-events.ts'
 import { EVENT_TEXTS } from '../../domain/event-texts.ts'
 import { objectParts } from '../../interfaces/description/json-schema.ts'
 import { code, page, table } from './markdown.ts'
@@ -24,9 +24,9 @@ export const eventsPage = (): string =>
       + '`[erased]`. `?` marks optional members.',
     table(
       ['Event', 'Stream', 'Meaning', 'Members'],
-      allEvents.map((definition) => {
-        const { stream, meaning } = EVENT_TEXTS[definition.type as EventType]
-        return [code(definition.type), code(stream), meaning, namesOf(definition)]
+      Object.entries(EVENT_TEXTS).flatMap(([type, { stream, meaning }]) => {
+        const definition = definitionOf(type)
+        return definition === undefined ? [] : [[code(type), code(stream), meaning, namesOf(definition)]]
       }),
     ),
   )

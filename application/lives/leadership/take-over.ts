@@ -10,7 +10,7 @@ import { SAMPLE_RATE } from '../../ports/engine.ts'
 import type { StoredEvent } from '../../ports/event-store.ts'
 import { fenceSegments, LOOK_BACK_EVENTS } from './fence-segments.ts'
 import { loadLive } from '../load-live.ts'
-import { changeLive } from '../commands/change-live.ts'
+import { changeLive } from '../change-live.ts'
 import type { SourcePoint } from '../source-point.ts'
 import type { WorkerDeps } from './worker.ts'
 

@@ -202,8 +202,8 @@ export const securityMutants: ReadonlyArray<Mutant> = [
   },
   {
     in: 'decide',
-    before: 'return limits.countWrong(address) ?? admission',
-    after: 'return admission',
+    before: 'return limits.countWrong(address) ?? decision',
+    after: 'return decision',
     test: 'limits.test.ts', titles: ['after 30 failed handshakes or wrong API keys in a minute the address gets 429'],
   },
   {

@@ -12,7 +12,7 @@ import {
   finishLivesByAudioUrl, type FinishLivesByAudioUrlDeps,
 } from '../../../application/lives/commands/finish-lives-by-audio-url.ts'
 import type { WriteDeps } from '../../../application/log/handle-command.ts'
-import type { SourceFacts } from '../../../application/lives/commands/change-live.ts'
+import type { SourceFacts } from '../../../application/lives/change-live.ts'
 import {
   liveLifecycle, type LiveLifecycleDeps, type LiveLifecycle,
 } from '../../../application/sessions/live-lifecycle.ts'

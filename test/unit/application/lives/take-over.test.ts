@@ -1,6 +1,6 @@
 import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
-import { changeLive } from '../../../../application/lives/commands/change-live.ts'
+import { changeLive } from '../../../../application/lives/change-live.ts'
 import { fenceSegments } from '../../../../application/lives/terms/fence-segments.ts'
 import { takeOver } from '../../../../application/lives/terms/take-over.ts'
 import { createRecordingLogger } from '../../../support/doubles/loggers.ts'
