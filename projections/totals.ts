@@ -4,10 +4,8 @@ import { pipe } from 'fp-ts/lib/function.js'
 import type { DocumentsUnavailable, PageRequest } from '../application/ports/documents.ts'
 import type { ListName } from '../application/ports/projector.ts'
 import type { StoredEventOf } from '../domain/shared/event.ts'
-import { defineProjection } from './projection.ts'
-import type { Projection } from './projection.ts'
-import { typedDocuments } from './typed-documents.ts'
-import type { ReadDocuments } from './typed-documents.ts'
+import { defineProjection, type Projection } from './projection.ts'
+import { type ReadDocuments, typedDocuments } from './typed-documents.ts'
 
 /**
  * A total is counted in this number of documents, so an event rewrites only a part of the ids. The id of a document is

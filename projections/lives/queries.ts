@@ -36,7 +36,7 @@ export type GetLive = (
 ) => Promise<Either<StoreUnavailable | KeyringUnavailable, Option<LiveView>>>
 
 export const getLive =
-  ({ documents, keyring, unlistedLive }: LiveQueryDeps & OneLiveDeps): GetLive =>
+  ({ documents, keyring, unlistedLive }: QueryDeps & OneLiveDeps): GetLive =>
   async (userId, liveId) => {
     const isOwn = (live: LiveFacts): boolean => live.userId === userId
     const listed = await listedLive(documents, liveId)
