@@ -12,7 +12,7 @@ import { idsOfUser } from '../ids-of-user.ts'
 import { newestFirst } from '../newest-first.ts'
 import type { WhyBehind } from '../once-current.ts'
 import { totalOf } from '../totals.ts'
-import type { ReadDocuments } from '../typed-documents.ts'
+import type { QueryDeps, ReadDocuments } from '../typed-documents.ts'
 import { API_TOKEN_TOTALS, API_TOKENS, type ApiTokenDocument, apiTokensIn } from './document.ts'
 
 /** Members of events that seal a token name. */

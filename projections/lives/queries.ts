@@ -4,7 +4,7 @@ import type { Option } from 'fp-ts/lib/Option.js'
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 import type { DocumentsUnavailable, Page, PageQuery } from '../../application/ports/documents.ts'
-import type { Keyring, KeyringUnavailable } from '../../application/ports/keyring.ts'
+import type { KeyringUnavailable } from '../../application/ports/keyring.ts'
 import type { StoreUnavailable } from '../../application/ports/event-store.ts'
 import {
   type AllLivesQuery, type FactsOfLive, type IdsOfUser, LIVE_STATUSES, type LiveFacts, type LiveStatus, type LiveView,

@@ -7,7 +7,7 @@ import type { UserView } from '../../application/ports/read-models.ts'
 import { textOrErased } from '../../domain/shared/erased.ts'
 import { UserRegistered, userKey, userStream } from '../../domain/user/events.ts'
 import { totalOf } from '../totals.ts'
-import type { ReadDocuments } from '../typed-documents.ts'
+import type { QueryDeps } from '../typed-documents.ts'
 import { USER_TOTALS, type UserDocument, usersIn } from './document.ts'
 
 const openUsers =
