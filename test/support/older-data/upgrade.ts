@@ -2,8 +2,7 @@ import assert from 'node:assert/strict'
 import { delimiter } from 'node:path'
 import type { ExecutionContext } from 'ava'
 import {
-  ADMISSION_STREAM, Admitted, CapacitySet, Moved, Released, WorkerDraining, WorkerJoined, WorkerLeft,
-  WorkerRestarted,
+  ADMISSION_STREAM, Admitted, CapacitySet, Moved, Released, WorkerDraining, WorkerJoined, WorkerLeft, WorkerRestarted,
 } from '../../../domain/admission/events.ts'
 import { evolve, initialState, reservedVram, type AdmissionState } from '../../../domain/admission/state.ts'
 import { eventReader } from '../../../domain/read-event.ts'
