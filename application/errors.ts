@@ -55,15 +55,6 @@ export interface PairNotFound { readonly _tag: 'PairNotFound' }
 export interface TooManyTranslations { readonly _tag: 'TooManyTranslations'; readonly maximum: number }
 /** This process is about to stop, so it creates no sessions. */
 export interface ShuttingDown { readonly _tag: 'ShuttingDown' }
-/** No process that has the needed models accepts sessions: none runs, or none reaches the event store. */
-export interface NoWorker { readonly _tag: 'NoWorker' }
-export interface InsufficientVram { readonly _tag: 'InsufficientVram'; readonly needed: number; readonly free: number }
-/** A lane of the engine runs one model pass at a time. A session needs a part of a lane. */
-export interface InsufficientCompute {
-  readonly _tag: 'InsufficientCompute'
-  readonly neededLanes: number
-  readonly freeLanes: number
-}
 /** Another user owns the custom listener token. */
 export interface ListenerTokenTaken { readonly _tag: 'ListenerTokenTaken' }
 /** Sources may not connect to the address of the audio URL. */

@@ -13,8 +13,7 @@ import { eraseUsers } from '../../application/users/policies/erase-users.ts'
 import { isDisabledIn } from '../../application/users/policies/user-directory.ts'
 import { whileLeaseHeld } from '../../application/while-lease-held.ts'
 import { hasServers, takeoverGraceOf } from '../../infrastructure/settings.ts'
-import { assemble } from './assemble.ts'
-import type { Part } from './assemble.ts'
+import { assemble, type Part } from './assemble.ts'
 import type { Core } from './service.ts'
 
 /** The background tasks that one process at a time runs. */

@@ -1,15 +1,12 @@
-import { openAdmission } from '../../application/admission/admission-actor.ts'
-import type { AdmissionActor } from '../../application/admission/admission-actor.ts'
+import { type AdmissionActor, openAdmission } from '../../application/admission/admission-actor.ts'
 import { joinWorker } from '../../application/admission/join-worker.ts'
 import { offersOf } from '../../application/admission/offers.ts'
-import { openSwitchedCatalogue } from '../../application/catalogue/switched-catalogue.ts'
-import type { SwitchedCatalogue } from '../../application/catalogue/switched-catalogue.ts'
-import type { Worker } from '../../application/lives/leadership/worker.ts'
+import { openSwitchedCatalogue, type SwitchedCatalogue } from '../../application/catalogue/switched-catalogue.ts'
+import type { WorkerRun } from '../../application/lives/terms/worker.ts'
 import type { WriteDeps } from '../../application/log/handle-command.ts'
 import type { Offering } from '../../domain/admission/placement.ts'
 import { FORMAT } from '../../infrastructure/stores/format.ts'
-import { assemble } from './assemble.ts'
-import type { Part } from './assemble.ts'
+import { assemble, type Part } from './assemble.ts'
 import { runStartStep, runStartStepUnlessDamaged } from './start-step.ts'
 import type { Engines } from './engines.ts'
 import type { Foundation } from './foundation.ts'
@@ -20,7 +17,7 @@ export interface WriteSide {
   readonly switched: SwitchedCatalogue
   readonly admission: AdmissionActor
   /** This process, as the log names it. */
-  readonly worker: Worker
+  readonly worker: WorkerRun
   /** Megabytes of this process. 0 without the role `worker`. */
   readonly vram: number
 }
@@ -60,6 +57,6 @@ export const openWriteSide = (
       await runStartStepUnlessDamaged('register this worker', joining)
     }
     const hasJoined = admission.state().workers.some(({ incarnation }) => incarnation === self.incarnation)
-    const worker: Worker = { name: self.name, incarnation: own === null || hasJoined ? self.incarnation : null }
+    const worker: WorkerRun = { name: self.name, incarnation: own === null || hasJoined ? self.incarnation : null }
     return { write, switched, admission, worker, vram }
   })

@@ -9,8 +9,7 @@ import { UNFINISHED_TAKE_OVER, openStores } from '../stores.ts'
 import { pendingDeletions, writeDeletions } from './deletions.ts'
 import { discardNewer } from './discard-newer.ts'
 import { recordIn, type RestoreOptions, type RestoreReport } from './record.ts'
-import { presentNames } from './replaced-data.ts'
-import type { Progress } from './replaced-data.ts'
+import { presentNames, type Progress } from './replaced-data.ts'
 
 /**
  * Records that the present log may be an older copy, and makes the settings' stores its owner. The service does not
