@@ -16,6 +16,8 @@ export interface LiveFacts extends Pick<LiveCreatedData, (typeof KEPT_IN_CLEAR)[
   readonly id: number
   readonly status: LiveStatus
   readonly autoStartPid: number | null
+  /** Reserved megabytes. 0 after the end. */
+  readonly vram: number
   readonly createdAt: string
   readonly updatedAt: string | null
 }
@@ -49,6 +51,7 @@ export type PageOfAllLives = (
 
 export type SocketRole = 'sender' | 'listener'
 
+/** The session and the role of a socket token. */
 export interface ResolvedToken {
   readonly liveId: number
   readonly role: SocketRole
@@ -71,6 +74,7 @@ export type FindListedToken = (
 export type FindUnlistedLive = (hash: string) =>
   Promise<Either<DocumentsUnavailable | StoreUnavailable, Option<number>>>
 
+/** The owner and the role of a socket token. */
 export interface TokenHolder {
   readonly userId: number
   readonly role: SocketRole

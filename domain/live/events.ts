@@ -20,6 +20,7 @@ export const liveStream = (liveId: number): string => `live-${liveId}`
 /** Holds the owner of a custom listener token: the user who used the token first. */
 export const listenerTokenStream = (tokenHash: string): string => `listener-token-${tokenHash}`
 
+/** Members that all events of a session have. */
 const common = { liveId: id, userId: id, at: instant }
 
 /** Leadership term of the first worker of a session. Each takeover by another worker begins the next term. */

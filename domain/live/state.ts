@@ -5,13 +5,16 @@ import type { SnapshotFormat } from '../shared/snapshot.ts'
 import { FIRST_TERM, LiveCreated, type LiveCreatedData, type LiveEvent, liveKey, sourcePoint } from './events.ts'
 import { type GivenVocabulary, NO_VOCABULARY, sealedVocabulary } from './vocabulary.ts'
 
+/** A session that was created. */
 export interface Live {
   readonly status: 'pending' | 'active' | 'finished' | 'error'
+  /** The data of the create event. */
   readonly created: LiveCreatedData
   /** Number of senders that have connected so far. */
   readonly epoch: number
   /** Leadership term. Only the worker of this term may change the session. */
   readonly term: number
+  /** The worker of this term. */
   readonly worker: string
   /** Epoch of the connected sender: its number among all senders of the session. Null while no sender is connected. */
   readonly sender: number | null

@@ -18,6 +18,7 @@ export interface CreateLiveRequest extends Omit<LiveCreatedData, Made> {
   readonly listenerToken: string | null
 }
 
+/** A request, its caller and the models that were found for it. */
 export interface RequestedLive {
   readonly caller: Caller
   readonly request: CreateLiveRequest

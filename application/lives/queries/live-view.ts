@@ -4,13 +4,9 @@ import { optionalVocabulary } from '../../../domain/live/vocabulary.ts'
 import { pick } from '../../../domain/shared/pick.ts'
 import type { LiveFacts, LiveView } from '../../ports/read-models.ts'
 
-/** Returns a session as its owner sees it. A member whose key was erased reads `[erased]`. */
-export const viewOf = (live: Live): LiveView => {
-  const { status, autoStartPid, updatedAt, vocabulary } = live
-  const {
-    liveId: id, at: createdAt, commandId: _, senderTokenHash: _sender, listenerTokenHash: _listener, vram,
-    vocabulary: _first, ...created
-  } = live.created
+/** Returns a session without its secrets, as the read models show it. */
+export const factsOf = (live: Live): LiveFacts => {
+  const { status, created, autoStartPid, updatedAt } = live
   return {
     ...pick(KEPT_IN_CLEAR, created),
     id: created.liveId,
