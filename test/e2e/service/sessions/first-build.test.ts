@@ -8,8 +8,7 @@ import { openSqliteEventStore } from '../../../../infrastructure/sqlite/event-lo
 import { DOCUMENTS_FILE } from '../../../../interfaces/compose/stores.ts'
 import { testOnChosenStores } from '../../../support/running/skip-unless.ts'
 import { issueToken, withKey } from '../../../support/service/api-tokens.ts'
-import { handshake } from '../../../support/service/client.ts'
-import type { Json, Listing, LiveJson, Single } from '../../../support/service/client.ts'
+import { handshake, type Json, type Listing, type LiveJson, type Single } from '../../../support/service/client.ts'
 import { startTestService } from '../../../support/service/service.ts'
 import { eventually } from '../../../support/tools/eventually.ts'
 
