@@ -1,12 +1,9 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
-import { ADMINISTRATION_STREAM } from '../../domain/admin-actions/events.ts'
-import type { AdministrationEvent } from '../../domain/admin-actions/events.ts'
-import { actorOf } from '../caller.ts'
-import type { Caller } from '../caller.ts'
+import { ADMINISTRATION_STREAM, type AdministrationEvent } from '../../domain/admin-actions/events.ts'
+import { actorOf, type Caller } from '../caller.ts'
 import type { Unavailable } from '../errors.ts'
-import { appendWithRetries } from './handle-command.ts'
-import type { WriteDeps } from './handle-command.ts'
+import { appendWithRetries, type WriteDeps } from './handle-command.ts'
 
 /** Records an action of an administrator. Call it before the action, so no action happens without a record. */
 export const recordAdministration = async (

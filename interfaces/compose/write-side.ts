@@ -2,7 +2,7 @@ import { type AdmissionActor, openAdmission } from '../../application/admission/
 import { joinWorker } from '../../application/admission/join-worker.ts'
 import { offersOf } from '../../application/admission/offers.ts'
 import { openSwitchedCatalogue, type SwitchedCatalogue } from '../../application/catalogue/switched-catalogue.ts'
-import type { WorkerRun } from '../../application/lives/terms/worker.ts'
+import type { WorkerRun } from '../../application/lives/leadership/worker.ts'
 import type { WriteDeps } from '../../application/log/handle-command.ts'
 import type { Offering } from '../../domain/admission/placement.ts'
 import { FORMAT } from '../../infrastructure/stores/format.ts'

@@ -1,7 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
-import { exists } from '../../../domain/live/state.ts'
-import type { Live } from '../../../domain/live/state.ts'
+import { exists, type Live } from '../../../domain/live/state.ts'
 import { liveStream } from '../../../domain/live/events.ts'
 import type { LiveOver, Superseded, Unavailable } from '../../errors.ts'
 import { ownOrigin } from '../../log/origin.ts'
@@ -9,8 +8,7 @@ import { type AttachedLive, attachedLive } from '../attached-live.ts'
 import { changeLive } from '../change-live.ts'
 import type { SourcePoint } from '../source-point.ts'
 import { takeOver } from '../leadership/take-over.ts'
-import { ownTerm } from '../leadership/worker.ts'
-import type { WorkerDeps } from '../leadership/worker.ts'
+import { ownTerm, type WorkerDeps } from '../leadership/worker.ts'
 
 type Refused = LiveOver | Superseded | Unavailable
 

@@ -1,15 +1,13 @@
 import * as t from 'io-ts'
 import {
-  buffersAreOrdered, DEFAULT_ENGINE_SETTINGS, engineSettingMembers, furtherSettingMembers,
+  buffersAreOrdered, DEFAULT_ENGINE_SETTINGS, engineSettingMembers, type EngineSettings, furtherSettingMembers,
 } from '../../../domain/live/settings.ts'
 import {
-  optionalVocabulary, MAX_HOTWORD_CHARACTERS, MAX_PROMPT_CHARACTERS, MAX_HOTWORDS, vocabularyMembers,
+  type GivenVocabulary, MAX_HOTWORD_CHARACTERS, MAX_HOTWORDS, MAX_PROMPT_CHARACTERS, optionalVocabulary,
+  vocabularyMembers,
 } from '../../../domain/live/vocabulary.ts'
-import type { GivenVocabulary } from '../../../domain/live/vocabulary.ts'
 import { object } from '../../../domain/shared/codecs.ts'
-import type { EngineSettings } from '../../../domain/live/settings.ts'
-import { freeText, listOf, members, optional } from './validation.ts'
-import type { Complaint } from './validation.ts'
+import { type Complaint, freeText, listOf, members, optional } from './validation.ts'
 
 const settingMembers = { ...engineSettingMembers, ...furtherSettingMembers }
 

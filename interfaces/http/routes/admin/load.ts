@@ -1,13 +1,11 @@
 import * as E from 'fp-ts/lib/Either.js'
 import * as t from 'io-ts'
-import { LOAD_MINUTES, LOAD_STEP_SECONDS } from '../../../../application/load-history.ts'
-import type { LoadHistory } from '../../../../application/load-history.ts'
+import { LOAD_MINUTES, LOAD_STEP_SECONDS, type LoadHistory } from '../../../../application/load-history.ts'
 import { boundedNumber, instant } from '../../../../domain/shared/codecs.ts'
 import { count, nullable, roundToMs, single } from '../../codecs/presenters.ts'
 import { integerText, lastValue, members, optional } from '../../codecs/validation.ts'
 import { UNAVAILABLE } from '../../errors.ts'
-import { privateRoute } from '../../route.ts'
-import type { Route } from '../../route.ts'
+import { privateRoute, type Route } from '../../route.ts'
 
 export interface AdminLoadCalls {
   readonly recentLoad: LoadHistory['recent']
