@@ -36,6 +36,12 @@ export const changeLive =
     return E.isLeft(sent) ? E.left(mapRefusal(sent.left, { LiveUnknown: over })) : E.right(sent.right.state)
   }
 
+/** Fixes the origin and the time of a change before its first attempt. */
+const repeatable = (deps: WriteDeps, liveId: number, command: StartCommand): Repeatable<Refused, void> => {
+  const [origin, at] = [ownOrigin(deps), deps.environment.now()]
+  return async () => E.map(() => undefined)(await changeLive(deps)(liveId, command, origin, at))
+}
+
 /**
  * Makes a pending session active, when its first audio arrives. Does nothing when the session is already active. It
  * also creates the key for the text, so final segments can be stored later while the keyring is unavailable.
@@ -63,11 +69,7 @@ export type StartSource = (liveId: number, facts: SourceFacts) => Repeatable<Ref
 
 export const startSource =
   (deps: WriteDeps): StartSource =>
-  (liveId, facts) => {
-    const [origin, at] = [ownOrigin(deps), deps.environment.now()]
-    const command = { type: 'StartSource', ...facts } as const
-    return async () => E.map(() => undefined)(await changeLive(deps)(liveId, command, origin, at))
-  }
+  (liveId, facts) => repeatable(deps, liveId, { type: 'StartSource', ...facts })
 
 export interface ExpectedVocabulary {
   /** Replaces the earlier vocabulary. */
@@ -80,11 +82,7 @@ export type ChangeVocabulary = (liveId: number, expected: ExpectedVocabulary) =>
 
 export const changeVocabulary =
   (deps: WriteDeps): ChangeVocabulary =>
-  (liveId, expected) => {
-    const [origin, at] = [ownOrigin(deps), deps.environment.now()]
-    const command = { type: 'ChangeVocabulary', ...expected } as const
-    return async () => E.map(() => undefined)(await changeLive(deps)(liveId, command, origin, at))
-  }
+  (liveId, expected) => repeatable(deps, liveId, { type: 'ChangeVocabulary', ...expected })
 
 /** Identifies a sender. `term`: leadership term of its worker. `epoch`: number of the sender within the session. */
 export interface SenderOfTerm {

@@ -37,7 +37,9 @@ export const launch = (
   child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text))
   child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text))
   // 'close' follows the whole output; 'exit' may come earlier.
+  let hasEnded = false
   const exited = new Promise<number | null>((resolve) => child.once('close', resolve))
+  void exited.then(() => (hasEnded = true))
   t.teardown(async () => {
     child.kill('SIGKILL')
     await exited
@@ -49,13 +51,13 @@ export const launch = (
     kill: (signal) => void child.kill(signal),
     exited,
     url: async () => {
-      const listening = eventually(() => {
-        const url = /listens on (http:\S+)/.exec(stdout)?.[1]
-        if (url === undefined) throw new Error(`the service does not listen: ${stderr}`)
-        return url
+      const url = await eventually(() => {
+        const found = /listens on (http:\S+)/.exec(stdout)?.[1]
+        if (found === undefined && !hasEnded) throw new Error(`the service does not listen: ${stderr}`)
+        return found
       }, { timeoutMs: 180_000 })
-      const ended = exited.then((code): never => { throw new Error(`the service ended with ${code}: ${stderr}`) })
-      return await Promise.race([listening, ended])
+      if (url === undefined) throw new Error(`the service ended: ${stderr}`)
+      return url
     },
   }
 }
