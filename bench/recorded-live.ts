@@ -4,7 +4,7 @@ import { createScheduler } from '../application/pipeline/scheduler.ts'
 import { SAMPLE_RATE, type SpeechEngine } from '../application/ports/engine.ts'
 import { DEFAULT_ENGINE_SETTINGS } from '../domain/live/settings.ts'
 import { orThrow } from '../domain/shared/or-throw.ts'
-import { systemTimers as timers } from '../infrastructure/node/system-timers.ts'
+import { systemTimers as timers } from '../infrastructure/process/system-timers.ts'
 import type { ModelRun } from './model-loop.ts'
 
 /** Samples of one client frame: 100 ms. */

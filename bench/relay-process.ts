@@ -1,7 +1,7 @@
 /** The other process of `relay.ts`: returns every message, over links and over plain TCP. */
 import { createServer, type AddressInfo } from 'node:net'
 import { openInternalServer } from '../infrastructure/process-links/server.ts'
-import { systemTimers as timers } from '../infrastructure/node/system-timers.ts'
+import { systemTimers as timers } from '../infrastructure/process/system-timers.ts'
 
 const logger = { info: () => undefined, warn: () => undefined, error: () => undefined }
 const server = await openInternalServer({

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { createLiveLinks } from '../infrastructure/process-links/client.ts'
-import { systemTimers as timers } from '../infrastructure/node/system-timers.ts'
+import { systemTimers as timers } from '../infrastructure/process/system-timers.ts'
 import { timed } from './cpu-time.ts'
 import type { Benchmark } from './harness.ts'
 

@@ -3,7 +3,7 @@ import type { Leases } from '../application/ports/leases.ts'
 import type { Announced, Member, Members, Profile, Self } from '../application/ports/members.ts'
 import type { Timers } from '../application/ports/timers.ts'
 import { pause } from '../application/waiting.ts'
-import { systemTimers } from './node/system-timers.ts'
+import { systemTimers } from './process/system-timers.ts'
 
 /** Name of a process whose stores are all embedded. The lock on its data directory excludes other processes. */
 export const EMBEDDED_NAME = 'local'

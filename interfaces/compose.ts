@@ -1,4 +1,4 @@
-import { hasServers, type Settings } from '../infrastructure/settings.ts'
+import { hasServers, type Settings } from '../infrastructure/settings/settings.ts'
 import { startInCluster } from './compose/cluster.ts'
 import type { RunningService } from './compose/service.ts'
 import { startSingle } from './compose/single.ts'

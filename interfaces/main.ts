@@ -1,7 +1,7 @@
 /** The process that `npm start` runs. */
 import * as E from 'fp-ts/lib/Either.js'
 import { messageOf } from '../domain/shared/message-of.ts'
-import { readSettings, type Settings } from '../infrastructure/settings.ts'
+import { readSettings, type Settings } from '../infrastructure/settings/settings.ts'
 import { CommandError, errorLines, SETTINGS_HINT } from './command-error.ts'
 import { startService } from './compose.ts'
 import type { RunningService } from './compose/service.ts'

@@ -5,7 +5,7 @@ import { followProgress } from './progress/follow-progress.ts'
 import { createProgress } from './progress/progress.ts'
 import { publishProgress } from './progress/publish-progress.ts'
 import { modelOf, type Projection } from './projection.ts'
-import { createReads } from './reads/reads.ts'
+import { createSharedReads } from './reads/shared-reads.ts'
 import { createRebuildRequests } from './rebuild/rebuild-requests.ts'
 import { createRunner, type Runner, type RunnerDeps } from './runner.ts'
 
@@ -37,7 +37,7 @@ export const startProjector = (deps: ProjectorDeps): Projector => {
   // callers that wait for a position would depend on how often a store sends checkpoints.
   const prefixes = [...new Set(projections.flatMap((projection) => projection.prefixes))]
   const progress = createProgress(names, deps)
-  const reads = createReads({ ...deps, prefixes })
+  const reads = createSharedReads({ ...deps, prefixes })
   const runners = new Map<string, Runner>()
   let finishesRebuilds = false
 

@@ -12,7 +12,7 @@ import { requireSameLog } from './older-log.ts'
 import type { Reporter } from './progress/progress.ts'
 import { modelOf, type Projection } from './projection.ts'
 import { describe, type List, reportFailure, reportSuccess } from './reads/list.ts'
-import type { Membership, Reads } from './reads/reads.ts'
+import type { Membership, Reads } from './reads/shared-reads.ts'
 import { findUnfinishedRebuild } from './rebuild/unfinished-rebuild.ts'
 import { rebuildReadModel } from './rebuild/rebuild.ts'
 

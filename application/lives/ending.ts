@@ -19,7 +19,7 @@ import { atMost } from '../waiting.ts'
  * How a session ends: its worker is asked to end it, the end is appended, the reservation is released, and, when the
  * session is deleted, its keys are erased. Each step may be repeated. After a crash between two steps,
  * `policies/reconcile-lives.ts` releases and `policies/erase-deleted-lives.ts` erases. The writer of an end tells its
- * own sockets, and the log tells those of every other process (`policies/watch-ends.ts`).
+ * own sockets, and the log tells those of every other process (`policies/detect-ends.ts`).
  */
 
 /**

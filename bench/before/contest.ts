@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import type { readSettings } from '../../infrastructure/settings.ts'
+import type { readSettings } from '../../infrastructure/settings/settings.ts'
 import type { createSpeechEngine } from '../../infrastructure/onnx/process/engine-client.ts'
 import type { openSqliteEventStore } from '../../infrastructure/sqlite/event-log/event-store.ts'
 import type { startServiceProcess } from '../../interfaces/cli/service-process.ts'
@@ -28,7 +28,7 @@ export interface Modules {
 const FILES = [
   'infrastructure/sqlite/event-log/event-store.ts',
   'interfaces/cli/service-process.ts',
-  'infrastructure/settings.ts',
+  'infrastructure/settings/settings.ts',
   'infrastructure/onnx/process/engine-client.ts',
   'bench/recorded-live.ts',
 ]

@@ -5,7 +5,7 @@ import { createScheduler, type Scheduler } from '../../application/pipeline/sche
 import { SAMPLE_RATE, type SpeechEngine } from '../../application/ports/engine.ts'
 import type { EngineSettings } from '../../domain/live/settings.ts'
 import { orThrow } from '../../domain/shared/or-throw.ts'
-import { systemTimers as timers } from '../../infrastructure/node/system-timers.ts'
+import { systemTimers as timers } from '../../infrastructure/process/system-timers.ts'
 import { cpuSecondsOf } from '../cpu-time.ts'
 import { observed } from '../recorded-live.ts'
 

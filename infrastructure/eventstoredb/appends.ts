@@ -8,7 +8,7 @@ import type {
 } from '../../application/ports/event-store.ts'
 import { createOutage } from '../../application/outages.ts'
 import type { Logger } from '../../application/ports/environment.ts'
-import { requireWellFormed } from '../stores/append-outcome.ts'
+import { requireWellFormed } from '../store-rules/append-outcome.ts'
 import type { Calls } from './calls.ts'
 import { reasonOf, unavailable } from './failures.ts'
 import { toPosition } from './positions.ts'

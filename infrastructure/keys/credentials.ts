@@ -6,7 +6,7 @@ import type { Either } from 'fp-ts/lib/Either.js'
 import { errors, type JWTPayload, jwtVerify, SignJWT } from 'jose'
 import type { Credentials, ShownJwt, TooBusy } from '../../application/ports/credentials.ts'
 import type { Environment } from '../../application/ports/environment.ts'
-import { createEnvironment } from '../node/environment.ts'
+import { createEnvironment } from '../process/clock-and-ids.ts'
 import { deriveKey } from './master-key.ts'
 
 const ISSUER = 'stenolog'

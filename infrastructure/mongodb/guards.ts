@@ -1,5 +1,5 @@
 import type { Position } from '../../application/ports/event-store.ts'
-import type { Guard } from '../stores/guard.ts'
+import type { Guard } from '../store-rules/guard.ts'
 import { type CollectionsConnection, createCollections } from './collections.ts'
 
 interface StoredGuard {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Collection, Db } from 'mongodb'
-import { FORMAT, RELEASE, formatProblem } from '../stores/format.ts'
+import { FORMAT, RELEASE, formatProblem } from '../store-rules/format.ts'
 import { checkUpserted, retryUpsert } from './guarded-writes.ts'
 
 interface Mark {

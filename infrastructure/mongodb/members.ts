@@ -5,7 +5,7 @@ import type { Announced, Member, Members, Profile } from '../../application/port
 import type { Timers } from '../../application/ports/timers.ts'
 import { createWakeUp } from '../../application/waiting.ts'
 import { NOTHING_ANNOUNCED } from '../embedded-members.ts'
-import { type Claim, describeClaim } from '../stores/claim.ts'
+import { type Claim, describeClaim } from '../store-rules/claim.ts'
 import { enterMembers, noAnswer } from './membership/enter-members.ts'
 import { createLossDetector, MAX_SILENT_READS, type ObservedMember } from './membership/lost-members.ts'
 import { logMemberChanges } from './membership/member-changes.ts'

@@ -1,6 +1,6 @@
 import type { FindOptions } from 'mongodb'
 import type { Filter, PageRequest, Scalar } from '../../application/ports/documents.ts'
-import { requireCount } from '../stores/require-count.ts'
+import { requireCount } from '../store-rules/require-count.ts'
 import { pathOf } from './collections.ts'
 
 const isList = (wanted: Scalar | ReadonlyArray<Scalar>): wanted is ReadonlyArray<Scalar> => Array.isArray(wanted)

@@ -1,6 +1,6 @@
 import { basename } from 'node:path'
 import { DatabaseSync, type SQLOutputValue } from 'node:sqlite'
-import { FORMAT, RELEASE, formatProblem } from '../stores/format.ts'
+import { FORMAT, RELEASE, formatProblem } from '../store-rules/format.ts'
 
 export const BUSY_TIMEOUT_MS = 2000
 /**

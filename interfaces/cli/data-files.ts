@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Settings } from '../../infrastructure/settings.ts'
+import type { Settings } from '../../infrastructure/settings/settings.ts'
 import { CommandError } from '../command-error.ts'
 import { DOCUMENTS_FILE, EVENTS_FILE, KEYRING_FILE, masterKeyPath, unfinishedRestore } from '../compose/stores.ts'
 

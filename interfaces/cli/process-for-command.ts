@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { hasServers, type Settings } from '../../infrastructure/settings.ts'
+import { hasServers, type Settings } from '../../infrastructure/settings/settings.ts'
 import { startServiceProcess } from './service-process.ts'
 
 /**

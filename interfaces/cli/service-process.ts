@@ -1,7 +1,7 @@
 import { fork } from 'node:child_process'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { inheritedVariables } from '../../infrastructure/node/inherited-variables.ts'
+import { inheritedVariables } from '../../infrastructure/process/inherited-variables.ts'
 import { inputOfChildren } from '../hang-up.ts'
 
 /** Environment variables that the service needs besides its settings. */

@@ -1,8 +1,8 @@
 import type { AdmissionActor } from '../../application/admission/admission-actor.ts'
 import type { Leases } from '../../application/ports/leases.ts'
 import type { Members } from '../../application/ports/members.ts'
-import type { LinkFigures } from '../../application/sessions/relay/remote-lives.ts'
-import type { ClusterFigures } from '../../infrastructure/node/cluster-metrics.ts'
+import type { LinkFigures } from '../../application/running/relay/remote-lives.ts'
+import type { ClusterFigures } from '../../infrastructure/observability/cluster-metrics.ts'
 import { acceptsSessions } from '../../application/admission/offers.ts'
 import type { Part } from './assemble.ts'
 

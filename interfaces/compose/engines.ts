@@ -14,7 +14,7 @@ import { startSpeechEngines } from '../../infrastructure/onnx/process/engine-cli
 import { createTranslationEngine } from '../../infrastructure/onnx/process/translation-client.ts'
 import { findEngineGpus } from '../../infrastructure/onnx/providers/engine-gpus.ts'
 import { memoryOfEngines } from '../../infrastructure/onnx/providers/engine-memory.ts'
-import { modelsDirOf } from '../../infrastructure/settings.ts'
+import { modelsDirOf } from '../../infrastructure/settings/settings.ts'
 import { assemble, type Part } from './assemble.ts'
 import type { Foundation } from './foundation.ts'
 import { runStartWork } from './start-step.ts'

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
-import { watchLoop } from '../../infrastructure/node/loop-watch.ts'
+import { watchLoop } from '../../infrastructure/observability/loop-watch.ts'
 import { createOperationsApp } from '../http/app.ts'
 import { createObserverCheck } from '../http/clients/observers.ts'
 import { createRequestLimits } from '../http/clients/request-limits.ts'

@@ -12,7 +12,7 @@ import type { HeldLease } from '../../application/ports/leases.ts'
 import { eraseUsers } from '../../application/users/policies/erase-users.ts'
 import { isDisabledIn } from '../../application/users/policies/user-directory.ts'
 import { whileLeaseHeld } from '../../application/while-lease-held.ts'
-import { hasServers, takeoverGraceOf } from '../../infrastructure/settings.ts'
+import { hasServers, takeoverGraceOf } from '../../infrastructure/settings/settings.ts'
 import { assemble, type Part } from './assemble.ts'
 import type { Core } from './service.ts'
 

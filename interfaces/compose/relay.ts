@@ -1,18 +1,18 @@
 import { storedFinals } from '../../application/lives/queries/stored-finals.ts'
-import { takeOver } from '../../application/lives/leadership/take-over.ts'
+import { takeOver } from '../../application/lives/ownership/take-over.ts'
 import { createLiveBus } from '../../application/pipeline/live-bus.ts'
-import { createRecentFinals } from '../../application/sessions/recent-finals.ts'
-import { followEnds } from '../../application/sessions/relay/follow-ends.ts'
-import { withLocalWorker } from '../../application/sessions/relay/local-links.ts'
-import { moveUnreachable } from '../../application/sessions/relay/move-unreachable.ts'
-import { createRemoteLives, type LinkFigures } from '../../application/sessions/relay/remote-lives.ts'
+import { createRecentFinals } from '../../application/running/recent-finals.ts'
+import { followRemoteLives } from '../../application/running/relay/follow-remote-lives.ts'
+import { withLocalWorker } from '../../application/running/relay/local-links.ts'
+import { moveUnreachable } from '../../application/running/relay/move-unreachable.ts'
+import { createRemoteLives, type LinkFigures } from '../../application/running/relay/remote-lives.ts'
 import {
   endAnywhere, relayingEnds, routedSessions, runsAnywhere,
-} from '../../application/sessions/relay/routed-lives.ts'
-import { serveLinks } from '../../application/sessions/relay/serve-links.ts'
-import { createPlacements } from '../../application/sessions/relay/placements.ts'
-import type { LiveRuns } from '../../application/sessions/live-runs.ts'
-import { takeoverGraceOf } from '../../infrastructure/settings.ts'
+} from '../../application/running/relay/routed-lives.ts'
+import { serveLinks } from '../../application/running/relay/serve-links.ts'
+import { createPlacements } from '../../application/running/relay/placements.ts'
+import type { LiveRuns } from '../../application/running/live-runs.ts'
+import { takeoverGraceOf } from '../../infrastructure/settings/settings.ts'
 import { placeRemotely } from '../ws/relay/remote-placement.ts'
 import { createWorkerSenders } from '../ws/relay/worker-senders.ts'
 import { assemble, type Part } from './assemble.ts'
@@ -86,7 +86,7 @@ export const openRelay = (core: Core, worker: WorkerSessions | null): Promise<Re
     if (worker === null) {
       const from = await runStartStep('read the head of the log', () => store.head())
       const stopping = new AbortController()
-      const stopped = followEnds({
+      const stopped = followRemoteLives({
         store, from, remote, placements, whenProjected, logger, environment, timers, signal: stopping.signal,
       })
       opened({

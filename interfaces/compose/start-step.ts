@@ -3,7 +3,7 @@ import type { Either } from 'fp-ts/lib/Either.js'
 import { isUnreadable } from '../../application/errors.ts'
 import { pause } from '../../application/waiting.ts'
 import type { Timers } from '../../application/ports/timers.ts'
-import { systemTimers } from '../../infrastructure/node/system-timers.ts'
+import { systemTimers } from '../../infrastructure/process/system-timers.ts'
 
 /** Pauses between attempts, about ten seconds in all. A busy store answers within this time. */
 const WAITS_MS = [100, 200, 400, 800, 1600, 3200, 3200]

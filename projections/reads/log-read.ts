@@ -33,7 +33,10 @@ interface Watcher {
   readonly onEnd: () => void
 }
 
-/** One read of the log, for all lists that have reached the same event. */
+/**
+ * One read of the log, for all lists that have reached the same event. A list that keeps failing while others succeed
+ * leaves it, so that it delays no other list (`batch-writer.ts`).
+ */
 export interface LogRead {
   readonly lists: () => ReadonlyArray<List>
   /** Events up to this position have been read, and perhaps are being written. */

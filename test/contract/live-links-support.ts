@@ -11,7 +11,7 @@ import type {
 } from '../../application/ports/live-links.ts'
 import type { Self } from '../../application/ports/members.ts'
 import type { Timers } from '../../application/ports/timers.ts'
-import { systemTimers } from '../../infrastructure/node/system-timers.ts'
+import { systemTimers } from '../../infrastructure/process/system-timers.ts'
 import { eventually } from '../support/tools/eventually.ts'
 
 /** A dialling process, a worker process and the connection between them. */

@@ -1,5 +1,5 @@
-import { METRIC_TEXTS } from '../../infrastructure/node/metric-texts.ts'
-import { createMetrics } from '../../infrastructure/node/metrics.ts'
+import { METRIC_TEXTS } from '../../infrastructure/observability/metric-texts.ts'
+import { createMetrics } from '../../infrastructure/observability/metrics.ts'
 import { code, page, table } from './markdown.ts'
 
 const zero = (): number => 0

@@ -1,4 +1,4 @@
-import { SETTINGS_TABLE, type SettingName } from '../../infrastructure/settings-table.ts'
+import { SETTINGS_TABLE, type SettingName } from '../../infrastructure/settings/table.ts'
 import { code, page, table } from './markdown.ts'
 
 const GROUPS = [

@@ -7,8 +7,8 @@ import { ownOrigin } from '../../log/origin.ts'
 import { type AttachedLive, attachedLive } from '../attached-live.ts'
 import { changeLive } from '../change-live.ts'
 import type { SourcePoint } from '../source-point.ts'
-import { takeOver } from '../leadership/take-over.ts'
-import { ownTerm, type WorkerDeps } from '../leadership/worker.ts'
+import { takeOver } from '../ownership/take-over.ts'
+import { ownTerm, type WorkerDeps } from '../ownership/own-sessions.ts'
 
 type Refused = LiveOver | Superseded | Unavailable
 

@@ -9,7 +9,7 @@ import { sealEvents } from '../../log/event-serialization.ts'
 import { appendWithRetries, type WriteDeps } from '../../log/handle-command.ts'
 import { createLruCache } from '../../lru-cache.ts'
 import type { ExpectedRevision, StoredEvent } from '../../ports/event-store.ts'
-import { lastTermOf, LOOK_BACK_EVENTS } from '../leadership/fence-segments.ts'
+import { lastTermOf, LOOK_BACK_EVENTS } from '../ownership/fence-segments.ts'
 
 type Segment = SegmentFinalised['data']
 

@@ -35,7 +35,7 @@ export interface Expiry {
  * Ends a pending session without a sender after PENDING_TIMEOUT, and every session after MAX_DURATION.
  * `reconcile-lives.ts` calls it every `expiryCheckMs` milliseconds. Other files apply two further limits. IDLE_TIMEOUT,
  * for a connected but silent sender: `interfaces/ws/senders/idle.ts`. RECONNECT_GRACE, for a lost sender:
- * `application/sessions/live-sessions.ts`.
+ * `application/running/live-sessions.ts`.
  */
 export const expireLives = (deps: ExpireLivesDeps): Expiry => {
   const { store, limits } = deps

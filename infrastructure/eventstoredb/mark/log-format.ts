@@ -1,6 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { StoreUnavailable } from '../../../application/ports/event-store.ts'
-import { FORMAT, RELEASE, formatProblem } from '../../stores/format.ts'
+import { FORMAT, RELEASE, formatProblem } from '../../store-rules/format.ts'
 import type { Calls } from '../calls.ts'
 import { reasonOf, unavailable } from '../failures.ts'
 import { isSibling, ownerIn, ownerProblem, type Ownership } from './log-owner.ts'

@@ -2,7 +2,7 @@ import * as E from 'fp-ts/lib/Either.js'
 import * as t from 'io-ts'
 import { pause } from '../../../application/waiting.ts'
 import type { Timers } from '../../../application/ports/timers.ts'
-import { claim, describeClaim } from '../../stores/claim.ts'
+import { claim, describeClaim } from '../../store-rules/claim.ts'
 import type { Calls } from '../calls.ts'
 import { metadataOf } from '../stream-limits.ts'
 

@@ -2,7 +2,7 @@ import * as E from 'fp-ts/lib/Either.js'
 import type { Logger } from '../../../application/ports/environment.ts'
 import type { Timers } from '../../../application/ports/timers.ts'
 import { pause } from '../../../application/waiting.ts'
-import { describeClaim } from '../../stores/claim.ts'
+import { describeClaim } from '../../store-rules/claim.ts'
 import { type LossDetector, MAX_SILENT_READS, type ObservedMember } from './lost-members.ts'
 import type { Entry, MemberRegister } from '../member-register.ts'
 

@@ -1,4 +1,4 @@
-import { inheritedVariables } from '../../node/inherited-variables.ts'
+import { inheritedVariables } from '../../process/inherited-variables.ts'
 
 /** Variables that select a Vulkan driver, and the folder for its files. */
 const VULKAN = ['VK_ICD_FILENAMES', 'VK_DRIVER_FILES', 'XDG_RUNTIME_DIR']

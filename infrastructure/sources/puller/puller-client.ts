@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import type { Puller, PullerEvents, StartPuller } from '../../../application/ports/audio-source.ts'
-import { inheritedVariables } from '../../node/inherited-variables.ts'
+import { inheritedVariables } from '../../process/inherited-variables.ts'
 import type { AddressRules } from '../network/address-guard.ts'
 import { pullerCommand } from '../child-commands.ts'
 import type { SourceIsolation } from '../source-isolation.ts'

@@ -10,7 +10,7 @@ import {
 } from '../../../application/ports/documents.ts'
 import { BEGINNING, type Position } from '../../../application/ports/event-store.ts'
 import { messageOf } from '../../../domain/shared/message-of.ts'
-import { requireCount } from '../../stores/require-count.ts'
+import { requireCount } from '../../store-rules/require-count.ts'
 import { isSqliteError, openForReading } from '../database.ts'
 import { tableOf } from './documents-schema.ts'
 import type { DocumentsAnswer, DocumentsJob } from './documents-worker.ts'

@@ -1,4 +1,4 @@
-import type { Guard } from '../../stores/guard.ts'
+import type { Guard } from '../../store-rules/guard.ts'
 import { openForReading, rowsInPages } from '../database.ts'
 import { tableOf } from './documents-schema.ts'
 

@@ -1,6 +1,6 @@
 import { workerData } from 'node:worker_threads'
 import type { Revision } from '../../../application/ports/event-store.ts'
-import { outcomeOfAppend } from '../../stores/append-outcome.ts'
+import { outcomeOfAppend } from '../../store-rules/append-outcome.ts'
 import { openForWriting } from '../database.ts'
 import { GENESIS, rowHash } from './event-row.ts'
 import {

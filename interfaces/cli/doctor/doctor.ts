@@ -1,6 +1,6 @@
 import { text } from 'node:stream/consumers'
 import { maskedUrl } from '../../../domain/live/masked-url.ts'
-import { readSettings, type Settings } from '../../../infrastructure/settings.ts'
+import { readSettings, type Settings } from '../../../infrastructure/settings/settings.ts'
 import { examineIsolation } from '../../../infrastructure/sources/source-isolation.ts'
 import { diagnoseSource, type Finding } from '../../../infrastructure/sources/puller/diagnose.ts'
 import { DOCTOR } from '../commands/streaming.ts'

@@ -8,7 +8,7 @@ import { BUNDLED_MODELS, findInstalledModels } from '../../../infrastructure/cat
 import { requireAtomicUpdates } from '../../../infrastructure/mongodb/atomic-updates.ts'
 import { connectMongo } from '../../../infrastructure/mongodb/connection.ts'
 import { pathExists, provesAbsence } from '../../../infrastructure/files/path-exists.ts'
-import { modelsDirOf, type Settings } from '../../../infrastructure/settings.ts'
+import { modelsDirOf, type Settings } from '../../../infrastructure/settings/settings.ts'
 import { examineIsolation } from '../../../infrastructure/sources/source-isolation.ts'
 import { isDataDirectoryInUse } from '../../../infrastructure/sqlite/data-directory.ts'
 import { readMasterKey, unfinishedRestore } from '../../compose/stores.ts'

@@ -2,7 +2,7 @@ import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { messageOf } from '../../../domain/shared/message-of.ts'
 import { provesAbsence } from '../../../infrastructure/files/path-exists.ts'
-import type { Settings } from '../../../infrastructure/settings.ts'
+import type { Settings } from '../../../infrastructure/settings/settings.ts'
 import { DOCUMENTS_FILE, EVENTS_FILE, KEYRING_FILE, masterKeyPath } from '../../compose/stores.ts'
 import type { Check } from './check.ts'
 

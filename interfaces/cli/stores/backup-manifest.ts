@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import * as t from 'io-ts'
 import { decodeOrThrow } from '../../../domain/shared/codecs.ts'
 import { sha256Of } from '../../../infrastructure/files/file-hash.ts'
-import type { Settings } from '../../../infrastructure/settings.ts'
+import type { Settings } from '../../../infrastructure/settings/settings.ts'
 import { CommandError } from '../../command-error.ts'
 import { DOCUMENTS_FILE, EVENTS_FILE, KEYRING_FILE } from '../../compose/stores.ts'
 

@@ -1,7 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Environment, Logger } from '../../../application/ports/environment.ts'
 import type { Timers } from '../../../application/ports/timers.ts'
-import type { RemoteSender } from '../../../application/sessions/relay/remote-sender.ts'
+import type { RemoteSender } from '../../../application/running/relay/remote-sender.ts'
 import type { PlaceSender } from '../senders/sender-placement.ts'
 import { createRelayedSender } from './relayed-sender.ts'
 

@@ -2,7 +2,7 @@ import * as E from 'fp-ts/lib/Either.js'
 import type { AudioPlace } from '../../../application/ports/live-links.ts'
 import {
   createUnsettledAudio, type SenderFrame, type UnsettledAudio,
-} from '../../../application/sessions/relay/unsettled-audio.ts'
+} from '../../../application/running/relay/unsettled-audio.ts'
 import { ASR_STARTED } from '../frames.ts'
 import { type ClientFrame, parseFrame } from '../protocol.ts'
 import { createAcceptedConfig, type PassedConfig } from './sent-config.ts'

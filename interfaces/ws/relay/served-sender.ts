@@ -1,11 +1,11 @@
 import type { AudioPlace, FromWorker } from '../../../application/ports/live-links.ts'
 import type { Logger } from '../../../application/ports/environment.ts'
 import { SAMPLE_RATE } from '../../../application/ports/engine.ts'
-import type { FromSender } from '../../../application/sessions/relay/link-senders.ts'
-import type { SenderSession } from '../../../application/sessions/socket-sessions.ts'
+import type { FromSender } from '../../../application/running/relay/link-senders.ts'
+import type { SenderSession } from '../../../application/running/socket-sessions.ts'
 import type { Connection } from '../connection.ts'
 import { type Ending, errorEnding } from '../ends.ts'
-import { createSender, type SenderOptions } from '../senders/sender.ts'
+import { createSender, type SenderOptions } from '../senders/sender-frames.ts'
 
 /** How often the other process gets the progress, so it can drop kept frames. */
 const REPORT_EVERY_MS = 1000

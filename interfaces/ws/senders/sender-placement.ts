@@ -1,9 +1,9 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 import type { SenderRefusal } from '../../../application/ports/live-links.ts'
-import type { LiveSessions } from '../../../application/sessions/socket-sessions.ts'
+import type { LiveSessions } from '../../../application/running/socket-sessions.ts'
 import type { Incoming } from '../incoming.ts'
-import { createSender, type SenderOptions } from './sender.ts'
+import { createSender, type SenderOptions } from './sender-frames.ts'
 
 /** A sender that is attached to its session, before its socket opens. A session has one sender at a time. */
 export interface PlacedSender {

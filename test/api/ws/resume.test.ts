@@ -1,7 +1,7 @@
 import test from 'ava'
 import assert from 'node:assert/strict'
 import * as E from 'fp-ts/lib/Either.js'
-import type { LiveLifecycle } from '../../../application/sessions/live-lifecycle.ts'
+import type { LiveLifecycle } from '../../../application/running/live-lifecycle.ts'
 import { openSocket, type TestSocket } from '../../support/service/client.ts'
 import { eventually } from '../../support/tools/eventually.ts'
 import { createMemoryEventStore } from '../../support/doubles/memory/event-store.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'ava'
 import type { Timers } from '../../../application/ports/timers.ts'
-import { systemTimers } from '../../../infrastructure/node/system-timers.ts'
+import { systemTimers } from '../../../infrastructure/process/system-timers.ts'
 import { immediateTimers } from '../../support/doubles/immediate-timers.ts'
 import { createManualTimers } from '../../support/doubles/manual-timers.ts'
 import { eventually } from '../../support/tools/eventually.ts'

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import test, { type ExecutionContext } from 'ava'
-import { FORMAT } from '../../../infrastructure/stores/format.ts'
+import { FORMAT } from '../../../infrastructure/store-rules/format.ts'
 import { openSqliteEventStore } from '../../../infrastructure/sqlite/event-log/event-store.ts'
 import { firstHash, readReplacedLog } from '../../../infrastructure/sqlite/event-log/replaced-log.ts'
 import { readKeyNames } from '../../../infrastructure/sqlite/keyring/key-names.ts'

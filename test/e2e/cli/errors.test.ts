@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from 'ava'
-import { readSettings } from '../../../infrastructure/settings.ts'
+import { readSettings } from '../../../infrastructure/settings/settings.ts'
 import { examineEnvironment } from '../../../interfaces/cli/doctor/environment-checks.ts'
 import { stenolog } from '../../support/service/command-line.ts'
 import { temporaryDirectory } from '../../support/tools/temporary-directory.ts'

@@ -3,7 +3,7 @@ import { readFileSync, readdirSync } from 'node:fs'
 import { createServer, type AddressInfo } from 'node:net'
 import test from 'ava'
 import { startService } from '../../../interfaces/compose.ts'
-import { readSettings } from '../../../infrastructure/settings.ts'
+import { readSettings } from '../../../infrastructure/settings/settings.ts'
 import { right } from '../../support/tools/right.ts'
 import { temporaryDirectory } from '../../support/tools/temporary-directory.ts'
 

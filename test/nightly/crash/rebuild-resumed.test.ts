@@ -9,7 +9,7 @@ import {
 import { watchLog } from '../../../application/log/watched-log.ts'
 import { connectMongo } from '../../../infrastructure/mongodb/connection.ts'
 import { createMongoDocuments } from '../../../infrastructure/mongodb/documents.ts'
-import { systemTimers as timers } from '../../../infrastructure/node/system-timers.ts'
+import { systemTimers as timers } from '../../../infrastructure/process/system-timers.ts'
 import { foldLog, differencesOf } from '../../../projections/fold-log.ts'
 import { findUnfinishedRebuild, stagedOf } from '../../../projections/rebuild/unfinished-rebuild.ts'
 import { lives } from '../../../projections/lives/projection.ts'

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { copyFile, rm } from 'node:fs/promises'
 import test from 'ava'
-import { FORMAT } from '../../../infrastructure/stores/format.ts'
+import { FORMAT } from '../../../infrastructure/store-rules/format.ts'
 import { stenolog } from '../../support/service/command-line.ts'
 import { assertRestored, loseTime, markAs, succeed } from '../../support/restores/story.ts'
 

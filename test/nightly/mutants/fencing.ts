@@ -24,7 +24,7 @@ export const fencingMutants: ReadonlyArray<Mutant> = [
     in: 'append',
     before: 'if (term < writes.term) return',
     after: 'if (term < 0) return',
-    test: 'sessions/live-lifecycle.test.ts',
+    test: 'running/live-lifecycle.test.ts',
     titles: ['equal segment numbers of two terms are two segments; after a fence no lower term can write'],
   },
   {

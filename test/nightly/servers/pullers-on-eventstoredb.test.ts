@@ -1,6 +1,6 @@
 import test from 'ava'
 import { openEventStoreDb } from '../../../infrastructure/eventstoredb/event-store.ts'
-import { startsAndStops } from '../../unit/application/sessions/starts-and-stops.ts'
+import { startsAndStops } from '../../unit/application/running/starts-and-stops.ts'
 import { stores } from '../../simulation/workers/one-worker.ts'
 import { startEventStoreDb } from '../../support/stores/eventstoredb.ts'
 

@@ -9,7 +9,7 @@ import { profilesDecider, type ProfilesCommand } from '../../../domain/profiles/
 import type { Decider } from '../../../domain/shared/decider.ts'
 import { openSqliteEventStore } from '../../../infrastructure/sqlite/event-log/event-store.ts'
 import { openSqliteKeyring } from '../../../infrastructure/sqlite/keyring/keyring.ts'
-import { systemTimers as timers } from '../../../infrastructure/node/system-timers.ts'
+import { systemTimers as timers } from '../../../infrastructure/process/system-timers.ts'
 import { createTestEnvironment } from '../../support/doubles/environment.ts'
 import { after, liveCreated } from '../../support/events/sample-events.ts'
 import { median } from '../../../bench/statistics.ts'

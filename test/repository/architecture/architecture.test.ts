@@ -44,9 +44,9 @@ test('every module that is started as a process or a thread exists', (t) => {
 
 /** The files that start a pipeline or a source. */
 const STARTS =
-  /^application\/sessions\/(live-sessions|run-session|captions|live-source|settle-live)\.ts$/
+  /^application\/running\/(live-sessions|run-session|captions|live-source|settle-live)\.ts$/
 /** The only files that may import them: the running session itself and the composition root. */
-const STARTERS = /^(application\/sessions\/|interfaces\/compose\/(health|service|worker-sessions)\.ts$)/
+const STARTERS = /^(application\/running\/|interfaces\/compose\/(health|service|worker-sessions)\.ts$)/
 
 const unexpectedStarts = (files: ReturnType<typeof productSources>): ReadonlyArray<string> =>
   files.flatMap(({ path, imports }) =>
@@ -57,33 +57,33 @@ test('only run-lives and a sender start a pipeline', (t) => {
   t.deepEqual(unexpectedStarts(sources), [])
   const route = sourceOf(
     'application/lives/commands/create-live.ts',
-    "import { createLiveSessions } from '../../sessions/live-sessions.ts'",
+    "import { createLiveSessions } from '../../running/live-sessions.ts'",
   )
   t.is(unexpectedStarts([route]).length, 1)
   const pullers = sources
     .filter(({ path }) => /\bruns\.pull\(/.test(readFileSync(path, 'utf8')))
     .map(({ path }) => path)
-  t.deepEqual(pullers, ['application/sessions/settle-live.ts'], 'only settle-live.ts starts to pull a source')
+  t.deepEqual(pullers, ['application/running/settle-live.ts'], 'only settle-live.ts starts to pull a source')
   const settlers = sources
-    .filter(({ imports }) => imports.includes('application/sessions/settle-live.ts'))
+    .filter(({ imports }) => imports.includes('application/running/settle-live.ts'))
     .map(({ path }) => path)
-  t.deepEqual(settlers, ['application/sessions/run-lives.ts'])
+  t.deepEqual(settlers, ['application/running/run-lives.ts'])
 })
 
 const forbidden: ReadonlyArray<readonly [string, string]> = [
   ['domain/live/decider.ts', "import { createHash } from 'node:crypto'"],
   ['domain/live/decider.ts', "import type { EventStore } from '../../application/ports/event-store.ts'"],
   ['application/lives/commands/create-live.ts', "import { readFile } from 'node:fs/promises'"],
-  ['application/lives/commands/create-live.ts', "export { x } from '../../../infrastructure/settings.ts'"],
+  ['application/lives/commands/create-live.ts', "export { x } from '../../../infrastructure/settings/settings.ts'"],
   ['application/lives/commands/create-live.ts', "const x = await import('../../../projections/lives/projection.ts')"],
   ['application/ports/engine.ts', "import { createLiveBus } from '../pipeline/live-bus.ts'"],
   ['projections/lives/projection.ts', "import { live } from '../../domain/live/decider.ts'"],
   ['projections/lives/projection.ts', "import { queries } from '../../application/queries.ts'"],
-  ['infrastructure/settings.ts', "import { createLive } from '../application/lives/create-live.ts'"],
+  ['infrastructure/settings/settings.ts', "import { createLive } from '../../application/lives/create-live.ts'"],
   ['interfaces/http/app.ts', "import { open } from '../../infrastructure/sqlite/event-log/event-store.ts'"],
   ['interfaces/http/routes/lives.ts', "import { lives } from '../../../projections/lives/projection.ts'"],
-  ['infrastructure/node/logger.ts', "import { handleCommand } from '../../application/log/handle-command.ts'"],
-  ['interfaces/ws/listeners/hub.ts', "import { compose } from '../../compose.ts'"],
+  ['infrastructure/observability/logger.ts', "import { handleCommand } from '../../application/log/handle-command.ts'"],
+  ['interfaces/ws/listeners/caption-hub.ts', "import { compose } from '../../compose.ts'"],
   ['interfaces/console/main.ts', "import { embedSnippet } from '../http/codecs/embed-snippet.ts'"],
   ['interfaces/console/main.ts', "import { readFileSync } from 'node:fs'"],
   ['interfaces/http/app.ts', "import { view } from '../console/ui/tags.ts'"],

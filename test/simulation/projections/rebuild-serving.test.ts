@@ -15,7 +15,7 @@ import { createMemoryDocuments } from '../../support/doubles/memory/documents.ts
 import { createMemoryEventStore } from '../../support/doubles/memory/event-store.ts'
 import { right } from '../../support/tools/right.ts'
 import { temporaryDirectory } from '../../support/tools/temporary-directory.ts'
-import { systemTimers } from '../../../infrastructure/node/system-timers.ts'
+import { systemTimers } from '../../../infrastructure/process/system-timers.ts'
 import { allProjections } from '../../../projections/all-projections.ts'
 import { differencesOf, foldLog } from '../../../projections/fold-log.ts'
 import { startProjector } from '../../../projections/projector.ts'

@@ -3,9 +3,9 @@ import fc from 'fast-check'
 import { chanceOf, createRandom } from '../../support/tools/seeded.ts'
 import type { TranscriptFrame } from '../../../domain/transcript/frame.ts'
 import { finalKey } from '../../../application/lives/queries/resume-point.ts'
-import { createRelayApi } from '../../unit/application/sessions/relay/relay-api.ts'
-import { createRelayLog, LIVE, type RelayLog } from '../../unit/application/sessions/relay/relay-log.ts'
-import { createRelayWorker, type RelayWorker } from '../../unit/application/sessions/relay/relay-worker.ts'
+import { createRelayApi } from '../../unit/application/running/relay/relay-api.ts'
+import { createRelayLog, LIVE, type RelayLog } from '../../unit/application/running/relay/relay-log.ts'
+import { createRelayWorker, type RelayWorker } from '../../unit/application/running/relay/relay-worker.ts'
 
 interface Schedule {
   readonly seed: number

@@ -4,7 +4,7 @@ import { createScheduler } from '../../../application/pipeline/scheduler.ts'
 import type { JobFailed, ModelLoadFailed, SpeechEngine } from '../../../application/ports/engine.ts'
 import type { Segment } from '../../../application/pipeline/pipeline.ts'
 import type { EngineSettings } from '../../../domain/live/settings.ts'
-import { systemTimers } from '../../../infrastructure/node/system-timers.ts'
+import { systemTimers } from '../../../infrastructure/process/system-timers.ts'
 import { scriptedEngine } from '../doubles/scripted/engine.ts'
 import type { ScriptedWord } from '../doubles/scripted/script.ts'
 

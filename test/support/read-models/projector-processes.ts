@@ -5,7 +5,7 @@ import { NO_CHECKPOINT, type Documents } from '../../../application/ports/docume
 import type { EventStore, NewEvent, Position } from '../../../application/ports/event-store.ts'
 import type { Timers } from '../../../application/ports/timers.ts'
 import type { Projector } from '../../../application/ports/projector.ts'
-import { systemTimers } from '../../../infrastructure/node/system-timers.ts'
+import { systemTimers } from '../../../infrastructure/process/system-timers.ts'
 import { differencesOf, foldLog } from '../../../projections/fold-log.ts'
 import type { Projection } from '../../../projections/projection.ts'
 import { startProjector } from '../../../projections/projector.ts'

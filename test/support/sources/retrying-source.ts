@@ -1,8 +1,8 @@
 import type { ExecutionContext } from 'ava'
 import type { Puller } from '../../../application/ports/audio-source.ts'
-import { startLiveSource } from '../../../application/sessions/live-source.ts'
+import { startLiveSource } from '../../../application/running/live-source.ts'
 import { createPullers } from '../../../infrastructure/sources/puller/puller-client.ts'
-import { systemTimers } from '../../../infrastructure/node/system-timers.ts'
+import { systemTimers } from '../../../infrastructure/process/system-timers.ts'
 import { ISOLATED } from './pulling.ts'
 import { createRecordingLogger } from '../doubles/loggers.ts'
 

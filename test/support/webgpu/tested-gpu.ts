@@ -1,4 +1,4 @@
-import { inheritedVariables } from '../../../infrastructure/node/inherited-variables.ts'
+import { inheritedVariables } from '../../../infrastructure/process/inherited-variables.ts'
 import { TEST_PROVIDER } from '../../../infrastructure/onnx/providers/engine-environment.ts'
 import type { GpuProvider } from '../../../infrastructure/onnx/providers/execution-provider.ts'
 import { SWIFTSHADER, SWIFTSHADER_ENVIRONMENT } from './swiftshader.ts'

@@ -1,6 +1,6 @@
 import { createLiveLinks } from '../../../infrastructure/process-links/client.ts'
 import { openInternalServer } from '../../../infrastructure/process-links/server.ts'
-import { systemTimers as timers } from '../../../infrastructure/node/system-timers.ts'
+import { systemTimers as timers } from '../../../infrastructure/process/system-timers.ts'
 import { createRecordingLogger } from '../doubles/loggers.ts'
 
 /**

@@ -6,7 +6,7 @@ import type { FromWorker, LinkHandler, Peer, ToWorker, WorkerLink } from '../../
 import { createLiveLinks } from '../../../infrastructure/process-links/client.ts'
 import { preSharedKey } from '../../../infrastructure/process-links/pre-shared-key.ts'
 import { openInternalServer } from '../../../infrastructure/process-links/server.ts'
-import { systemTimers } from '../../../infrastructure/node/system-timers.ts'
+import { systemTimers } from '../../../infrastructure/process/system-timers.ts'
 import { eventually } from '../tools/eventually.ts'
 import { createRecordingLogger } from '../doubles/loggers.ts'
 

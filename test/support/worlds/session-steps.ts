@@ -1,9 +1,9 @@
 import test, { type ExecutionContext } from 'ava'
-import { step, type Input } from '../../../application/sessions/session-machine.ts'
-import type { Answer } from '../../../application/sessions/socket-sessions.ts'
+import { step, type Input } from '../../../application/running/session-machine.ts'
+import type { Answer } from '../../../application/running/socket-sessions.ts'
 import {
   beginSession, type ConfigFrame, type Effect, type End, type SessionState,
-} from '../../../application/sessions/session-state.ts'
+} from '../../../application/running/session-state.ts'
 import type { FinishReason } from '../../../domain/live/events.ts'
 import { DEFAULT_ENGINE_SETTINGS } from '../../../domain/live/settings.ts'
 import { AUDIO } from './session-world.ts'

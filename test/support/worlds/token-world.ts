@@ -13,7 +13,7 @@ import { startTokenDirectory } from '../../../application/tokens/policies/token-
 import { createTokenUses } from '../../../application/tokens/policies/token-uses.ts'
 import { authenticateKey } from '../../../application/tokens/queries/authenticate-key.ts'
 import { openTokenWrites, type TokenWriteDeps } from '../../../application/tokens/token-writes.ts'
-import { systemTimers as timers } from '../../../infrastructure/node/system-timers.ts'
+import { systemTimers as timers } from '../../../infrastructure/process/system-timers.ts'
 import { listTokens, tokenIdByPrefix, tokenIdsOf } from '../../../projections/api-tokens/queries.ts'
 import type { QueryDeps } from '../../../projections/typed-documents.ts'
 import { getProfile, listProfiles } from '../../../projections/profiles/queries.ts'

@@ -20,7 +20,7 @@ import { authenticate } from '../../../application/users/queries/authenticate.ts
 import { isSetUp } from '../../../application/users/queries/is-set-up.ts'
 import { whoAmI } from '../../../application/users/queries/who-am-i.ts'
 import { allProjections } from '../../../projections/all-projections.ts'
-import { systemTimers as timers } from '../../../infrastructure/node/system-timers.ts'
+import { systemTimers as timers } from '../../../infrastructure/process/system-timers.ts'
 import { startProjector } from '../../../projections/projector.ts'
 import { SINGLE_PROCESS_LEASES } from './single-process-leases.ts'
 import { listUsers } from '../../../projections/users/queries.ts'

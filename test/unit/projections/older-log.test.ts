@@ -14,7 +14,7 @@ import { SINGLE_PROCESS_LEASES } from '../../support/worlds/single-process-lease
 import {
   discardNewerThanLog, dutyCheckpoint, refuseOlderLog,
 } from '../../../projections/rebuild/discard-newer-than-log.ts'
-import { systemTimers } from '../../../infrastructure/node/system-timers.ts'
+import { systemTimers } from '../../../infrastructure/process/system-timers.ts'
 import { eventually } from '../../support/tools/eventually.ts'
 import { createMemoryDocuments } from '../../support/doubles/memory/documents.ts'
 import { createMemoryEventStore } from '../../support/doubles/memory/event-store.ts'

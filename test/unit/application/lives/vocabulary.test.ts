@@ -1,7 +1,7 @@
 import test from 'ava'
 import { loadLive } from '../../../../application/lives/load-live.ts'
 import { getHistory } from '../../../../application/lives/queries/get-history.ts'
-import { takeOver } from '../../../../application/lives/leadership/take-over.ts'
+import { takeOver } from '../../../../application/lives/ownership/take-over.ts'
 import { right } from '../../../support/tools/right.ts'
 import { callerOf, createWriteSide, requestOf } from '../../../support/worlds/write-side.ts'
 

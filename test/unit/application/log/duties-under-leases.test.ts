@@ -4,7 +4,7 @@ import { RECONCILER_LEASE, reconcileLives } from '../../../../application/lives/
 import { dutyLease, startLogDuty } from '../../../../application/log/log-duty.ts'
 import { whileLeaseHeld } from '../../../../application/while-lease-held.ts'
 import type { Documents } from '../../../../application/ports/documents.ts'
-import { systemTimers } from '../../../../infrastructure/node/system-timers.ts'
+import { systemTimers } from '../../../../infrastructure/process/system-timers.ts'
 import { dutyCheckpoint } from '../../../../projections/rebuild/discard-newer-than-log.ts'
 import { checkpointAt, duty as named } from '../../../support/read-models/checkpoints.ts'
 import { eventually } from '../../../support/tools/eventually.ts'

@@ -7,7 +7,7 @@ import type { EventStore, Position } from '../../../../application/ports/event-s
 import type { Keyring } from '../../../../application/ports/keyring.ts'
 import { startUserDirectory } from '../../../../application/users/policies/user-directory.ts'
 import type { UserEvent } from '../../../../domain/user/events.ts'
-import { systemTimers } from '../../../../infrastructure/node/system-timers.ts'
+import { systemTimers } from '../../../../infrastructure/process/system-timers.ts'
 import { eventually } from '../../../support/tools/eventually.ts'
 import { createMemoryEventStore } from '../../../support/doubles/memory/event-store.ts'
 import { createMemoryKeyring } from '../../../support/doubles/memory/keyring.ts'

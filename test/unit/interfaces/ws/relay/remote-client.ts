@@ -3,7 +3,7 @@ import type { Timers } from '../../../../../application/ports/timers.ts'
 import type { Environment } from '../../../../../application/ports/environment.ts'
 import type { Connection } from '../../../../../interfaces/ws/connection.ts'
 import type { Incoming } from '../../../../../interfaces/ws/incoming.ts'
-import type { Hub } from '../../../../../interfaces/ws/listeners/hub.ts'
+import type { Hub } from '../../../../../interfaces/ws/listeners/caption-hub.ts'
 import type { PlaceSender } from '../../../../../interfaces/ws/senders/sender-placement.ts'
 
 interface RemoteClientOptions {

@@ -1,11 +1,11 @@
 import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
 import type { FromWorker } from '../../../../../application/ports/live-links.ts'
-import type { SenderSession } from '../../../../../application/sessions/socket-sessions.ts'
+import type { SenderSession } from '../../../../../application/running/socket-sessions.ts'
 import { createWorkerSenders } from '../../../../../interfaces/ws/relay/worker-senders.ts'
 import { createManualTimers } from '../../../../support/doubles/manual-timers.ts'
 import { silentLogger } from '../../../../support/doubles/loggers.ts'
-import { turn } from '../../../application/sessions/relay/relay-log.ts'
+import { turn } from '../../../application/running/relay/relay-log.ts'
 
 /** Opens a link to a worker that admits the first sender after its log has answered. */
 const openLink = () => {
