@@ -1,15 +1,7 @@
 import type { Either } from 'fp-ts/lib/Either.js'
 import type { EngineSettings } from '../../domain/live/settings.ts'
+import type { SegmentWord } from '../../domain/transcript/events.ts'
 import type { JobFailed, ModelLoadFailed, Vocabulary } from '../ports/engine.ts'
-
-/** A word with its punctuation and leading space. Times are in seconds from the first audio. */
-export interface SegmentWord {
-  readonly start: number
-  readonly end: number
-  readonly text: string
-  /** Confidence of the model, 0 to 1. */
-  readonly confidence: number
-}
 
 export type { Vocabulary }
 

@@ -13,7 +13,7 @@ export const segmentsStream = (liveId: number): string => `segments-${liveId}`
 /** Seconds from the first audio, at most about a century. */
 const seconds = boundedNumber(0, 3.2e9)
 
-/** A word with its punctuation and the space before it. */
+/** A word with its punctuation and the space before it. Times are in seconds from the first audio. */
 export const segmentWord = t.strict(
   { start: seconds, end: seconds, text: t.string, confidence: boundedNumber(0, 1) },
   'Word',

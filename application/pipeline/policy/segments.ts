@@ -1,7 +1,8 @@
 import {
   type Caption, type CaptionShape, newestCaption, splitIntoCaptions,
 } from '../../../domain/transcript/captions.ts'
-import type { Segment, SegmentWord } from '../pipeline.ts'
+import type { SegmentWord } from '../../../domain/transcript/events.ts'
+import type { Segment } from '../pipeline.ts'
 import { textOf, type Word } from './words.ts'
 
 /** A word with its position in the joined text, from `from` (inclusive) to `to` (exclusive), in UTF-16 units. */

@@ -1,6 +1,7 @@
 import test from 'ava'
 import fc from 'fast-check'
-import type { Segment, SegmentWord } from '../../../../../application/pipeline/pipeline.ts'
+import type { Segment } from '../../../../../application/pipeline/pipeline.ts'
+import type { SegmentWord } from '../../../../../domain/transcript/events.ts'
 import { finalSegments } from '../../../../../application/pipeline/policy/segments.ts'
 import type { Word } from '../../../../../application/pipeline/policy/words.ts'
 import { createAttentionDriver, speechState, wordOf } from '../../../../support/pipeline/attention-driver.ts'
