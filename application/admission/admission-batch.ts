@@ -1,7 +1,7 @@
 import type { AdmissionEvent } from '../../domain/admission/events.ts'
 import type { Offering } from '../../domain/admission/placement.ts'
 import type { AdmissionState } from '../../domain/admission/state.ts'
-import type { Unavailable } from '../errors.ts'
+import type { Unavailable } from '../refusals.ts'
 import type { Origin } from '../log/origin.ts'
 
 /** No further command joins a batch with this many events. A single command can move 200 sessions. */

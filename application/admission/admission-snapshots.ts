@@ -7,7 +7,7 @@ import {
 } from '../../domain/admission/snapshot.ts'
 import type { AdmissionState } from '../../domain/admission/state.ts'
 import { eventReader } from '../../domain/read-event.ts'
-import { isUnreadable } from '../errors.ts'
+import { isUnreadable } from '../refusals.ts'
 import { sealEvents } from '../log/event-serialization.ts'
 import type { WriteDeps } from '../log/handle-command.ts'
 import type { Logger } from '../ports/environment.ts'

@@ -1,5 +1,5 @@
 import type { Either } from 'fp-ts/lib/Either.js'
-import type { Unavailable } from '../errors.ts'
+import type { Unavailable } from '../refusals.ts'
 import type { Self } from '../ports/members.ts'
 import { type PlacingDeps, sendAndPlace } from './send-with-retries.ts'
 

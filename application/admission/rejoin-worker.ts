@@ -21,8 +21,10 @@ export interface Rejoining {
 const RETRY = { first: 200, longest: 5000 }
 
 /**
- * Joins this worker again after other processes wrongly considered it lost. It first waits until the other processes
- * see the worker again. Otherwise they would remove it again, and its new sessions would move again.
+ * Joins this worker again after other processes wrongly considered it lost, for example because it was frozen. Its old
+ * sessions stop as soon as it reads `WorkerLeft` (`running/run-lives.ts`). Until then the log refuses its writes to
+ * them (`lives/ownership/fence-segments.ts`). It first waits until the other processes see it again. Otherwise they
+ * would remove it again, and its new sessions would move again.
  */
 export const rejoinWorker = (deps: RejoinDeps): Rejoining => {
   const { admission, environment, members, timers, logger, vram } = deps

@@ -4,7 +4,7 @@ import type { AdmissionCommand, AdmissionRefusals } from '../../domain/admission
 import type { CommandOf } from '../../domain/shared/decider.ts'
 import { isPlaceable } from '../../domain/admission/placement.ts'
 import type { AdmissionState } from '../../domain/admission/state.ts'
-import { isUnreadable, type Unavailable } from '../errors.ts'
+import { isUnreadable, type Unavailable } from '../refusals.ts'
 import { ownOrigin } from '../log/origin.ts'
 import type { Environment, Logger } from '../ports/environment.ts'
 import { createOutage } from '../outages.ts'

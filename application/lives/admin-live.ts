@@ -3,7 +3,7 @@ import type { Option } from 'fp-ts/lib/Option.js'
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 import { pipe } from 'fp-ts/lib/function.js'
-import type { Unavailable } from '../errors.ts'
+import type { Unavailable } from '../refusals.ts'
 import type { Lags } from '../pipeline/lags.ts'
 import type { LiveFacts } from '../ports/read-models.ts'
 

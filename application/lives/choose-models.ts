@@ -3,7 +3,7 @@ import type { Either } from 'fp-ts/lib/Either.js'
 import { type EngineSettings, writtenLanguage } from '../../domain/live/settings.ts'
 import type {
   LanguageNotFound, LanguageNotSupported, ModelNotFound, TaskNotSupported, TranslationNotFound,
-} from '../errors.ts'
+} from '../refusals.ts'
 import { AUTO_LANGUAGE } from '../pipeline/pipeline.ts'
 import type { Catalogue, Model, TranslationPair } from '../ports/catalogue.ts'
 

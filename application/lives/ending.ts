@@ -5,7 +5,7 @@ import { type EndCause, type LiveAborted, liveKey, liveStream, textKey } from '.
 import type { EventOf } from '../../domain/shared/event.ts'
 import { segmentsStream } from '../../domain/transcript/events.ts'
 import type { AdmissionActor } from '../admission/admission-actor.ts'
-import type { Unavailable } from '../errors.ts'
+import type { Unavailable } from '../refusals.ts'
 import type { WriteDeps } from '../log/handle-command.ts'
 import { type Origin, ownOrigin, type Repeatable } from '../log/origin.ts'
 import { sendToSession } from '../log/send-to.ts'

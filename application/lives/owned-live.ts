@@ -4,7 +4,7 @@ import { LiveCreated, LiveDeleted, LiveFailed, LiveFinished, liveStream } from '
 import type { StoredEventOf } from '../../domain/shared/event.ts'
 import { eventReader } from '../../domain/read-event.ts'
 import type { Caller } from '../caller.ts'
-import { type LiveNotFound, liveNotFound, type Unavailable } from '../errors.ts'
+import { type LiveNotFound, liveNotFound, type Unavailable } from '../refusals.ts'
 import { whyUnreadable } from '../log/event-serialization.ts'
 import type { EventStore, Revision } from '../ports/event-store.ts'
 

@@ -2,7 +2,7 @@ import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 import * as RA from 'fp-ts/lib/ReadonlyArray.js'
 import type { Decider } from '../../domain/shared/decider.ts'
-import type { Contended, Unavailable } from '../errors.ts'
+import type { Contended, Unavailable } from '../refusals.ts'
 import { type PlainEvent, sealEvents } from './event-serialization.ts'
 import type { Environment } from '../ports/environment.ts'
 import type {

@@ -1,7 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 import { type IdTaken, type SequenceKind, sequenceStream } from '../../domain/shared/sequence.ts'
-import type { Unavailable } from '../errors.ts'
+import type { Unavailable } from '../refusals.ts'
 import { appendWithRetries, type WriteDeps } from './handle-command.ts'
 import { lastRestore } from './last-restore.ts'
 import type { EventMetadata } from '../ports/event-store.ts'

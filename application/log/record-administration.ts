@@ -2,7 +2,7 @@ import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 import { ADMINISTRATION_STREAM, type AdministrationEvent } from '../../domain/admin-actions/events.ts'
 import { actorOf, type Caller } from '../caller.ts'
-import type { Unavailable } from '../errors.ts'
+import type { Unavailable } from '../refusals.ts'
 import { appendWithRetries, type WriteDeps } from './handle-command.ts'
 
 /** Records an action of an administrator. Call it before the action, so no action happens without a record. */

@@ -13,7 +13,7 @@ import type { CommandOf, DeciderByCommand, Named, RefusalsOf, Stamped } from '..
 import { userDecider } from '../../domain/user/decider.ts'
 import { usernameStream, userStream } from '../../domain/user/events.ts'
 import { usernameClaimDecider } from '../../domain/user/username-claim.ts'
-import type { Unavailable } from '../errors.ts'
+import type { Unavailable } from '../refusals.ts'
 import type { PlainEvent } from './event-serialization.ts'
 import { handleCommand, type Handled, type WriteDeps } from './handle-command.ts'
 import { type Origin, ownOrigin } from './origin.ts'

@@ -1,7 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 import type { TranscriptFrame } from '../../domain/transcript/frame.ts'
-import type { Unavailable } from '../errors.ts'
+import type { Unavailable } from '../refusals.ts'
 import { finalKey, finalTextKey, type ResumePoint } from '../lives/queries/resume-point.ts'
 import type { FinalsInPages, StoredFinals } from '../lives/queries/stored-finals.ts'
 import type { RecentFinals } from './recent-finals.ts'

@@ -1,6 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
-import type { LiveOver, Superseded, Unavailable } from '../errors.ts'
+import type { LiveOver, Superseded, Unavailable } from '../refusals.ts'
 import type { Environment, Logger } from '../ports/environment.ts'
 import { createOutage } from '../outages.ts'
 import { pause, retryDelay } from '../waiting.ts'

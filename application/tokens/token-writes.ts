@@ -7,7 +7,7 @@ import type { ApiToken, ApiTokenCommand, ApiTokenRefusals, ApiTokenState } from 
 import { apiTokenStream } from '../../domain/api-token/events.ts'
 import type { CommandOf } from '../../domain/shared/decider.ts'
 import { actorOf, type Caller } from '../caller.ts'
-import type { Unavailable } from '../errors.ts'
+import type { Unavailable } from '../refusals.ts'
 import type { WriteDeps } from '../log/handle-command.ts'
 import { sendToToken } from '../log/send-to.ts'
 import { createLruCache } from '../lru-cache.ts'

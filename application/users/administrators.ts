@@ -7,7 +7,7 @@ import {
 import { ADMINISTRATORS_STREAM, type AdministratorsEvent } from '../../domain/administrators/events.ts'
 import { isUser, userDecider, type UserState } from '../../domain/user/decider.ts'
 import { type UserEvent, userStream } from '../../domain/user/events.ts'
-import type { Contended, Unavailable } from '../errors.ts'
+import type { Contended, Unavailable } from '../refusals.ts'
 import type { WriteDeps } from '../log/handle-command.ts'
 import { loadState } from '../log/states/load-state.ts'
 import type { Origin } from '../log/origin.ts'

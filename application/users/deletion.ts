@@ -1,7 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 import type { User } from '../../domain/user/decider.ts'
-import { type LastAdministrator, type Unavailable, type UserNotFound, userNotFound } from '../errors.ts'
+import { type LastAdministrator, type Unavailable, type UserNotFound, userNotFound } from '../refusals.ts'
 import { mapRefusal } from '../log/map-refusal.ts'
 import type { Origin } from '../log/origin.ts'
 import { sendToUser } from '../log/send-to.ts'

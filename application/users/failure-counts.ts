@@ -4,7 +4,7 @@ import {
   type LoginFailures, loginFailuresDecider, type LoginOutcome, newerCount, sharedFailuresDecider,
 } from '../../domain/login/decider.ts'
 import { loginFailuresStream, SHARED_FAILURES, sharedFailuresStream } from '../../domain/login/events.ts'
-import type { Unavailable } from '../errors.ts'
+import type { Unavailable } from '../refusals.ts'
 import { handleCommand, type WriteDeps } from '../log/handle-command.ts'
 import { originOf } from '../log/origin.ts'
 import { storeInstant } from '../store-time.ts'

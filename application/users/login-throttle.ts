@@ -6,7 +6,7 @@ import {
   type AgedFailures, hasNoRecentFailure, isTrusted, type LoginFailures, nameWaitMs, networkWaitMs,
 } from '../../domain/login/decider.ts'
 import { createAges } from '../ages.ts'
-import type { TooManyRequests, Unavailable } from '../errors.ts'
+import type { TooManyRequests, Unavailable } from '../refusals.ts'
 import type { Credentials, TooBusy } from '../ports/credentials.ts'
 import { createTurns } from '../turns.ts'
 import { createFailureCounts, type FailureCountDeps } from './failure-counts.ts'

@@ -1,5 +1,5 @@
 import type { Either } from 'fp-ts/lib/Either.js'
-import type { Unavailable } from '../../application/errors.ts'
+import type { Unavailable } from '../../application/refusals.ts'
 import type { EndByWorker } from '../../application/lives/ending.ts'
 import { scheduleWithout } from '../../application/lives/policies/check-schedule.ts'
 import { creatorStateAmong } from '../../application/lives/policies/creator-state.ts'

@@ -1,7 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js'
 import * as O from 'fp-ts/lib/Option.js'
 import type { Caller } from '../../application/caller.ts'
-import type { TooManyRequests, Unavailable, UserNotFound } from '../../application/errors.ts'
+import type { TooManyRequests, Unavailable, UserNotFound } from '../../application/refusals.ts'
 import type { AuthenticateKey } from '../../application/tokens/queries/authenticate-key.ts'
 import type { Authenticate } from '../../application/users/queries/authenticate.ts'
 import type { WhoAmI } from '../../application/users/queries/who-am-i.ts'

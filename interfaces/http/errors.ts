@@ -1,4 +1,4 @@
-import type { Refusal } from '../../application/errors.ts'
+import type { Refusal } from '../../application/refusals.ts'
 import type { SetupRefused } from '../../application/users/commands/set-up.ts'
 import { BUFFERS_NOT_ORDERED } from './codecs/settings-codec.ts'
 import type { Issue } from './codecs/issues.ts'
@@ -227,7 +227,7 @@ const SAMPLE = {
 export const exampleResponse = (tag: RefusalTag): ErrorResponse =>
   errorResponse({ ...SAMPLE, _tag: tag } as unknown as HttpRefusal)
 
-/** Refusals of every route that reads or writes a store: the tags of `Unavailable` in application/errors.ts. */
+/** Refusals of every route that reads or writes a store: the tags of `Unavailable` in application/refusals.ts. */
 export const UNAVAILABLE = [
   'StoreUnavailable', 'LogCorrupted', 'EventTypeUnknown', 'DocumentsUnavailable',
   'KeyringUnavailable', 'KeyErased', 'KeyMissing', 'Contended',

@@ -1,6 +1,6 @@
 import type { Duplex } from 'node:stream'
 import type { WebSocket } from 'ws'
-import type { Broadcast } from './broadcast.ts'
+import type { Broadcast } from './encoded-frame.ts'
 import type { Ending } from './ends.ts'
 
 /** A WebSocket with the operations that the protocols of senders and listeners need. */

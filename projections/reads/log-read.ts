@@ -35,7 +35,8 @@ interface Watcher {
 
 /**
  * One read of the log, for all lists that have reached the same event. A list that keeps failing while others succeed
- * leaves it, so that it delays no other list (`batch-writer.ts`).
+ * leaves it, so that it delays no other list: at once while writers wait for it, else after some attempts
+ * (`batch-writer.ts`).
  */
 export interface LogRead {
   readonly lists: () => ReadonlyArray<List>

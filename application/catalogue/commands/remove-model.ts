@@ -6,7 +6,7 @@ import type { AdmissionActor } from '../../admission/admission-actor.ts'
 import type { Caller } from '../../caller.ts'
 import type {
   ModelInUse, ModelIsBundled, ModelNotFound, ModelsElsewhere, PairNotFound, Unavailable,
-} from '../../errors.ts'
+} from '../../refusals.ts'
 import type { WriteDeps } from '../../log/handle-command.ts'
 import { recordAdministration } from '../../log/record-administration.ts'
 import type { Catalogue } from '../../ports/catalogue.ts'

@@ -1,7 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 import { messageOf } from '../../../domain/shared/message-of.ts'
-import type { ModelsElsewhere, Unavailable } from '../../errors.ts'
+import type { ModelsElsewhere, Unavailable } from '../../refusals.ts'
 import type { Catalogue, Model } from '../../ports/catalogue.ts'
 
 /** For administrators: reads the installed models again, and returns the models of the catalogue. */

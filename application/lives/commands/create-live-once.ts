@@ -6,7 +6,7 @@ import { KEY_LIFETIME_MS, currentUse, idempotencyKeyDecider } from '../../../dom
 import { idempotencyStream } from '../../../domain/idempotency/events.ts'
 import { exists, newLive } from '../../../domain/live/state.ts'
 import { actorOf, type Caller } from '../../caller.ts'
-import type { CreateLiveRefusal, IdempotencyKeyReused, LiveNotFound, Unavailable } from '../../errors.ts'
+import type { CreateLiveRefusal, IdempotencyKeyReused, LiveNotFound, Unavailable } from '../../refusals.ts'
 import { handleCommand } from '../../log/handle-command.ts'
 import { loadState } from '../../log/states/load-state.ts'
 import { storeInstant } from '../../store-time.ts'

@@ -9,7 +9,7 @@ import type { CandidatesFor } from '../../admission/candidates.ts'
 import { actorOf, type Caller } from '../../caller.ts'
 import type {
   AudioUrlForbidden, CreateLiveRefusal, IdempotencyKeyReused, RequestStillRunning, SourcesNotIsolated, Unavailable,
-} from '../../errors.ts'
+} from '../../refusals.ts'
 import { handleCommand } from '../../log/handle-command.ts'
 import type { Origin } from '../../log/origin.ts'
 import type { Catalogue } from '../../ports/catalogue.ts'

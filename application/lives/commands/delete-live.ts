@@ -1,7 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 import { actorOf, type Caller } from '../../caller.ts'
-import { type LiveNotFound, liveNotFound, type Unavailable } from '../../errors.ts'
+import { type LiveNotFound, liveNotFound, type Unavailable } from '../../refusals.ts'
 import { originOf } from '../../log/origin.ts'
 import { type Projector, SESSION_LISTS } from '../../ports/projector.ts'
 import { type LiveWriteDeps, removeLive } from '../ending.ts'

@@ -1,7 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 import { ENDS_AT_ONCE, traverseConcurrently } from '../../concurrency.ts'
-import { isUnreadable, type Unavailable } from '../../errors.ts'
+import { isUnreadable, type Unavailable } from '../../refusals.ts'
 import type { Origin } from '../../log/origin.ts'
 import { endAndRelease, type LiveWriteDeps } from '../ending.ts'
 

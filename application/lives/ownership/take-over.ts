@@ -5,7 +5,7 @@ import { isOpen, type Live, type LiveState } from '../../../domain/live/state.ts
 import { FIRST_TERM } from '../../../domain/live/events.ts'
 import { eventReader } from '../../../domain/read-event.ts'
 import { SegmentFinalised, segmentsStream } from '../../../domain/transcript/events.ts'
-import type { LiveOver, Superseded, Unavailable } from '../../errors.ts'
+import type { LiveOver, Superseded, Unavailable } from '../../refusals.ts'
 import { SAMPLE_RATE } from '../../ports/engine.ts'
 import type { StoredEvent } from '../../ports/event-store.ts'
 import { fenceSegments, LOOK_BACK_EVENTS } from './fence-segments.ts'

@@ -4,7 +4,7 @@ import { LiveCreated, LiveFailed, LiveFinished, liveStream, textKey } from '../.
 import { eventReader } from '../../../domain/read-event.ts'
 import { orThrow } from '../../../domain/shared/or-throw.ts'
 import { segmentsStream } from '../../../domain/transcript/events.ts'
-import { isUnreadable, type Unavailable } from '../../errors.ts'
+import { isUnreadable, type Unavailable } from '../../refusals.ts'
 import { whyUnreadable } from '../../log/event-serialization.ts'
 import { type LogDutyDeps, type RunningDuty, startLogDuty } from '../../log/log-duty.ts'
 import type { EventStore } from '../../ports/event-store.ts'

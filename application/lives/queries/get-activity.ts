@@ -5,7 +5,7 @@ import { LiveTakenOver, SenderAttached, SenderDetached, liveStream } from '../..
 import { eventReader } from '../../../domain/read-event.ts'
 import { SegmentFinalised, segmentsStream } from '../../../domain/transcript/events.ts'
 import type { Caller } from '../../caller.ts'
-import type { LiveNotFound, Unavailable } from '../../errors.ts'
+import type { LiveNotFound, Unavailable } from '../../refusals.ts'
 import { ignoredOptions, type ModelOption } from '../../catalogue/model-options.ts'
 import type { Lags } from '../../pipeline/lags.ts'
 import type { Catalogue } from '../../ports/catalogue.ts'

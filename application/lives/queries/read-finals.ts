@@ -1,7 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 import { SegmentFinalised, segmentsStream } from '../../../domain/transcript/events.ts'
-import type { Unavailable } from '../../errors.ts'
+import type { Unavailable } from '../../refusals.ts'
 import { openEach } from '../../log/event-serialization.ts'
 import { MAX_LOST_IN_SEQUENCE, readUndamaged } from '../../log/read-undamaged.ts'
 import type { EventStore, Revision } from '../../ports/event-store.ts'

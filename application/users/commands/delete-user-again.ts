@@ -1,7 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js'
 import * as O from 'fp-ts/lib/Option.js'
 import type { Either } from 'fp-ts/lib/Either.js'
-import type { Unavailable } from '../../errors.ts'
+import type { Unavailable } from '../../refusals.ts'
 import { originOf } from '../../log/origin.ts'
 import { sendToUser } from '../../log/send-to.ts'
 import { RESTORE_ACTOR } from '../../restore/record-restore.ts'

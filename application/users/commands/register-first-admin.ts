@@ -1,7 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 import { pipe } from 'fp-ts/lib/function.js'
-import type { Unavailable } from '../../errors.ts'
+import type { Unavailable } from '../../refusals.ts'
 import type { TooBusy } from '../../ports/credentials.ts'
 import type { UserView } from '../../ports/read-models.ts'
 import type { IsSetUp } from '../queries/is-set-up.ts'

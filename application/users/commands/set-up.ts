@@ -1,6 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
-import type { Unavailable, UsernameTaken } from '../../errors.ts'
+import type { Unavailable, UsernameTaken } from '../../refusals.ts'
 import type { Credentials, TooBusy } from '../../ports/credentials.ts'
 import type { Environment } from '../../ports/environment.ts'
 import type { UserView } from '../../ports/read-models.ts'

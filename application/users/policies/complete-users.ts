@@ -8,7 +8,7 @@ import { orThrow } from '../../../domain/shared/or-throw.ts'
 import {
   UserDeleted, UserDisabled, UserEnabled, UserPermissionsChanged, UserRegistered,
 } from '../../../domain/user/events.ts'
-import type { Unavailable } from '../../errors.ts'
+import type { Unavailable } from '../../refusals.ts'
 import { handleCommand, type WriteDeps } from '../../log/handle-command.ts'
 import { type LogDutyDeps, type RunningDuty, startLogDuty } from '../../log/log-duty.ts'
 import { nextId } from '../../log/next-id.ts'

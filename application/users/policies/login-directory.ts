@@ -1,7 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 import { loginTokenStream } from '../../../domain/login/events.ts'
-import type { Unavailable } from '../../errors.ts'
+import type { Unavailable } from '../../refusals.ts'
 import { type FollowDeps, type Follower, followLog } from '../../log/follow-log.ts'
 import { createStreamCache } from '../../log/stream-cache.ts'
 import type { EventStore } from '../../ports/event-store.ts'

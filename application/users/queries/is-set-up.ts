@@ -1,7 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 import { ADMINISTRATORS_STREAM } from '../../../domain/administrators/events.ts'
-import { isUnreadable, type Unavailable } from '../../errors.ts'
+import { isUnreadable, type Unavailable } from '../../refusals.ts'
 import type { WatchedLog } from '../../log/watched-log.ts'
 import type { EventStore } from '../../ports/event-store.ts'
 

@@ -1,7 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js'
 import { unitsOf } from '../../../application/budget.ts'
 import type { Caller } from '../../../application/caller.ts'
-import type { TooManyRequests } from '../../../application/errors.ts'
+import type { TooManyRequests } from '../../../application/refusals.ts'
 import { createLruCache } from '../../../application/lru-cache.ts'
 import type { Environment } from '../../../application/ports/environment.ts'
 import { createFailureLimit } from './failure-limit.ts'

@@ -1,7 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
-import type { TooManyRequests, Unavailable } from '../../../application/errors.ts'
+import type { TooManyRequests, Unavailable } from '../../../application/refusals.ts'
 import type { ResumePoint } from '../../../application/lives/queries/resume-point.ts'
 import type { Issue } from '../../http/codecs/issues.ts'
 import { decodePart, integerText, lastValue, members, optional } from '../../http/codecs/validation.ts'

@@ -2,7 +2,7 @@ import * as E from 'fp-ts/lib/Either.js'
 import type { TranscriptFrame } from '../../../domain/transcript/frame.ts'
 import type { Logger } from '../../../application/ports/environment.ts'
 import type { MissedFinals } from '../../../application/running/missed-finals.ts'
-import type { Broadcast } from '../broadcast.ts'
+import type { Broadcast } from '../encoded-frame.ts'
 import type { Connection } from '../connection.ts'
 import { errorEnding } from '../ends.ts'
 

@@ -86,5 +86,8 @@ export const createLocator = (sources: Sources) => {
   }
 }
 
+const TEST_FILES = globSync('test/**/*.test.ts')
+
 /** Returns the test files whose path ends so. */
-export const testFiles = (end: string): ReadonlyArray<string> => globSync(`test/**/${end}`)
+export const testFiles = (end: string): ReadonlyArray<string> =>
+  TEST_FILES.filter((path) => path.endsWith(`/${end}`))

@@ -1,7 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js'
 import { FIRST_TERM, type EndCause } from '../../../domain/live/events.ts'
 import type { Caller } from '../../../application/caller.ts'
-import type { Unavailable } from '../../../application/errors.ts'
+import type { Unavailable } from '../../../application/refusals.ts'
 import { createAdmissionActor, type AdmissionActor } from '../../../application/admission/admission-actor.ts'
 import { createLiveOnce, type CreateLiveOnceDeps } from '../../../application/lives/commands/create-live-once.ts'
 import { createLive } from '../../../application/lives/commands/create-live.ts'

@@ -3,7 +3,7 @@ import type { Either } from 'fp-ts/lib/Either.js'
 import { pipe } from 'fp-ts/lib/function.js'
 import { liveEvents, liveStream } from '../../../domain/live/events.ts'
 import { eventReader } from '../../../domain/read-event.ts'
-import type { Unavailable } from '../../errors.ts'
+import type { Unavailable } from '../../refusals.ts'
 import type { EventStore } from '../../ports/event-store.ts'
 
 /** What the newest event of a session shows. It costs the read of one event, and opens no key. */
