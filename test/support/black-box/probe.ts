@@ -14,6 +14,10 @@ export interface Probe {
   readonly run: (subject: Subject) => Promise<void>
 }
 
+/** Probes on one service, because they need no settings and no administrator and leave the service intact. */
+export const isLight = ({ settings, withAdmin, isHeavy = false }: Probe): boolean =>
+  settings === undefined && withAdmin === undefined && !isHeavy
+
 export const FORM = 'application/x-www-form-urlencoded'
 
 interface Live {

@@ -11,7 +11,7 @@ type Titles = Readonly<Record<string, ReadonlyArray<string>>>
 
 /** These tests damage or block the files of the embedded stores. */
 const ONLY_EMBEDDED: Titles = {
-  'e2e › service › operation › damaged-data': [
+  'nightly › crash › damage-in-parts': [
     'a damaged row blocks only writes to its stream, and the stream is reported',
     'a lost key makes its user’s data read as erased and is reported as missing; other users are unaffected',
   ],

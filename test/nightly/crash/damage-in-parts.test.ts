@@ -1,16 +1,16 @@
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import test from 'ava'
-import { right } from '../../../contract/event-store-support.ts'
-import type { Json, Listing, LiveJson } from '../../../support/service/client.ts'
-import { stenolog } from '../../../support/service/command-line.ts'
+import { right } from '../../contract/event-store-support.ts'
+import type { Json, Listing, LiveJson } from '../../support/service/client.ts'
+import { stenolog } from '../../support/service/command-line.ts'
 import {
   appendEvent, disposeServices, flipByte, assertUsable, reportedDamage, stoppedService,
-} from '../../../support/service/damaged-data.ts'
-import { ADMIN, passwordOf } from '../../../support/service/service.ts'
-import { dataOf } from '../../../support/events/stored-data.ts'
-import { testOnChosenStores } from '../../../support/running/skip-unless.ts'
-import { openLogOf } from '../../../support/stores/stores.ts'
+} from '../../support/service/damaged-data.ts'
+import { ADMIN, passwordOf } from '../../support/service/service.ts'
+import { dataOf } from '../../support/events/stored-data.ts'
+import { testOnChosenStores } from '../../support/running/skip-unless.ts'
+import { openLogOf } from '../../support/stores/stores.ts'
 
 test.after.always(disposeServices)
 

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import test from 'ava'
-import type { Listing } from '../../../support/service/client.ts'
-import { runTestService, startTestService } from '../../../support/service/service.ts'
-import { eventually } from '../../../support/tools/eventually.ts'
-import { resetConnections } from '../../../support/tools/reset-connections.ts'
-import { chanceOf } from '../../../support/tools/seeded.ts'
+import type { Listing } from '../../support/service/client.ts'
+import { runTestService, startTestService } from '../../support/service/service.ts'
+import { eventually } from '../../support/tools/eventually.ts'
+import { resetConnections } from '../../support/tools/reset-connections.ts'
+import { chanceOf } from '../../support/tools/seeded.ts'
 
 /** Before the repair the service ended after 322 to 5,772 of such handshakes. */
 const HANDSHAKES = 3000

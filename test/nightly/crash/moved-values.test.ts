@@ -1,10 +1,10 @@
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import test from 'ava'
-import type { Json, Listing, Single } from '../../../support/service/client.ts'
-import { stenolog } from '../../../support/service/command-line.ts'
-import { assertUsable, disposeServices, stoppedService } from '../../../support/service/damaged-data.ts'
-import { passwordOf } from '../../../support/service/service.ts'
+import type { Json, Listing, Single } from '../../support/service/client.ts'
+import { stenolog } from '../../support/service/command-line.ts'
+import { assertUsable, disposeServices, stoppedService } from '../../support/service/damaged-data.ts'
+import { passwordOf } from '../../support/service/service.ts'
 
 test.after.always(disposeServices)
 
