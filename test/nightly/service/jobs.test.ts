@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'ava'
-import { isOnServers } from '../../../support/stores/chosen-stores.ts'
-import { eventually } from '../../../support/tools/eventually.ts'
-import type { Client, Json, Listing, Single } from '../../../support/service/client.ts'
-import { startHub } from '../../../support/models/hub.ts'
-import { runTestService } from '../../../support/service/service.ts'
+import { isOnServers } from '../../support/stores/chosen-stores.ts'
+import { eventually } from '../../support/tools/eventually.ts'
+import type { Client, Json, Listing, Single } from '../../support/service/client.ts'
+import { startHub } from '../../support/models/hub.ts'
+import { runTestService } from '../../support/service/service.ts'
 
 const ID = 'someone/whisper-base'
 const teardowns: Array<() => unknown> = []

@@ -1,9 +1,9 @@
 import { readFileSync, readdirSync } from 'node:fs'
 import test from 'ava'
-import type { LiveJson, Single } from '../../../support/service/client.ts'
-import { eventually } from '../../../support/tools/eventually.ts'
-import { startTestService } from '../../../support/service/service.ts'
-import { sampleSentences, silence } from '../../../support/audio/speech.ts'
+import type { LiveJson, Single } from '../../support/service/client.ts'
+import { eventually } from '../../support/tools/eventually.ts'
+import { startTestService } from '../../support/service/service.ts'
+import { sampleSentences, silence } from '../../support/audio/speech.ts'
 
 /** Returns the id of the child process of `pid` that runs the speech engine (Linux). */
 const enginePidOf = (pid: number): number => {

@@ -1,9 +1,9 @@
 import test from 'ava'
 import {
   createClient, logIn, type Answer, type Client, type Json, type Listing, type Single,
-} from '../../../support/service/client.ts'
-import { stenolog } from '../../../support/service/command-line.ts'
-import { ADMIN, passwordOf, runTestService } from '../../../support/service/service.ts'
+} from '../../support/service/client.ts'
+import { stenolog } from '../../support/service/command-line.ts'
+import { ADMIN, passwordOf, runTestService } from '../../support/service/service.ts'
 
 const service = await runTestService()
 test.after.always(() => service.dispose())

@@ -1,9 +1,9 @@
 import { once } from 'node:events'
 import { request, type IncomingMessage } from 'node:http'
 import test from 'ava'
-import { createClient, handshake, logIn, type Single } from '../../../support/service/client.ts'
-import { eventually } from '../../../support/tools/eventually.ts'
-import { ADMIN, passwordOf, runTestService, startTestService } from '../../../support/service/service.ts'
+import { createClient, handshake, logIn, type Single } from '../../support/service/client.ts'
+import { eventually } from '../../support/tools/eventually.ts'
+import { ADMIN, passwordOf, runTestService, startTestService } from '../../support/service/service.ts'
 
 const service = await runTestService({ RATE_LIMIT: '50', RECONNECT_GRACE: '10m' })
 test.after.always(() => service.dispose())

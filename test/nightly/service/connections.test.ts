@@ -1,7 +1,7 @@
 import test, { type ExecutionContext } from 'ava'
-import { eventually } from '../../../support/tools/eventually.ts'
-import { openRaw, type RawConnection } from '../../../support/tools/raw-connection.ts'
-import { runTestService } from '../../../support/service/service.ts'
+import { eventually } from '../../support/tools/eventually.ts'
+import { openRaw, type RawConnection } from '../../support/tools/raw-connection.ts'
+import { runTestService } from '../../support/service/service.ts'
 
 const service = await runTestService({ RATE_LIMIT: '500', TRUSTED_PROXIES: '127.0.0.1/32', LOG_LEVEL: 'trace' })
 test.after.always(() => service.dispose())
