@@ -4,6 +4,8 @@ export interface SourceTarget {
   readonly url: string
   /** HLS: continue after this media sequence. −1: from the first one. Null: from where the source begins. */
   readonly mediaSequence: number | null
+  /** The spoken language, to choose among several of a source. Absent: unknown. */
+  readonly language?: string
 }
 
 export type PullEnd =
@@ -11,8 +13,11 @@ export type PullEnd =
   | { readonly kind: 'complete' }
   /** The source ended but may return. The session finishes if it does not return within all retries. */
   | { readonly kind: 'interrupted' }
-  /** `code`: the reason, without secrets. `retry`: false when another attempt cannot help. */
-  | { readonly kind: 'failed'; readonly code: string; readonly retry: boolean }
+  /**
+   * `code`: the reason, without secrets. `retry`: false when another attempt cannot help. `isPublic`: only hosts of the
+   * public internet were contacted.
+   */
+  | { readonly kind: 'failed'; readonly code: string; readonly retry: boolean; readonly isPublic: boolean }
 
 /** The gap between a stretch (audio without a gap) and the audio before it. */
 export interface Continuity {
@@ -23,7 +28,10 @@ export interface Continuity {
 }
 
 export interface PullerEvents {
-  /** The processes of this attempt have started. If no audio follows, the source is the cause. */
+  /**
+   * Audio may be expected from now on: the processes of this attempt have started, the source has announced a gap, or
+   * its next address is tried. If no audio follows, the source is the cause.
+   */
   readonly began: () => void
   /** The next audio begins a new stretch. Audio before it may be missing. */
   readonly stretch: (continuity: Continuity) => void

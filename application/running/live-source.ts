@@ -17,8 +17,8 @@ const SILENCE_LIMIT_SEGMENTS = 3
 /** Time for the processes to start on a busy machine. */
 const START_LIMIT_MS = 60_000
 /**
- * The failure that owners see. A more detailed failure (port open, closed or silent) would let them scan networks
- * through the service. The log messages contain the exact code.
+ * The failure that owners see where an address is not public. A more detailed failure (port open, closed or silent)
+ * would let them scan our networks through the service. The log messages contain the exact code.
  */
 const UNAVAILABLE = 'unavailable'
 /** Gaps that are shorter than this are not logged. */
@@ -45,8 +45,8 @@ export interface LiveSourceOptions {
   /** Called when the source has ended regularly. */
   readonly completed: () => void
   /**
-   * Called when all attempts failed. The owner sees `cause`. It is `unavailable`, except for problems that the owner
-   * can solve.
+   * Called when the last attempt failed. The owner sees `cause`: its code, or `unavailable` where a retry could help
+   * and the source is not on the public internet.
    */
   readonly failed: (cause: string) => void
 }
@@ -89,13 +89,14 @@ export const startLiveSource = (options: LiveSourceOptions): LiveSource => {
     notify()
   }
 
-  const tryAgain = (code: string, retry: boolean): void => {
+  const tryAgain = (code: string, { retry, isPublic } = { retry: true, isPublic: false }): void => {
     cancelWatch()
     isPulling = false
     const delay = RETRY_DELAYS_MS[failures]
     if (!retry || delay === undefined) {
       logger.warn({ liveId, code, attempts: failures + 1 }, 'a source failed; no more attempts')
-      return finish(() => (isInterrupted ? options.completed() : options.failed(retry ? UNAVAILABLE : code)))
+      const cause = retry && !isPublic ? UNAVAILABLE : code
+      return finish(() => (isInterrupted ? options.completed() : options.failed(cause)))
     }
     failures += 1
     samplesSinceFailure = 0
@@ -106,8 +107,8 @@ export const startLiveSource = (options: LiveSourceOptions): LiveSource => {
   const ended = (end: PullEnd): void => {
     if (end.kind === 'complete') return finish(options.completed)
     isInterrupted ||= end.kind === 'interrupted'
-    if (end.kind === 'interrupted') tryAgain('interrupted', true)
-    else tryAgain(end.code, end.retry)
+    if (end.kind === 'interrupted') tryAgain('interrupted')
+    else tryAgain(end.code, end)
   }
 
   /** Abandons a process that hangs or has died. The next attempt starts another process. */
@@ -116,7 +117,7 @@ export const startLiveSource = (options: LiveSourceOptions): LiveSource => {
     if (stopping !== undefined) stopped = Promise.all([stopped, stopping])
     puller = null
     isPaused = false
-    tryAgain(code, true)
+    tryAgain(code)
   }
 
   const now = (): number => monotonic() / 1000
@@ -163,7 +164,7 @@ export const startLiveSource = (options: LiveSourceOptions): LiveSource => {
   const pull = (): void => {
     puller ??= launch()
     silenceLimitMs = SILENCE_LIMIT_MS
-    puller.pull({ url: options.target.url, mediaSequence })
+    puller.pull({ ...options.target, mediaSequence })
     isPulling = true
     watch(START_LIMIT_MS)
   }

@@ -162,7 +162,7 @@ export const runSession = (options: RunSessionOptions): RunningSession => {
       source = startLiveSource({
         ...options,
         monotonic: options.environment.monotonic,
-        target: { url: live.audioUrl, mediaSequence: point.mediaSequence },
+        target: { url: live.audioUrl, mediaSequence: point.mediaSequence, language: live.language },
         backlogSeconds: captions.backlogSeconds,
         // A replacement process continues at the present sample.
         launched: (pid, mediaSequence) => recordSource(pid, receivedSamples(), mediaSequence),

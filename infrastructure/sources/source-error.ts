@@ -7,6 +7,8 @@ export type SourceErrorCode =
   | 'scheme_forbidden'
   | 'encrypted'
   | 'unsupported'
+  /** The server offers its stream only over a transport that Stenolog does not use, for example RTSP over UDP. */
+  | 'unsupported_transport'
   | 'unresolved'
   | 'unreachable'
   | 'timeout'
@@ -21,6 +23,8 @@ export type SourceErrorCode =
   | 'bad_playlist'
   | 'bad_answer'
   | 'not_audio'
+  /** The whole source was read, and no part of it could be decoded. */
+  | 'no_audio'
   /** An MP4 file has its index after the audio, and the index cannot be fetched separately. */
   | 'no_index'
   /** SOURCE_ISOLATION has the value `required`, and this machine cannot isolate a decoder. */
@@ -30,19 +34,19 @@ export type SourceErrorCode =
 
 /** Codes for which another attempt is useless. */
 const FINAL: ReadonlySet<string> = new Set<SourceErrorCode>([
-  'address_forbidden', 'scheme_forbidden', 'encrypted', 'unsupported', 'no_index', 'not_isolated',
+  'address_forbidden', 'scheme_forbidden', 'encrypted', 'unsupported', 'unsupported_transport', 'too_large', 'no_audio',
+  'no_index', 'not_isolated',
 ])
 
 export class SourceError extends Error {
   readonly code: SourceErrorCode
+  /** Whether another attempt may succeed. */
+  readonly retry: boolean
 
-  constructor(code: SourceErrorCode) {
+  constructor(code: SourceErrorCode, retry = !FINAL.has(code)) {
     super(code)
     this.code = code
-  }
-
-  get retry(): boolean {
-    return !FINAL.has(this.code)
+    this.retry = retry
   }
 }
 
@@ -58,6 +62,7 @@ export const sourceErrorOf = (error: unknown): SourceError => {
   if (code === 'ETIMEDOUT') return new SourceError('timeout')
   if (code === 'ENOTFOUND' || code.startsWith('EAI_')) return new SourceError('unresolved')
   if (/CERT|SIGNATURE|^ERR_TLS|^ERR_SSL|^EPROTO$|ISSUER/.test(code)) return new SourceError('tls')
-  if (code.startsWith('HPE_')) return new SourceError('bad_answer')
+  // Errors of Node's HTTP parser and of its inflater.
+  if (/^(?:HPE|Z)_/.test(code)) return new SourceError('bad_answer')
   return new SourceError('closed')
 }

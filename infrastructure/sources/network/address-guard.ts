@@ -19,6 +19,8 @@ export interface Address {
 export interface AddressGuard {
   /** Whether a connection to this IP address and port is allowed. */
   readonly allows: (address: string, port: number) => boolean
+  /** Whether this IP address needs no exception: it is on the public internet, outside our own networks. */
+  readonly isPublic: (address: string) => boolean
   /**
    * Returns all addresses of a host. Throws `address_forbidden` when one of them is not allowed, and `unresolved` when
    * there are none.
@@ -49,7 +51,7 @@ const GLOBAL_V6 = listOf('ipv6', ['2000::/3'])
 /** Exceptions within the public range: protocol assignments with Teredo and ORCHID, documentation, 6to4, AS112. */
 const SPECIAL_V6 = listOf('ipv6', ['2001::/23', '2001:db8::/32', '2002::/16', '2620:4f:8000::/48', '3fff::/20'])
 
-const isPublic = (address: string): boolean =>
+const isOnInternet = (address: string): boolean =>
   isIPv4(address)
     ? !SPECIAL_V4.check(address, 'ipv4')
     : GLOBAL_V6.check(address, 'ipv6') && !SPECIAL_V6.check(address, 'ipv6')
@@ -99,17 +101,23 @@ export const createAddressGuard = (
   const allowedV4 = listOf('ipv4', rules.allow.filter((range) => isIPv4(range.split('/')[0] ?? '')))
   const allowedV6 = listOf('ipv6', rules.allow.filter((range) => !isIPv4(range.split('/')[0] ?? '')))
 
+  /** A zone (fe80::1%eth0) names a local interface, so the address is not public. */
+  const isPlain = (address: string): boolean => isIP(address) !== 0 && !address.includes('%')
+
+  const isPublic = (address: string): boolean =>
+    isPlain(address) && isOnInternet(address) && !isInOwnNetwork(interfaces, address)
+
   const allows = (address: string, port: number): boolean => {
-    // A zone (fe80::1%eth0) names a local interface, so the address is not public.
-    if (isIP(address) === 0 || address.includes('%')) return false
+    if (!isPlain(address)) return false
     if (port === rules.ownPort && isOurs(interfaces, address)) return false
     // Separate lists, so an allowed IPv4 range does not allow IPv6 addresses that embed an IPv4 address of the range.
     const isAllowed = isIPv4(address) ? allowedV4.check(address, 'ipv4') : allowedV6.check(address, 'ipv6')
-    return isAllowed || (isPublic(address) && !isInOwnNetwork(interfaces, address))
+    return isAllowed || isPublic(address)
   }
 
   return {
     allows,
+    isPublic,
     resolve: async (host, port) => {
       const name = withoutBrackets(host)
       const found = isIP(name) === 0 ? await lookup(name) : [{ address: name, family: isIP(name) }]

@@ -8,7 +8,7 @@ import { SourceError, sourceErrorOf } from '../source-error.ts'
  */
 export interface ByteReader {
   readonly exactly: (size: number) => Promise<Buffer>
-  /** Reads up to and including the delimiter. Throws `too_large` when it is not within `limit` bytes. */
+  /** Reads up to and including the delimiter. Throws `bad_answer` when it is not within `limit` bytes. */
   readonly until: (delimiter: string, limit: number) => Promise<Buffer>
   /** Returns the next byte without consuming it. */
   readonly peek: () => Promise<number>
@@ -81,7 +81,7 @@ export const createByteReader = (socket: Socket): ByteReader => {
       for (;;) {
         const at = all().indexOf(delimiter)
         if (at >= 0 && at <= limit) return take(at + delimiter.length)
-        if (size > limit) throw new SourceError('too_large')
+        if (size > limit) throw new SourceError('bad_answer')
         await more()
       }
     },

@@ -77,6 +77,7 @@ const createFeeder = (send: (frame: Buffer) => Promise<void>, kind: Pick<Decoder
       fed.push({ mediaSequence, end: length })
     },
     targetDuration: (seconds) => void send(messageFrame({ kind: 'target', seconds })),
+    awaitAudio: () => void send(messageFrame({ kind: 'began' })),
   }
   return {
     sink,
@@ -111,18 +112,20 @@ export const startAttempt = (
 ): Attempt => {
   const feeder = createFeeder(send, { isolate: command.isolate, stream: isStream(command.url) })
   const stop = new AbortController()
+  let isPublic = true
+  const onPrivate = (): void => { isPublic = false }
 
   const run = async (): Promise<PullEnd> => {
     void feeder.prepare()
     try {
-      const { url, mediaSequence: after, rules } = command
-      await pullSource({ url, after, rules, brokeOff }, feeder.sink, stop.signal)
+      const { url, mediaSequence: after, language, rules } = command
+      await pullSource({ url, after, language: language ?? null, rules, brokeOff, onPrivate }, feeder.sink, stop.signal)
       await feeder.sink.stretchEnds()
       return { kind: 'complete' }
     } catch (error) {
       await feeder.sink.stretchEnds().catch(() => undefined)
       const { code, retry } = sourceErrorOf(error)
-      return code === 'stream_over' ? { kind: 'interrupted' } : { kind: 'failed', code, retry }
+      return code === 'stream_over' ? { kind: 'interrupted' } : { kind: 'failed', code, retry, isPublic }
     } finally {
       feeder.killSpare()
     }

@@ -39,7 +39,8 @@ const CAUSES: Readonly<Record<string, readonly [Finding['step'], string]>> = {
       + 'STENOLOG_AUDIO_URL_ALLOW_CIDRS',
   ],
   scheme_forbidden: ['check', 'the server redirects to a URL with a forbidden scheme'],
-  unsupported: ['request', 'Stenolog does not support this source: unknown scheme, transport or RTP format'],
+  unsupported: ['request', 'Stenolog does not support this source: unknown scheme or RTP format'],
+  unsupported_transport: ['request', 'the server sends the stream only over a transport that Stenolog does not use'],
   unreachable: ['connect', 'nothing accepts connections at this address and port'],
   timeout: ['connect', 'the server sent nothing for 10 s'],
   tls: [
@@ -55,6 +56,7 @@ const CAUSES: Readonly<Record<string, readonly [Finding['step'], string]>> = {
   bad_answer: ['request', 'the answer violates the protocol'],
   encrypted: ['container', 'the playlist uses an encryption that Stenolog does not support'],
   not_audio: ['container', 'the server sends no audio'],
+  no_audio: ['container', 'the whole source contains no audio that can be decoded'],
   not_isolated: [
     'check',
     'STENOLOG_SOURCE_ISOLATION=required is set, but this machine cannot isolate a decoder. Run stenolog doctor',
@@ -122,6 +124,7 @@ export const diagnoseSource = async (
       await finishing?.finish()
     },
     segment: () => undefined,
+    awaitAudio: () => undefined,
     targetDuration: (target) => reportOnce('request', `segments of at most ${target} s`),
   }
 
@@ -135,7 +138,7 @@ export const diagnoseSource = async (
     if (!isolation.pulls) throw new SourceError('not_isolated')
     await pullSource({ url, after: null, rules, note: reportOnce }, sink, done.signal)
     await sink.stretchEnds()
-    if (samples === 0) throw new SourceError('not_audio')
+    if (samples === 0) throw new SourceError('no_audio')
     reportOnce('audio', `${received()}, then the source ended, ${loudness(peak)}`)
   } catch (error) {
     await sink.stretchEnds().catch(() => undefined)

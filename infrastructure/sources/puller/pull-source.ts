@@ -15,9 +15,12 @@ const KINDS: Readonly<Record<string, PullKind>> = {
 export interface PullOptions {
   readonly url: string
   readonly after: number | null
+  readonly language?: string | null
   readonly rules: AddressRules
   readonly lookup?: (host: string) => Promise<ReadonlyArray<Address>>
   readonly note?: Note
+  /** Called before a contact with an address that only an exception of the operator allows. */
+  readonly onPrivate?: () => void
   /** The source delivered audio and then broke off without an announced end, so its server may be restarting. */
   readonly brokeOff?: boolean
 }
@@ -27,8 +30,7 @@ export const isStream = (url: string): boolean => /^rt(?:m|s)ps?:/i.test(url)
 
 /** Creates the guard and reports its results. */
 const reportingGuard = (
-  rules: AddressRules,
-  lookup: (host: string) => Promise<ReadonlyArray<Address>>,
+  { rules, lookup = lookUp, onPrivate = () => undefined }: PullOptions,
   note: Note,
 ): AddressGuard => {
   const guard = createAddressGuard(rules, async (host) => {
@@ -37,9 +39,10 @@ const reportingGuard = (
     return found
   })
   return {
-    allows: guard.allows,
+    ...guard,
     resolve: async (host, port) => {
       const found = await guard.resolve(host, port)
+      if (!found.every(({ address }) => guard.isPublic(address))) onPrivate()
       note('check', `${found.map(({ address }) => address).join(', ')} is allowed`)
       return found
     },
@@ -67,10 +70,10 @@ const reconnecting = async (pull: () => Promise<void>, signal: AbortSignal): Pro
 
 /** Pulls a source of any kind until it ends. After a break of RTMP or RTSP it first waits until the server is ready. */
 export const pullSource = async (options: PullOptions, sink: SourceSink, signal: AbortSignal): Promise<void> => {
-  const { url: text, after, rules, lookup = lookUp, note = () => undefined, brokeOff = false } = options
+  const { url: text, after, language = null, note = () => undefined, brokeOff = false } = options
   const url = URL.parse(text)
   const kind = url === null ? undefined : KINDS[url.protocol]
   if (url === null || kind === undefined) throw new SourceError('unsupported')
-  const pull = (): Promise<void> => kind({ url, after, note }, sink, reportingGuard(rules, lookup, note), signal)
+  const pull = (): Promise<void> => kind({ url, after, language, note }, sink, reportingGuard(options, note), signal)
   await (brokeOff && isStream(text) ? reconnecting(pull, signal) : pull())
 }

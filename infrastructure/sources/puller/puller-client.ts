@@ -42,7 +42,9 @@ export interface PullersOptions {
 /** Returns a puller without a process, for disabled URL sources: each pull fails at once. */
 const refusing = (events: PullerEvents): Puller => ({
   pid: null,
-  pull: () => queueMicrotask(() => events.ended({ kind: 'failed', code: 'not_isolated', retry: false })),
+  pull: () => queueMicrotask(() => events.ended(
+    { kind: 'failed', code: 'not_isolated', retry: false, isPublic: false },
+  )),
   pause: () => undefined,
   resume: () => undefined,
   stop: () => Promise.resolve(),

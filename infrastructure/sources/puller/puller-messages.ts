@@ -11,7 +11,7 @@ export interface PullCommand extends SourceTarget {
 
 /** Messages of a puller, in order with its audio. */
 export type PullerMessage =
-  /** The decoder is ready. */
+  /** The decoder is ready, or the source explains why there is no audio yet. */
   | { readonly kind: 'began' }
   /** The following audio belongs to a new stretch (a continuous part of the source, with its own decoder). */
   | { readonly kind: 'stretch'; readonly continuity: Continuity }

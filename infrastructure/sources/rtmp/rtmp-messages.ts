@@ -60,7 +60,7 @@ export const createMessageReader = (reader: ByteReader): MessageReader => {
   const streamOf = (id: number): ChunkStream => {
     const known = streams.get(id)
     if (known !== undefined) return known
-    if (streams.size >= MAX_CHUNK_STREAMS) throw new SourceError('too_large')
+    if (streams.size >= MAX_CHUNK_STREAMS) throw new SourceError('bad_answer')
     const stream: ChunkStream = { timestamp: 0, delta: 0, field: 0, length: 0, type: 0, parts: [], received: 0 }
     streams.set(id, stream)
     return stream
@@ -98,10 +98,10 @@ export const createMessageReader = (reader: ByteReader): MessageReader => {
     const first = (await take(1)).readUInt8()
     const stream = streamOf(await chunkStreamId(first & 63))
     await readHeader(stream, first >> 6)
-    if (stream.length > MAX_MESSAGE_BYTES) throw new SourceError('too_large')
+    if (stream.length > MAX_MESSAGE_BYTES) throw new SourceError('bad_answer')
     const size = Math.min(chunkSize, stream.length - stream.received)
     incomplete += size
-    if (incomplete > MAX_INCOMPLETE_BYTES) throw new SourceError('too_large')
+    if (incomplete > MAX_INCOMPLETE_BYTES) throw new SourceError('bad_answer')
     stream.parts.push(await take(size))
     stream.received += size
     if (stream.received < stream.length) return null

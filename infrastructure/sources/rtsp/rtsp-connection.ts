@@ -53,7 +53,7 @@ const bodyLengthOf = (headers: Headers): number => {
   const lengths = new Set(headers.get('content-length') ?? ['0'])
   const [text = ''] = lengths
   if (lengths.size !== 1 || !/^\d{1,9}$/.test(text)) throw new SourceError('bad_answer')
-  if (Number(text) > MAX_BODY_BYTES) throw new SourceError('too_large')
+  if (Number(text) > MAX_BODY_BYTES) throw new SourceError('bad_answer')
   return Number(text)
 }
 

@@ -15,7 +15,7 @@ export interface ScriptedPullers {
   readonly latest: () => ScriptedPuller
 }
 
-export const PULL_FAILED: PullEnd = { kind: 'failed', code: 'unreachable', retry: true }
+export const PULL_FAILED: PullEnd = { kind: 'failed', code: 'unreachable', retry: true, isPublic: false }
 
 export const createScriptedPullers = (): ScriptedPullers => {
   const all: Array<ScriptedPuller> = []

@@ -9,7 +9,7 @@ const COMPLETE = { kind: 'complete' } as const
 test('an auto-started session is active once its process has a pid, and pulls its URL once', async (t) => {
   const { live, pullers, pull } = await autoStarted(t)
   t.is(live.status, 'active')
-  t.deepEqual(pullers.latest().targets, [{ url: URL_LIVE.audioUrl, mediaSequence: null }])
+  t.deepEqual(pullers.latest().targets, [{ url: URL_LIVE.audioUrl, mediaSequence: null, language: 'en' }])
   pull(live.id)
   t.is(pullers.all.length, 1)
 })
@@ -97,7 +97,7 @@ test('the same process retries after 1, 2, 4, 8 and 16 s, then the session fails
   t.is(pullers.all.length, 1)
 })
 
-test('open, closed and silent ports look the same to the owner and differ in the log', async (t) => {
+test('open, closed and silent private ports look the same to the owner and differ in the log', async (t) => {
   for (const code of [
     'unreachable',
     'timeout',
@@ -111,7 +111,7 @@ test('open, closed and silent ports look the same to the owner and differ in the
   ]) {
     const { live, pullers, timers, logger } = await autoStarted(t)
     for (const seconds of [1, 2, 4, 8, 16, 0]) {
-      pullers.latest().events.ended({ kind: 'failed', code, retry: true })
+      pullers.latest().events.ended({ kind: 'failed', code, retry: true, isPublic: false })
       timers.advance(seconds * 1000)
     }
     await eventually(() =>
@@ -126,17 +126,26 @@ test('open, closed and silent ports look the same to the owner and differ in the
   }
 })
 
-test('permanent failures are not retried, and are reported', async (t) => {
-  const { live, pullers } = await autoStarted(t)
-  pullers.latest().events.ended({ kind: 'failed', code: 'address_forbidden', retry: false })
-  await eventually(() =>
-    assert.deepEqual(live.cause, {
-      status: 'error',
-      code: 'source_failed',
-      detail: 'The audio source failed: address_forbidden',
-    }),
-  )
-  t.is(pullers.latest().targets.length, 1)
+test('after all retries the owner sees the last cause of a source on the public internet', async (t) => {
+  const { live, pullers, timers } = await autoStarted(t)
+  for (const [code, seconds] of [
+    ['unresolved', 1], ['timeout', 2], ['unreachable', 4], ['http_503', 8], ['http_401', 16], ['http_404', 0],
+  ] as const) {
+    pullers.latest().events.ended({ kind: 'failed', code, retry: true, isPublic: true })
+    timers.advance(seconds * 1000)
+  }
+  await eventually(() => assert.notEqual(live.cause, undefined))
+  t.deepEqual(live.cause, { status: 'error', code: 'source_failed', detail: 'The audio source failed: http_404' })
+})
+
+test('permanent failures are not retried, and are reported wherever the source is', async (t) => {
+  for (const isPublic of [true, false]) {
+    const { live, pullers } = await autoStarted(t)
+    pullers.latest().events.ended({ kind: 'failed', code: 'address_forbidden', retry: false, isPublic })
+    const detail = 'The audio source failed: address_forbidden'
+    await eventually(() => assert.deepEqual(live.cause, { status: 'error', code: 'source_failed', detail }))
+    t.is(pullers.latest().targets.length, 1)
+  }
 })
 
 test('after 60 s of audio the count of failures restarts', async (t) => {
@@ -165,7 +174,7 @@ test('after 10 s or three segments without audio a new process replaces the sour
   t.true(first.stopped)
   timers.advance(1000)
   t.is(pullers.all.length, 2)
-  t.deepEqual(pullers.latest().targets, [{ url: URL_LIVE.audioUrl, mediaSequence: 41 }])
+  t.deepEqual(pullers.latest().targets, [{ url: URL_LIVE.audioUrl, mediaSequence: 41, language: 'en' }])
   await eventually(() => assert.equal(live.writes.at(-1), `source 1001 at ${AUDIO.length} after 41`))
   timers.advance(59_999)
   t.false(pullers.latest().stopped, 'starting a process may take long under load')
@@ -215,7 +224,7 @@ test('a later process continues the clock, the segments and the media sequence',
   const live = lifecycle.add(URL_LIVE)
   live.point = { sampleOffset: 160_000, nextSegment: 7, mediaSequence: 12 }
   pull(live.id)
-  t.deepEqual(pullers.latest().targets, [{ url: URL_LIVE.audioUrl, mediaSequence: 12 }])
+  t.deepEqual(pullers.latest().targets, [{ url: URL_LIVE.audioUrl, mediaSequence: 12, language: 'en' }])
   const signals = listen(live.id)
   t.is(pipelines.of(live.id).nextSegment, 7)
   pullers.latest().events.audio(AUDIO, null)
