@@ -10,6 +10,8 @@ export interface SourceSink {
   /** Reports that an HLS segment of this duration is complete; 0 seconds: the stretch starts after this segment. */
   readonly segment: (mediaSequence: number, seconds: number) => void
   readonly targetDuration: (seconds: number) => void
+  /** Reports that no audio is to be expected yet: the source announces a gap, or its next address is tried. */
+  readonly awaitAudio: () => void
 }
 
 /** Steps to reach a source, in order. */
@@ -22,6 +24,8 @@ export interface PullRequest {
   readonly url: URL
   /** HLS continues after this media sequence number. */
   readonly after: number | null
+  /** The spoken language, to choose among the renditions of HLS; null: unknown. */
+  readonly language: string | null
   readonly note: Note
 }
 

@@ -1,12 +1,17 @@
-import { createDecipheriv } from 'node:crypto'
+import { createDecipheriv, type Decipheriv } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Continuity } from '../../../application/ports/audio-source.ts'
-import { chooseRendition, type MediaPlaylist, parsePlaylist, type Segment, type SegmentKey } from './hls-playlist.ts'
+import {
+  type MasterPlaylist, type MediaPlaylist, parsePlaylist, type Segment, type SegmentKey, type Variables,
+} from './hls-playlist.ts'
+import { audioPlaylists } from './hls-renditions.ts'
 import type { Fetched, Fetcher } from './http-fetch.ts'
 import { SourceError } from '../source-error.ts'
 
 export const MAX_PLAYLIST_BYTES = 2 << 20
-const MAX_SEGMENT_BYTES = 32 << 20
+const MAX_SEGMENT_BYTES = 256 << 20
+/** A segment is handed on in pieces of this size, so a long one costs no memory. */
+const PIECE_BYTES = 1 << 20
 const MAX_INITIAL_BYTES = 4 << 20
 const KEY_BYTES = 16
 /** Playback of a live playlist starts this many segments before its end (RFC 8216, 6.3.3). */
@@ -14,13 +19,17 @@ const LIVE_BACKLOG = 3
 /** The pull fails after this number of missing segments in a row. */
 const MAX_MISSING_IN_A_ROW = 3
 
-export interface HlsSegment {
+/** The next bytes of a segment. */
+export interface HlsPiece {
+  /** The media sequence of the segment. */
   readonly sequence: number
-  /** Seconds, from the playlist. */
+  /** Seconds of the whole segment, from the playlist. */
   readonly duration: number
   readonly bytes: Buffer
-  /** How the segment starts a new stretch, which needs a new decoder; null: it continues the previous segment. */
+  /** How the piece starts a new stretch, which needs a new decoder; null: it continues the previous piece. */
   readonly begins: Continuity | null
+  /** Whether the segment ends with this piece. */
+  readonly isLast: boolean
 }
 
 export interface FollowHls {
@@ -29,7 +38,11 @@ export interface FollowHls {
   readonly playlist: Fetched
   /** The last segment that was already delivered, or null. */
   readonly after: number | null
+  /** The spoken language; null: unknown. */
+  readonly language: string | null
   readonly onTargetDuration: (seconds: number) => void
+  /** Called when there is no audio for now, although nothing failed: in a gap, or before a backup is tried. */
+  readonly onWait: () => void
   readonly signal: AbortSignal
 }
 
@@ -37,6 +50,43 @@ const sequenceIv = (sequence: number): Buffer => {
   const iv = Buffer.alloc(16)
   iv.writeBigUInt64BE(BigInt(sequence), 8)
   return iv
+}
+
+async function* decrypted(
+  body: AsyncIterable<Buffer>,
+  cipher: Decipheriv,
+): AsyncGenerator<Buffer, void, undefined> {
+  for await (const piece of body) yield cipher.update(piece)
+  let last: Buffer
+  try {
+    last = cipher.final()
+  } catch {
+    throw new SourceError('bad_answer')
+  }
+  yield last
+}
+
+async function* joined(...bodies: ReadonlyArray<AsyncIterable<Buffer>>): AsyncGenerator<Buffer, void, undefined> {
+  for (const body of bodies) yield* body
+}
+
+/** Yields at least one piece, and marks the last one. */
+async function* inPieces(
+  body: AsyncIterable<Buffer>,
+): AsyncGenerator<Pick<HlsPiece, 'bytes' | 'isLast'>, void, undefined> {
+  let held: Array<Buffer> = []
+  let size = 0
+  for await (const bytes of body) {
+    // The piece that is held may be the last one, until more bytes follow.
+    if (size >= PIECE_BYTES && bytes.length > 0) {
+      yield { bytes: Buffer.concat(held), isLast: false }
+      held = []
+      size = 0
+    }
+    held.push(bytes)
+    size += bytes.length
+  }
+  yield { bytes: Buffer.concat(held), isLast: true }
 }
 
 /** Fetches playlists and segments, and decrypts segments. */
@@ -60,40 +110,47 @@ const createLoader = (fetcher: Fetcher) => {
     return bytes
   }
 
-  const decrypted = async (bytes: Buffer, key: SegmentKey, sequence: number, base: URL): Promise<Buffer> => {
+  /** Decrypts a body, with a key that is fetched before its first byte. */
+  async function* opened(
+    body: AsyncIterable<Buffer>,
+    key: SegmentKey | null,
+    sequence: number,
+    base: URL,
+  ): AsyncGenerator<Buffer, void, undefined> {
+    if (key === null) return yield* body
     if (key.method !== 'AES-128' || key.format !== 'identity') throw new SourceError('encrypted')
     const iv = key.iv ?? sequenceIv(sequence)
-    const cipher = createDecipheriv('aes-128-cbc', await keyBytes(resolve(key.uri, base)), iv)
-    try {
-      return Buffer.concat([cipher.update(bytes), cipher.final()])
-    } catch {
-      throw new SourceError('bad_answer')
-    }
+    yield* decrypted(body, createDecipheriv('aes-128-cbc', await keyBytes(resolve(key.uri, base)), iv))
+  }
+
+  const initial = ({ map, key, sequence }: Segment, base: URL): AsyncIterable<Buffer> => {
+    if (map === null) return joined()
+    const body = fetcher.pieces(resolve(map.uri, base), MAX_INITIAL_BYTES, map.range)
+    return opened(body, key?.iv === null ? null : key, sequence, base)
   }
 
   return {
-    initial: async ({ map, key, sequence }: Segment, base: URL): Promise<Buffer> => {
-      if (map === null) return Buffer.alloc(0)
-      const { bytes } = await fetcher.bytes(resolve(map.uri, base), MAX_INITIAL_BYTES, map.range)
-      return key === null || key.iv === null ? bytes : await decrypted(bytes, key, sequence, base)
+    /** Yields a segment, and before it the initial section if a decoder starts with this segment. */
+    segment: (segment: Segment, isFirst: boolean, base: URL) => {
+      const { uri, range, key, sequence } = segment
+      const media = opened(fetcher.pieces(resolve(uri, base), MAX_SEGMENT_BYTES, range), key, sequence, base)
+      return inPieces(isFirst ? joined(initial(segment, base), media) : media)
     },
-    media: async ({ uri, range, key, sequence }: Segment, base: URL): Promise<Buffer> => {
-      const { bytes } = await fetcher.bytes(resolve(uri, base), MAX_SEGMENT_BYTES, range)
-      return key === null ? bytes : await decrypted(bytes, key, sequence, base)
+    /** Fetches a media playlist. A master playlist must not refer to another one, which could loop. */
+    playlist: async (
+      url: URL,
+      variables: Variables,
+    ): Promise<{ readonly url: URL; readonly playlist: MediaPlaylist }> => {
+      const fetched = await fetcher.bytes(url, MAX_PLAYLIST_BYTES)
+      const playlist = parsePlaylist(fetched.bytes.toString('utf8'), fetched.url, variables)
+      if (playlist.kind === 'master') throw new SourceError('bad_playlist')
+      return { url: fetched.url, playlist }
     },
-    playlist: async (url: URL): Promise<Fetched> => fetcher.bytes(url, MAX_PLAYLIST_BYTES),
     resolve,
   }
 }
 
 type Loader = ReturnType<typeof createLoader>
-
-const mediaPlaylistOf = (text: Buffer): MediaPlaylist => {
-  const playlist = parsePlaylist(text.toString('utf8'))
-  // A master playlist must not refer to another one, which could loop.
-  if (playlist.kind === 'master') throw new SourceError('bad_playlist')
-  return playlist
-}
 
 /** Returns the first segment: after the delivered one, at the start of a recording or near the end of a live stream. */
 const firstSequence = ({ segments, ended }: MediaPlaylist, after: number | null): number => {
@@ -105,17 +162,6 @@ const firstSequence = ({ segments, ended }: MediaPlaylist, after: number | null)
 
 const isNotFound = (error: unknown): boolean =>
   error instanceof SourceError && (error.code === 'http_404' || error.code === 'http_410')
-
-/** Returns the media playlist and its address. Chooses a rendition of a master playlist. */
-const openPlaylist = async (
-  loader: Loader,
-  { url, bytes }: Fetched,
-): Promise<{ readonly url: URL; readonly playlist: MediaPlaylist }> => {
-  const first = parsePlaylist(bytes.toString('utf8'))
-  if (first.kind === 'media') return { url, playlist: first }
-  const chosen = await loader.playlist(loader.resolve(chooseRendition(first), url))
-  return { url: chosen.url, playlist: mediaPlaylistOf(chosen.bytes) }
-}
 
 /** Tracks the next segment and whether it continues the previous one. */
 const createCursor = (firstPlaylist: MediaPlaylist, after: number | null) => {
@@ -162,6 +208,11 @@ const createCursor = (firstPlaylist: MediaPlaylist, after: number | null) => {
       missingSeconds = missingSeconds === null ? null : missingSeconds + duration
       missingError = error
     },
+    /** Passes a segment that does not exist, as its playlist says. */
+    pass: ({ duration }: Segment): void => {
+      isNew = true
+      missingSeconds = missingSeconds === null ? null : missingSeconds + duration
+    },
     /** Throws when the last segments of a recording are missing. */
     end: (): void => {
       if (missingInARow > 0) throw missingError
@@ -178,40 +229,96 @@ const createCursor = (firstPlaylist: MediaPlaylist, after: number | null) => {
   }
 }
 
-/**
- * Yields each segment of a live or recorded playlist once, in order, and ends with a recording. It skips single missing
- * segments and throws every other error. The caller then tries again after the last delivered segment, so no segment is
- * missed or delivered twice.
- */
-export async function* followHls(
-  { fetcher, playlist, after, onTargetDuration, signal }: FollowHls,
-): AsyncGenerator<HlsSegment, void, undefined> {
-  const loader = createLoader(fetcher)
-  const { url, playlist: first } = await openPlaylist(loader, playlist)
-  let current = first
+interface Opened {
+  readonly url: URL
+  readonly playlist: MediaPlaylist
+  readonly variables: Variables
+}
+
+/** Follows one media playlist. */
+async function* followMedia(
+  { url, playlist, variables }: Opened,
+  loader: Loader,
+  { after, onTargetDuration, onWait, signal }: Pick<FollowHls, 'after' | 'onTargetDuration' | 'onWait' | 'signal'>,
+): AsyncGenerator<HlsPiece, void, undefined> {
+  let current = playlist
   const cursor = createCursor(current, after)
+
+  async function* load(segment: Segment): AsyncGenerator<HlsPiece, void, undefined> {
+    const { sequence, duration } = segment
+    const begins = cursor.begins()
+    let hasBegun = false
+    try {
+      for await (const piece of loader.segment(segment, begins !== null, url)) {
+        yield { sequence, duration, begins: hasBegun ? null : begins, ...piece }
+        hasBegun = true
+      }
+      cursor.loaded()
+    } catch (error) {
+      if (!hasBegun) return cursor.skip(error, segment)
+      // Counts as delivered, so that its first part is not delivered twice.
+      yield { sequence, duration, begins: null, bytes: Buffer.alloc(0), isLast: true }
+      throw error
+    }
+  }
 
   while (!signal.aborted) {
     onTargetDuration(current.targetDuration)
     for (const segment of current.segments) {
       if (signal.aborted) return
       if (!cursor.take(segment, current.targetDuration)) continue
-      try {
-        const begins = cursor.begins()
-        const initial = begins !== null ? await loader.initial(segment, url) : Buffer.alloc(0)
-        const bytes = Buffer.concat([initial, await loader.media(segment, url)])
-        cursor.loaded()
-        yield { sequence: segment.sequence, duration: segment.duration, bytes, begins }
-      } catch (error) {
-        cursor.skip(error, segment)
-      }
+      if (segment.gap) {
+        cursor.pass(segment)
+        onWait()
+      } else yield* load(segment)
     }
     if (current.ended) return cursor.end()
     // Half the target duration (RFC 8216, 6.3.4), but between 0.5 s and 5 s.
     const reloadMs = Math.max(500, Math.min(current.targetDuration, 10) * 500)
     await delay(reloadMs, undefined, { signal }).catch(() => undefined)
     if (signal.aborted) return
-    current = mediaPlaylistOf((await loader.playlist(url)).bytes)
+    current = (await loader.playlist(url, variables)).playlist
     cursor.reloaded(current)
   }
+}
+
+/** Tries the playlists of a master playlist in their order. Each continues after the last segment of the one before. */
+async function* followAny(
+  master: MasterPlaylist,
+  base: URL,
+  loader: Loader,
+  options: FollowHls,
+): AsyncGenerator<HlsPiece, void, undefined> {
+  const { language, onWait, signal } = options
+  const { variables } = master
+  let { after } = options
+  let failure: unknown
+  for (const uri of audioPlaylists(master, language)) {
+    try {
+      const opened = await loader.playlist(loader.resolve(uri, base), variables)
+      for await (const piece of followMedia({ ...opened, variables }, loader, { ...options, after })) {
+        if (piece.isLast) after = piece.sequence
+        yield piece
+      }
+      return
+    } catch (error) {
+      failure ??= error
+    }
+    if (signal.aborted) return
+    onWait()
+  }
+  throw failure
+}
+
+/**
+ * Yields each segment of a live or recorded playlist once, in order, and ends with a recording. It skips single missing
+ * segments. On every other error it tries the backups of a master playlist, then throws the first error. The caller
+ * then tries again after the last delivered segment, so no segment is missed or delivered twice.
+ */
+export async function* followHls(options: FollowHls): AsyncGenerator<HlsPiece, void, undefined> {
+  const { url, bytes } = options.playlist
+  const loader = createLoader(options.fetcher)
+  const playlist = parsePlaylist(bytes.toString('utf8'), url)
+  if (playlist.kind === 'master') yield* followAny(playlist, url, loader, options)
+  else yield* followMedia({ url, playlist, variables: new Map() }, loader, options)
 }

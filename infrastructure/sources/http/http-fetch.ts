@@ -1,15 +1,21 @@
-import { Agent as HttpAgent, type ClientRequest, type IncomingMessage } from 'node:http'
+import { Agent as HttpAgent, type ClientRequest, type IncomingHttpHeaders, type IncomingMessage } from 'node:http'
 import { Agent as HttpsAgent } from 'node:https'
+import { pipeline, type Readable } from 'node:stream'
+import { createGunzip } from 'node:zlib'
 import type { AddressGuard } from '../network/address-guard.ts'
 import { type Authentication, createAuthentication, credentialsOf } from '../network/authentication.ts'
 import { checkLiteral, guardedGet, REDIRECTS } from '../network/guarded-get.ts'
 import { IDLE_MS } from '../network/guarded-socket.ts'
+import { createCookies } from './cookies.ts'
+import { acceptIcy } from './icy.ts'
 import { SourceError, sourceErrorOf } from '../source-error.ts'
 import type { Note } from '../source-kind.ts'
 
 const MAX_REDIRECTS = 3
 /** Authentication challenges that one request answers: the first one, and one with a newer nonce. */
 const MAX_CHALLENGES = 2
+/** How often a body that breaks off is requested again. */
+const MAX_BREAKS = 2
 /** Cached authentications. Playlists may contain passwords for other servers. */
 const MAX_AUTHENTICATIONS = 16
 
@@ -22,7 +28,10 @@ export interface ByteRange {
 export interface Opened {
   /** The address after redirects. */
   readonly url: URL
-  readonly response: IncomingMessage
+  readonly status: number
+  readonly headers: IncomingHttpHeaders
+  /** Throws `timeout` when no byte arrives, and other SourceErrors. */
+  readonly body: AsyncIterable<Buffer>
 }
 
 export interface Fetched {
@@ -37,10 +46,12 @@ export interface FetchedRange extends Fetched {
 }
 
 export interface Fetcher {
-  /** Requests a URL and returns the response. The caller reads the body, without a time limit. */
+  /** Requests a URL and returns the answer. The caller reads its body as slowly as it likes. */
   readonly open: (url: URL) => Promise<Opened>
   /** Returns the whole body, of at most `limit` bytes. */
   readonly bytes: (url: URL, limit: number, range?: ByteRange | null) => Promise<Fetched>
+  /** Yields the body, of at most `limit` bytes. If it breaks off, it is requested again and continued. */
+  readonly pieces: (url: URL, limit: number, range?: ByteRange | null) => AsyncIterable<Buffer>
   /** Returns part of a body; null: the server does not support ranges, or the range is after the end. */
   readonly range: (url: URL, range: ByteRange) => Promise<FetchedRange | null>
   /** Closes all connections. */
@@ -62,28 +73,69 @@ const createAuthentications = (first: URL) => {
   }
 }
 
-const wholeBody = async (response: IncomingMessage, limit: number): Promise<Buffer> => {
-  const pieces: Array<Buffer> = []
-  let size = 0
-  try {
-    for await (const piece of response as AsyncIterable<Buffer>) {
-      size += piece.length
-      if (size > limit) throw new SourceError('too_large')
-      pieces.push(piece)
-    }
-  } catch (error) {
-    throw sourceErrorOf(error)
-  }
-  return Buffer.concat(pieces)
+/** The body as it was before a compression for which we did not ask. It is inflated as it is read, so limits hold. */
+const inflated = (response: IncomingMessage): Readable => {
+  const encoding = (response.headers['content-encoding'] ?? 'identity').toLowerCase()
+  if (encoding === 'identity') return response
+  // Part of a compressed body cannot be read alone.
+  if (/^(?:x-)?gzip$/.test(encoding) && response.statusCode !== 206)
+    return pipeline(response, createGunzip(), () => undefined)
+  response.destroy()
+  throw new SourceError('bad_answer')
 }
-
-const rangeHeader = ({ offset, length }: ByteRange): Record<string, string> =>
-  ({ range: `bytes=${offset}-${offset + length - 1}` })
 
 interface Exchange {
   readonly sent: ClientRequest
   readonly response: IncomingMessage
 }
+
+/** Reads a body. There is no time limit between two reads, because a slow consumer may leave the socket idle. */
+async function* bodyOf({ sent, response }: Exchange): AsyncGenerator<Buffer, void, undefined> {
+  try {
+    sent.setTimeout(IDLE_MS)
+    for await (const piece of inflated(response) as AsyncIterable<Buffer>) {
+      sent.setTimeout(0)
+      yield piece
+      sent.setTimeout(IDLE_MS)
+    }
+  } catch (error) {
+    throw sourceErrorOf(error)
+  }
+}
+
+async function* limited(body: AsyncIterable<Buffer>, limit: number): AsyncGenerator<Buffer, void, undefined> {
+  let size = 0
+  for await (const piece of body) {
+    size += piece.length
+    if (size > limit) throw new SourceError('too_large')
+    yield piece
+  }
+}
+
+/** Reads a body of at most `limit` bytes. */
+export const wholeBody = async (body: AsyncIterable<Buffer>, limit: number): Promise<Buffer> => {
+  const pieces: Array<Buffer> = []
+  for await (const piece of limited(body, limit)) pieces.push(piece)
+  return Buffer.concat(pieces)
+}
+
+/** Leaves out the bytes before `from`, and ends before `to`. */
+async function* within(
+  body: AsyncIterable<Buffer>,
+  from: number,
+  to: number,
+): AsyncGenerator<Buffer, void, undefined> {
+  let at = 0
+  for await (const piece of body) {
+    const wanted = piece.subarray(Math.max(0, from - at), Math.max(0, to - at))
+    at += piece.length
+    if (wanted.length > 0) yield wanted
+    if (at >= to) return
+  }
+}
+
+const rangeHeader = ({ offset, length }: ByteRange): Record<string, string> =>
+  ({ range: `bytes=${offset}-${offset + length - 1}` })
 
 /**
  * Creates the HTTP client for sources. The guard checks every address of every redirect, and the connection uses a
@@ -94,21 +146,27 @@ export const createFetcher = (guard: AddressGuard, first: URL, note: Note): Fetc
   const agentOptions = { keepAlive: true, maxSockets: 4 }
   const agents = { http: new HttpAgent(agentOptions), https: new HttpsAgent(agentOptions) }
   const authenticationFor = createAuthentications(first)
+  const cookies = createCookies()
 
   const send = (url: URL, headers: Record<string, string>): Promise<Exchange> =>
     new Promise((resolve, reject) => {
+      let answer: IncomingMessage | null = null
       const sent = guardedGet(
         guard,
         url,
         (response) => {
+          answer = response
+          cookies.keep(url, response.headers['set-cookie'] ?? [])
           note('connect', `${response.socket.remoteAddress} port ${response.socket.remotePort}`)
           const contentType = response.headers['content-type']?.slice(0, 80) ?? 'no content type'
           note('request', `HTTP status ${response.statusCode}, ${contentType}`)
           resolve({ sent, response })
         },
-        { headers, agents },
+        { headers: { ...cookies.headerFor(url), ...headers }, agents },
       )
-      sent.setTimeout(IDLE_MS, () => sent.destroy(new SourceError('timeout')))
+      sent.once('socket', acceptIcy)
+      sent.setTimeout(IDLE_MS)
+      sent.on('timeout', () => (answer ?? sent).destroy(new SourceError('timeout')))
       sent.on('error', (error) => reject(sourceErrorOf(error)))
       sent.end()
     })
@@ -125,7 +183,7 @@ export const createFetcher = (guard: AddressGuard, first: URL, note: Note): Fetc
     }
   }
 
-  const follow = async (start: URL, headers: Record<string, string>): Promise<Opened & Exchange> => {
+  const follow = async (start: URL, headers: Record<string, string>): Promise<Exchange & { readonly url: URL }> => {
     let url = start
     for (let hop = 0; hop <= MAX_REDIRECTS; hop += 1) {
       if (url.protocol !== 'http:' && url.protocol !== 'https:') throw new SourceError('scheme_forbidden')
@@ -146,30 +204,42 @@ export const createFetcher = (guard: AddressGuard, first: URL, note: Note): Fetc
     throw new SourceError('too_many_redirects')
   }
 
-  const openUncompressed = async (start: URL, headers: Record<string, string>) => {
-    const answer = await follow(start, headers)
-    const encoding = answer.response.headers['content-encoding'] ?? 'identity'
-    if (encoding === 'identity') return answer
-    // We did not accept compression. Compressed data could expand beyond every limit.
-    answer.response.destroy()
-    throw new SourceError('bad_answer')
+  const open = async (start: URL, range: ByteRange | null): Promise<Opened> => {
+    const { url, ...exchange } = await follow(start, range === null ? {} : rangeHeader(range))
+    const { statusCode: status = 0, headers } = exchange.response
+    return { url, status, headers, body: bodyOf(exchange) }
+  }
+
+  /** Opens part of a body. A server that does not support ranges sends the whole body, which is cut here. */
+  const openPart = async (start: URL, limit: number, range: ByteRange | null) => {
+    const { url, status, body } = await open(start, range)
+    const isCut = range !== null && status !== 206
+    const cut = limited(body, limit)
+    return { url, body: isCut ? within(cut, range.offset, range.offset + range.length) : cut }
   }
 
   return {
-    open: async (start) => {
-      const { url, response, sent } = await openUncompressed(start, {})
-      // No timeout, because a slow consumer of an endless body may leave the socket idle.
-      sent.setTimeout(0)
-      return { url, response }
-    },
+    open: async (start) => open(start, null),
     bytes: async (start, limit, range = null) => {
-      const { url, response } = await openUncompressed(start, range === null ? {} : rangeHeader(range))
-      const body = await wholeBody(response, limit)
-      const isExact = range === null || response.statusCode === 206
-      return { url, bytes: isExact ? body : body.subarray(range.offset, range.offset + range.length) }
+      const { url, body } = await openPart(start, limit, range)
+      return { url, bytes: await wholeBody(body, limit) }
+    },
+    pieces: async function* (start, limit, range = null) {
+      let taken = 0
+      for (let breaks = 0; ; breaks += 1)
+        try {
+          const { body } = await openPart(start, limit, range)
+          for await (const piece of within(body, taken, Infinity)) {
+            taken += piece.length
+            yield piece
+          }
+          return
+        } catch (error) {
+          if (taken === 0 || breaks >= MAX_BREAKS || !sourceErrorOf(error).retry) throw error
+        }
     },
     range: async (start, range) => {
-      const answer = await openUncompressed(start, rangeHeader(range)).catch((error: unknown) => {
+      const answer = await follow(start, rangeHeader(range)).catch((error: unknown) => {
         if (error instanceof SourceError && error.code === 'http_416') return null
         throw error
       })
@@ -179,7 +249,7 @@ export const createFetcher = (guard: AddressGuard, first: URL, note: Note): Fetc
       const [, from, size] = /^bytes (\d{1,15})-\d{1,15}\/(\d{1,15}|\*)$/.exec(contentRange) ?? []
       const total = size === undefined || size === '*' ? null : Number(size)
       if (response.statusCode === 206 && Number(from) === range.offset)
-        return { url, bytes: await wholeBody(response, range.length), total }
+        return { url, bytes: await wholeBody(bodyOf(answer), range.length), total }
       response.destroy()
       return null
     },

@@ -3,7 +3,7 @@ import test from 'ava'
 import { pullSource } from '../../../infrastructure/sources/puller/pull-source.ts'
 import { sourceErrorOf } from '../../../infrastructure/sources/source-error.ts'
 import { filesOf, packageSample, serve, withFfmpeg, type Packaging } from '../../support/sources/audio-server.ts'
-import { startPulling } from '../../support/sources/pulling.ts'
+import { IGNORING_SINK, startPulling } from '../../support/sources/pulling.ts'
 import { challengeOf, isAuthorised, SECRET } from '../../support/sources/rtsp-server.ts'
 import { box, indexOf, table } from '../../support/sources/mp4-boxes.ts'
 
@@ -34,13 +34,7 @@ const USER = `${SECRET.user}:${encodeURIComponent(SECRET.password)}@`
 
 /** Runs one attempt without a decoder and returns the code of its end. */
 const codeOf = async (url: string, rules = { allow: ['127.0.0.1/32'], ownPort: null }): Promise<string> => {
-  const sink = {
-    bytes: async () => undefined,
-    stretchEnds: async () => undefined,
-    segment: () => undefined,
-    targetDuration: () => undefined,
-  }
-  return pullSource({ url, after: null, rules }, sink, new AbortController().signal).then(
+  return pullSource({ url, after: null, rules }, IGNORING_SINK, new AbortController().signal).then(
     () => 'complete',
     (error: unknown) => sourceErrorOf(error).code,
   )

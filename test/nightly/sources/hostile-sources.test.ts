@@ -11,6 +11,7 @@ import {
   HOSTILE_RTMP_PATHS,
   listenForbidden,
 } from '../../support/sources/hostile-sources.ts'
+import { IGNORING_SINK } from '../../support/sources/pulling.ts'
 import { serialTestWith } from '../../support/running/skip-unless.ts'
 import { flvAudio, serveRtmp } from '../../support/sources/rtmp-server.ts'
 import { aacAudio, serveRtsp } from '../../support/sources/rtsp-server.ts'
@@ -51,16 +52,10 @@ const codesOf = async (urls: ReadonlyArray<string>): Promise<ReadonlyMap<string,
 
 /** Pulls a URL once, without a decoder and with a fixed DNS answer. Returns the error code, or `complete`. */
 const withLookup = async (url: string, address: string): Promise<string> => {
-  const sink = {
-    bytes: async () => undefined,
-    stretchEnds: async () => undefined,
-    segment: () => undefined,
-    targetDuration: () => undefined,
-  }
   const rules = { allow: [`${ALLOWED}/32`], ownPort: null }
   const done = pullSource(
     { url, after: null, rules, lookup: async () => [{ address, family: 4 }] },
-    sink,
+    IGNORING_SINK,
     new AbortController().signal,
   )
   return done.then(() => 'complete', (error: unknown) => sourceErrorOf(error).code)
@@ -89,12 +84,16 @@ onLinux('no hostile playlist causes a contact with a forbidden address', async (
     'map/decimal',
     'variant/dotted',
     'rendition/userinfo',
+    'variable/http',
+    'station/hex',
+    'pls/mapped',
     'redirect/http/302',
     'second/redirected',
     'range/http/302',
     'range/hex/302',
     'digest/http/302',
     'digest/userinfo/302',
+    'a.pls',
   ])
     t.is(codes.get(path), 'address_forbidden', path)
   for (const path of [
@@ -103,13 +102,15 @@ onLinux('no hostile playlist causes a contact with a forbidden address', async (
     'map/concat',
     'variant/gopher',
     'rendition/rtsp',
+    'station/rtmp',
+    'pls/file',
     'redirect/rtmp/307',
     'only/data',
     'range/file/302',
     'digest/gopher/302',
   ])
     t.is(codes.get(path), 'scheme_forbidden', path)
-  for (const path of ['a.mpd', 'a.ffconcat', 'a.sdp', 'a.xspf', 'a.pls', 'a.late.m3u8'])
+  for (const path of ['a.mpd', 'a.ffconcat', 'a.sdp', 'a.xspf', 'a.late.m3u8'])
     t.is(codes.get(path), 'not_audio', path)
 
   const plays = await serve(t, filesOf(folder), ALLOWED)

@@ -13,7 +13,7 @@ const SILENT = {
   bytes: async () => undefined,
   stretchEnds: async () => undefined,
   segment: () => undefined,
-  targetDuration: () => undefined,
+  targetDuration: () => undefined, awaitAudio: () => undefined,
 }
 
 let contacts = 0

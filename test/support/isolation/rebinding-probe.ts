@@ -62,7 +62,7 @@ const hub = createServer((socket) => {
 const rules = { allow: allow === '' ? [] : allow.split(','), ownPort: null }
 const SINK = {
   bytes: async () => undefined, stretchEnds: async () => undefined, segment: () => undefined,
-  targetDuration: () => undefined,
+  targetDuration: () => undefined, awaitAudio: () => undefined,
 }
 const pull = (url: string): Promise<string> =>
   pullSource({ url, after: null, rules, brokeOff: true }, SINK, AbortSignal.timeout(20_000)).then(

@@ -38,6 +38,13 @@ const variant = (uri: string): string => `#EXTM3U\n#EXT-X-STREAM-INF:BANDWIDTH=1
 const rendition = (uri: string): string =>
   `#EXTM3U\n#EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID="a",NAME="x",DEFAULT=YES,URI="${uri}"\n` +
   '#EXT-X-STREAM-INF:BANDWIDTH=1,AUDIO="a"\nplain.m3u8\n'
+/** The first variant is missing, so the puller tries the hostile one. */
+const backup = (uri: string): string =>
+  `#EXTM3U\n#EXT-X-STREAM-INF:BANDWIDTH=1\nmissing.m3u8\n#EXT-X-STREAM-INF:BANDWIDTH=1\n${uri}\n`
+const variable = (uri: string): string =>
+  media(`#EXT-X-DEFINE:NAME="a",VALUE="${uri}"\n#EXTINF:2,\n{$a}`)
+const station = (uri: string): string => `#EXTM3U\n#EXTINF:-1,Radio\n${uri}\n`
+const pls = (uri: string): string => `[playlist]\nFile1=${uri}\nNumberOfEntries=1\n`
 /** The second segment is hostile. The first segment is playable, so the puller reaches the second segment. */
 const second = (uri: string): string => media(`#EXTINF:2,\nok.ts\n#EXTINF:2,\n${uri}`)
 
@@ -107,7 +114,7 @@ export const hostileSite = ({ host, port }: ForbiddenHost, segment: Buffer): Hos
   const base = `http://${host}:${port}`
   const only = (uri: string): string => media(`#EXTINF:2,\n${uri}`)
   const playlists: Readonly<Record<string, (uri: string) => string>> =
-    { second, only, key: keyed, map: mapped, variant, rendition }
+    { second, only, key: keyed, map: mapped, variant, rendition, backup, variable, station, pls }
   const files: Readonly<Record<string, string>> = {
     'a.mpd': [
       '<?xml version="1.0"?><MPD xmlns="urn:mpeg:dash:schema:mpd:2011" type="static" mediaPresentationDuration="PT10S"',

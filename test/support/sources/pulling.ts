@@ -2,6 +2,7 @@ import type { ExecutionContext } from 'ava'
 import type { PullEnd, Puller, SourceTarget } from '../../../application/ports/audio-source.ts'
 import { pullSource, type PullOptions } from '../../../infrastructure/sources/puller/pull-source.ts'
 import { sourceErrorOf } from '../../../infrastructure/sources/source-error.ts'
+import type { SourceSink } from '../../../infrastructure/sources/source-kind.ts'
 import { decideIsolation } from '../../../infrastructure/sources/source-isolation.ts'
 import { createPullers } from '../../../infrastructure/sources/puller/puller-client.ts'
 
@@ -58,17 +59,21 @@ export const startPulling = (
   }
 }
 
-/** Pulls a source once without a decoder. Returns its bytes and the code of its end. */
+/** A sink that does nothing with a source. */
+export const IGNORING_SINK: SourceSink = {
+  bytes: async () => undefined,
+  stretchEnds: async () => undefined,
+  segment: () => undefined,
+  targetDuration: () => undefined,
+  awaitAudio: () => undefined,
+}
+
+/** Pulls a source once without a decoder. Returns its bytes, the code of its end, and whether a retry may help. */
 export const pullOnce = async (url: string, more: Partial<PullOptions> = {}) => {
   const pieces: Array<Buffer> = []
-  const sink = {
-    bytes: async (bytes: Buffer) => void pieces.push(bytes),
-    stretchEnds: async () => undefined,
-    segment: () => undefined,
-    targetDuration: () => undefined,
-  }
+  const sink = { ...IGNORING_SINK, bytes: async (bytes: Buffer) => void pieces.push(bytes) }
   const rules = { allow: ['127.0.0.1/32'], ownPort: null }
   const ended = pullSource({ url, after: null, rules, ...more }, sink, new AbortController().signal)
-  const code = await ended.then(() => 'complete', (error: unknown) => sourceErrorOf(error).code)
-  return { code, bytes: Buffer.concat(pieces) }
+  const { code, retry } = await ended.then(() => ({ code: 'complete', retry: false }), sourceErrorOf)
+  return { code, retry, bytes: Buffer.concat(pieces) }
 }
