@@ -11,7 +11,7 @@ export const isStationListHead = (head: Buffer): boolean =>
   /^(?:\xef\xbb\xbf)?\s*(?:\[playlist\]|https?:\/\/)/i.test(head.toString('latin1'))
 
 /** Whether a text that begins with `#EXTM3U` is a list of stations: it has none of the tags of HLS. */
-export const isStationList = (text: string): boolean => !/^\s*#EXT-X-/m.test(text)
+export const isStationList = (text: string): boolean => !text.includes('#EXT-X-')
 
 /** Returns the addresses of a list in their order. They may be relative, and need every check of an address. */
 export const stationsOf = (text: string): ReadonlyArray<string> => {

@@ -280,9 +280,9 @@ export const securityMutants: ReadonlyArray<Mutant> = [
     test: 'streams.test.ts', titles: ['misbehaving RTSP servers end the attempt with a code'],
   },
   {
-    in: 'allows',
-    before: 'isPublic(address) && !isInOwnNetwork(interfaces, address)',
-    after: 'isPublic(address)',
+    in: 'isPublic',
+    before: 'isOnInternet(address) && !isInOwnNetwork(interfaces, address)',
+    after: 'isOnInternet(address)',
     test: 'address-guard.test.ts',
     titles: ['addresses of this machine and of its networks are not public, on any port'],
   },
