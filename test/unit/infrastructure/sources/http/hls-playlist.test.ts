@@ -109,7 +109,8 @@ test('variables are replaced: defined, imported from the master playlist, or fro
   t.is(master.variants[0]?.uri, 'https://cdn.example/a')
   const text = [
     '#EXTM3U', '#EXT-X-DEFINE:IMPORT="host"', '#EXT-X-DEFINE:QUERYPARAM="token"',
-    '#EXT-X-DEFINE:NAME="a",VALUE="{$host}/x"', '#EXT-X-TARGETDURATION:1', '#EXT-X-MAP:URI="{$a}/init"', '#EXTINF:1,', '{$a}.ts?t={$token}&u={$unknown}',
+    '#EXT-X-DEFINE:NAME="a",VALUE="{$host}/x"', '#EXT-X-TARGETDURATION:1', '#EXT-X-MAP:URI="{$a}/init"',
+    '#EXTINF:1,', '{$a}.ts?t={$token}&u={$unknown}',
   ].join('\n')
   const media = parsePlaylist(text, new URL('http://h/x.m3u8?token=s%20t'), master.variables)
   if (media.kind === 'master') return t.fail('it is a media playlist')
