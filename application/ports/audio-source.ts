@@ -12,7 +12,7 @@ export type PullEnd =
   /** The source has reported its end. */
   | { readonly kind: 'complete' }
   /** The source ended but may return. The session finishes if it does not return within all retries. */
-  | { readonly kind: 'interrupted' }
+  | { readonly kind: 'interrupted'; readonly code: string }
   /**
    * `code`: the reason, without secrets. `retry`: false when another attempt cannot help. `isPublic`: only hosts of the
    * public internet were contacted.

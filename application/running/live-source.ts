@@ -67,7 +67,7 @@ export const startLiveSource = (options: LiveSourceOptions): LiveSource => {
   let clock = INITIAL_CLOCK
   let silenceLimitMs = SILENCE_LIMIT_MS
   let isPaused = false
-  /** True when the source has reported its end, and no audio followed. */
+  /** True when the source has ended in a regular way, and no audio followed. */
   let isInterrupted = false
   let isPulling = false
   let hasEnded = false
@@ -107,7 +107,7 @@ export const startLiveSource = (options: LiveSourceOptions): LiveSource => {
   const ended = (end: PullEnd): void => {
     if (end.kind === 'complete') return finish(options.completed)
     isInterrupted ||= end.kind === 'interrupted'
-    if (end.kind === 'interrupted') tryAgain('interrupted')
+    if (end.kind === 'interrupted') tryAgain(end.code)
     else tryAgain(end.code, end)
   }
 

@@ -16,6 +16,8 @@ export type SourceErrorCode =
   | 'closed'
   /** The server reported the end of the stream; the stream may come back. */
   | 'stream_over'
+  /** An RTMP server closed the connection after audio, as encoders do at their end; the stream may come back. */
+  | 'closed_after_audio'
   /** An RTMP server refuses to play the stream. */
   | 'refused'
   | 'too_large'

@@ -10,8 +10,8 @@ export interface ByteReader {
   readonly exactly: (size: number) => Promise<Buffer>
   /** Reads up to and including the delimiter. Throws `bad_answer` when it is not within `limit` bytes. */
   readonly until: (delimiter: string, limit: number) => Promise<Buffer>
-  /** Returns the next byte without consuming it. */
-  readonly peek: () => Promise<number>
+  /** Returns the bytes that have arrived, at least `size` of them, without consuming them. */
+  readonly peek: (size: number) => Promise<Buffer>
 }
 
 /**
@@ -85,9 +85,9 @@ export const createByteReader = (socket: Socket): ByteReader => {
         await more()
       }
     },
-    peek: async () => {
-      await atLeast(1)
-      return all()[0] ?? 0
+    peek: async (count) => {
+      await atLeast(count)
+      return all()
     },
   }
 }

@@ -3,13 +3,16 @@ import type { Continuity, PullEnd } from '../../../application/ports/audio-sourc
 import { type Decoder, type DecoderOptions, startDecoder } from '../decoder/decoder.ts'
 import { audioFrame, messageFrame, type PullCommand } from './puller-messages.ts'
 import { isStream, pullSource } from './pull-source.ts'
-import { sourceErrorOf } from '../source-error.ts'
+import { type SourceErrorCode, sourceErrorOf } from '../source-error.ts'
 import type { SourceSink } from '../source-kind.ts'
 
 const SAMPLE_BYTES = 2
 
 /** The continuity of a stretch when the source does not say anything about it. */
 const UNKNOWN_CONTINUITY: Continuity = { lost: null, newClock: false }
+
+/** Regular ends of streams that may come back. */
+const INTERRUPTIONS: ReadonlySet<string> = new Set<SourceErrorCode>(['stream_over', 'closed_after_audio'])
 
 /** An HLS segment that the decoder has received. `end`: its end in samples of the stretch. */
 interface FedSegment {
@@ -125,7 +128,7 @@ export const startAttempt = (
     } catch (error) {
       await feeder.sink.stretchEnds().catch(() => undefined)
       const { code, retry } = sourceErrorOf(error)
-      return code === 'stream_over' ? { kind: 'interrupted' } : { kind: 'failed', code, retry, isPublic }
+      return INTERRUPTIONS.has(code) ? { kind: 'interrupted', code } : { kind: 'failed', code, retry, isPublic }
     } finally {
       feeder.killSpare()
     }

@@ -39,8 +39,10 @@ const CAUSES: Readonly<Record<string, readonly [Finding['step'], string]>> = {
       + 'STENOLOG_AUDIO_URL_ALLOW_CIDRS',
   ],
   scheme_forbidden: ['check', 'the server redirects to a URL with a forbidden scheme'],
-  unsupported: ['request', 'Stenolog does not support this source: unknown scheme or RTP format'],
-  unsupported_transport: ['request', 'the server sends the stream only over a transport that Stenolog does not use'],
+  unsupported: ['request', 'Stenolog does not support this source: unknown scheme or codec'],
+  unsupported_transport: [
+    'request', 'the server sends only over UDP or multicast. Switch on RTSP over TCP ("interleaved") in its settings',
+  ],
   unreachable: ['connect', 'nothing accepts connections at this address and port'],
   timeout: ['connect', 'the server sent nothing for 10 s'],
   tls: [
@@ -49,6 +51,7 @@ const CAUSES: Readonly<Record<string, readonly [Finding['step'], string]>> = {
   ],
   closed: ['request', 'the server closed the connection'],
   stream_over: ['request', 'the server reports the end of the stream'],
+  closed_after_audio: ['request', 'the server closed the connection after audio'],
   refused: ['request', 'the server refuses to play the stream. Check its name, and whether somebody is publishing it'],
   too_large: ['request', 'an answer exceeds the size limit'],
   too_many_redirects: ['request', 'more than three redirects'],

@@ -30,7 +30,8 @@ const pull = async (command: PullCommand): Promise<void> => {
   }
   attempt = startAttempt(command, sendAttempt, brokeOff)
   const outcome = await attempt.done
-  if (hasAudio || outcome.kind !== 'failed') brokeOff = outcome.kind === 'failed'
+  const isAnnounced = outcome.kind === 'complete' || outcome.code === 'stream_over'
+  if (hasAudio || isAnnounced) brokeOff = !isAnnounced
   attempt = null
   await send(messageFrame({ kind: 'ended', end: outcome }))
 }

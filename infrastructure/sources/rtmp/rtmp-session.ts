@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Socket } from 'node:net'
 import { type AmfValue, decodeAmf, encodeAmf } from './amf0.ts'
+import { EXTENDED_CODECS } from './audio-messages.ts'
 import { type ByteReader, createByteReader } from '../network/byte-reader.ts'
 import { chunksOf, createMessageReader, type RtmpMessage } from './rtmp-messages.ts'
 import { SourceError } from '../source-error.ts'
@@ -28,6 +29,8 @@ const PLAY_STREAM = 8
 
 /** The buffer length that we announce. */
 const BUFFERED_MS = 1000
+/** What enhanced RTMP says about a codec: a bit that we set for those that we play. */
+const CAN_DECODE = 1
 /** Plays a live stream or, if there is none, a recording of the same name. */
 const LIVE_OR_RECORDED = -2000
 /** Messages that a server may send before the answer to a command. */
@@ -142,9 +145,10 @@ export const openRtmp = async (socket: Socket): Promise<RtmpSession> => {
 
   return {
     play: async ({ url, app, stream }) => {
+      const extendedCodecs = new Map(EXTENDED_CODECS.map((codec) => [codec, CAN_DECODE]))
       const properties = new Map<string, AmfValue>([
         ['app', app], ['flashVer', 'LNX 9,0,124,2'], ['tcUrl', url], ['fpad', false], ['capabilities', 15],
-        ['audioCodecs', 4071], ['videoCodecs', 252], ['videoFunction', 1],
+        ['audioCodecs', 4071], ['videoCodecs', 252], ['videoFunction', 1], ['audioFourCcInfoMap', extendedCodecs],
       ])
       send(COMMAND_STREAM, COMMAND, encodeAmf(['connect', 1, properties]))
       await answerTo(1)

@@ -12,6 +12,12 @@ const MAX_EARLY_PACKETS = 1024
 const MAX_CHALLENGES = 2
 /** `$`, the first byte of an interleaved packet (RFC 2326, 10.12). */
 const INTERLEAVED = 0x24
+/** The head of an interleaved packet and the first byte of its content: enough to recognise any message. */
+const START_BYTES = 5
+/** Answers, and the requests that a server sends to a client (RFC 2326, 10; RFC 7826, 13). */
+const TEXT_START = /^(?:RTSP\/|ANNOU|GET_P|OPTIO|PLAY_|REDIR|SET_P|TEARD)/
+/** More than the largest packet, several times: what is no message for longer will not become one. */
+const MAX_STRAY_BYTES = 256 * 1024
 
 type Headers = ReadonlyMap<string, ReadonlyArray<string>>
 
@@ -26,6 +32,12 @@ export interface InterleavedPacket {
   readonly kind: 'packet'
   readonly channel: number
   readonly payload: Buffer
+}
+
+/** Numbers of the interleaved channels of a session. */
+export interface Channels {
+  readonly rtp: number
+  readonly rtcp: number
 }
 
 /** Servers may send requests, too. */
@@ -57,6 +69,20 @@ const bodyLengthOf = (headers: Headers): number => {
   return Number(text)
 }
 
+/** Whether a message starts here: text, or RTP or RTCP (both of version 2) on a channel of the session. */
+const isStart = (bytes: Buffer, at: number, { rtp, rtcp }: Channels): boolean => {
+  if (bytes[at] !== INTERLEAVED) return TEXT_START.test(bytes.toString('latin1', at, at + START_BYTES))
+  const channel = bytes[at + 1]
+  return (channel === rtp || channel === rtcp) && bytes.readUInt8(at + 4) >> 6 === 2
+}
+
+/** Returns where the first message starts, or may start when more bytes have arrived. */
+const startIn = (bytes: Buffer, channels: Channels): number => {
+  let at = 0
+  while (at + START_BYTES <= bytes.length && !isStart(bytes, at, channels)) at += 1
+  return at
+}
+
 export interface RtspConnection {
   /** Sends a request and returns the answer. Answers authentication challenges; throws `rtsp_401` if they fail. */
   readonly request: (method: string, uri: string, headers?: Readonly<Record<string, string>>) => Promise<RtspAnswer>
@@ -64,14 +90,15 @@ export interface RtspConnection {
   readonly send: (method: string, uri: string) => void
   /** Returns the next packet. Throws `closed` when the server ends the session. */
   readonly packet: () => Promise<InterleavedPacket>
-  readonly setSession: (id: string) => void
+  /** From now on, bytes between the messages are skipped: some servers send parts of lost packets. */
+  readonly setSession: (id: string, channels: Channels) => void
 }
 
 export const createRtspConnection = (socket: Socket, authentication: Authentication): RtspConnection => {
   const reader = createByteReader(socket)
   const early: Array<InterleavedPacket> = []
   let sequence = 0
-  let session: string | null = null
+  let session: { readonly id: string; readonly channels: Channels } | null = null
   /** The last request of `send`. */
   let unanswered: { readonly method: string; readonly uri: string } | null = null
 
@@ -81,7 +108,7 @@ export const createRtspConnection = (socket: Socket, authentication: Authenticat
     const allHeaders = {
       CSeq: String(sequence),
       'User-Agent': 'stenolog',
-      ...(session === null ? {} : { Session: session }),
+      ...(session === null ? {} : { Session: session.id }),
       ...(authorization === null ? {} : { Authorization: authorization }),
       ...headers,
     }
@@ -90,8 +117,20 @@ export const createRtspConnection = (socket: Socket, authentication: Authenticat
     return sequence
   }
 
+  const skipStrayBytes = async (channels: Channels): Promise<void> => {
+    for (let skipped = 0; ; ) {
+      const bytes = await reader.peek(START_BYTES)
+      const start = startIn(bytes, channels)
+      if (start === 0) return
+      await reader.exactly(start)
+      skipped += start
+      if (skipped > MAX_STRAY_BYTES) throw new SourceError('bad_answer')
+    }
+  }
+
   const receive = async (): Promise<RtspAnswer | InterleavedPacket | ServerRequest> => {
-    if ((await reader.peek()) === INTERLEAVED) {
+    if (session !== null) await skipStrayBytes(session.channels)
+    if ((await reader.peek(1))[0] === INTERLEAVED) {
       const head = await reader.exactly(4)
       return { kind: 'packet', channel: head.readUInt8(1), payload: await reader.exactly(head.readUInt16BE(2)) }
     }
@@ -155,8 +194,8 @@ export const createRtspConnection = (socket: Socket, authentication: Authenticat
         else if (received.status === 401) sendAgain(received)
       }
     },
-    setSession: (id) => {
-      session = id
+    setSession: (id, channels) => {
+      session = { id, channels }
     },
   }
 }

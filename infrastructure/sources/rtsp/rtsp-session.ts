@@ -1,4 +1,4 @@
-import { headerOf, type RtspAnswer, type RtspConnection } from './rtsp-connection.ts'
+import { type Channels, headerOf, type RtspAnswer, type RtspConnection } from './rtsp-connection.ts'
 import { isSupported } from './rtp-payloads.ts'
 import { type AudioMedia, parseSdp, type RtpFormat } from './sdp.ts'
 import { SourceError } from '../source-error.ts'
@@ -14,11 +14,8 @@ export class RtspRedirect extends Error {
   }
 }
 
-export interface RtspSession {
+export interface RtspSession extends Channels {
   readonly format: RtpFormat
-  /** Numbers of the interleaved channels. */
-  readonly rtp: number
-  readonly rtcp: number
   /** Prevents the timeout of the session. Call it every `keepAliveEvery` milliseconds. */
   readonly keepAlive: () => void
   readonly keepAliveEvery: number
@@ -30,10 +27,14 @@ const TIMEOUT_SECONDS = 60
 /** Limits for the interval of keep-alive requests. */
 const [MIN_KEEP_ALIVE_SECONDS, MAX_KEEP_ALIVE_SECONDS] = [5, 30]
 
+/** "Unsupported Transport": the server does not send over the connection itself. */
+const UNSUPPORTED_TRANSPORT = 461
+
 /** Returns a successful answer. Throws an RtspRedirect or a SourceError on any other answer. */
 const requireOk = (answer: RtspAnswer): RtspAnswer => {
   const location = headerOf(answer.headers, 'location')
   if (answer.status >= 300 && answer.status < 400 && location !== undefined) throw new RtspRedirect(location)
+  if (answer.status === UNSUPPORTED_TRANSPORT) throw new SourceError('unsupported_transport')
   if (answer.status !== 200) throw new SourceError(`rtsp_${answer.status}`)
   return answer
 }
@@ -54,18 +55,29 @@ const controlUri = (base: string, control: string | null): string => {
   return requestUri(/^rtsps?:/i.test(control) ? control : `${base.replace(/\/?$/, '/')}${control}`)
 }
 
+/**
+ * Media with sound for the client, the likeliest first. A description of RTSP speaks from the side of the client (ONVIF
+ * Streaming Specification, 5.3): `recvonly` is a microphone, and `sendonly` a loudspeaker that only receives. Some
+ * servers call their own sound `sendonly`, so such media count where nothing else is.
+ */
+const audible = (audio: ReadonlyArray<AudioMedia>): ReadonlyArray<AudioMedia> => {
+  const heard = [null, 'recvonly', 'sendrecv'].flatMap((wanted) =>
+    audio.filter(({ direction }) => direction === wanted))
+  return heard.length > 0 ? heard : audio
+}
+
 const chooseAudio = (audio: ReadonlyArray<AudioMedia>): { readonly media: AudioMedia; readonly format: RtpFormat } => {
-  for (const media of audio) {
+  for (const media of audible(audio)) {
     const format = media.formats.find(isSupported)
     if (format !== undefined) return { media, format }
   }
   throw new SourceError(audio.length === 0 ? 'not_audio' : 'unsupported')
 }
 
-const channelsOf = (transport: string): { readonly rtp: number; readonly rtcp: number } => {
+const channelsOf = (transport: string): Channels => {
   const [, first, second] = /;\s*interleaved\s*=\s*(\d{1,3})(?:-(\d{1,3}))?/i.exec(transport) ?? []
   // Other transports need an additional socket, which is not supported.
-  if (!/^RTP\/AVPF?\/TCP/i.test(transport) || first === undefined) throw new SourceError('unsupported')
+  if (!/^RTP\/AVPF?\/TCP/i.test(transport) || first === undefined) throw new SourceError('unsupported_transport')
   return { rtp: Number(first), rtcp: Number(second ?? Number(first) + 1) }
 }
 
@@ -93,7 +105,7 @@ export const playRtsp = async (connection: RtspConnection, url: string, note: No
   const sessionHeader = headerOf(setUp.headers, 'session') ?? ''
   const [, id, timeout] = /^([^;\s]{1,256})\s*(?:;.*?\btimeout\s*=\s*(\d{1,6}))?/.exec(sessionHeader) ?? []
   if (id === undefined || !/^[!-~]+$/.test(id)) throw new SourceError('bad_answer')
-  connection.setSession(id)
+  connection.setSession(id, channels)
 
   const aggregate = controlUri(base, control)
   requireOk(await connection.request('PLAY', aggregate, { Range: 'npt=0.000-' }))

@@ -10,8 +10,13 @@ export interface RtpFormat {
   readonly parameters: ReadonlyMap<string, string>
 }
 
+/** `a=recvonly` and the like, without `inactive`. */
+export type Direction = 'recvonly' | 'sendrecv' | 'sendonly'
+
 export interface AudioMedia {
   readonly formats: ReadonlyArray<RtpFormat>
+  /** The direction as the client sees it, or null. */
+  readonly direction: Direction | null
   /** `a=control`, or null. */
   readonly control: string | null
 }
@@ -31,6 +36,10 @@ const attribute = (lines: ReadonlyArray<string>, start: string): string | undefi
   lines.find((line) => line.startsWith(start))?.slice(start.length).trim()
 
 const controlOf = (lines: ReadonlyArray<string>): string | null => attribute(lines, 'a=control:') ?? null
+
+/** Returns the direction of a session or a medium, or undefined. */
+const directionOf = (lines: ReadonlyArray<string>): Direction | 'inactive' | undefined =>
+  (['inactive', 'recvonly', 'sendrecv', 'sendonly'] as const).find((name) => attribute(lines, `a=${name}`) === '')
 
 const parametersOf = (text: string): ReadonlyMap<string, string> =>
   new Map(
@@ -62,8 +71,11 @@ export const parseSdp = (text: string): SessionDescription => {
     control: controlOf(session),
     audio: media.flatMap((lines) => {
       const [, types] = /^m=audio \S+ RTP\/AVPF? ([\d ]+)$/.exec(lines[0]?.trim() ?? '') ?? []
-      if (types === undefined || lines.includes('a=inactive') || lines.includes('a=recvonly')) return []
-      return [{ formats: types.trim().split(/ +/).flatMap((type) => formatOf(lines, type)), control: controlOf(lines) }]
+      // The direction of the session is that of each medium that states none (RFC 8866, 6.7).
+      const direction = directionOf(lines) ?? directionOf(session) ?? null
+      if (types === undefined || direction === 'inactive') return []
+      const formats = types.trim().split(/ +/).flatMap((type) => formatOf(lines, type))
+      return [{ formats, direction, control: controlOf(lines) }]
     }),
   }
 }

@@ -17,7 +17,7 @@ import { aacAudio, pcmuAudio, SECRET, serveRtsp } from '../../support/sources/rt
 
 const RULES = { allow: ['127.0.0.1/32'], ownPort: null }
 const SECONDS = 5
-const INTERRUPTED = { kind: 'interrupted' } as const
+const INTERRUPTED = { kind: 'interrupted', code: 'stream_over' } as const
 const PASS = `${SECRET.user}:${encodeURIComponent(SECRET.password)}@`
 
 /** Runs one attempt with its decoder. */
@@ -99,7 +99,7 @@ test('data that arrived before a connection reset is delivered before the failur
   })
   const socket = connect({ host: '127.0.0.1', port })
   const reader = createByteReader(socket)
-  await reader.peek()
+  await reader.peek(1)
   server?.write(sent.subarray(1))
   await eventually(() => assert.equal(socket.bytesRead, sent.length))
   const closed = new Promise((resolve) => socket.once('close', resolve))
@@ -108,7 +108,7 @@ test('data that arrived before a connection reset is delivered before the failur
   socket.write('acknowledged')
   await closed
   t.deepEqual(await reader.exactly(sent.length), sent)
-  t.is((await t.throwsAsync(reader.peek(), { instanceOf: SourceError }))?.code, 'closed')
+  t.is((await t.throwsAsync(reader.peek(1), { instanceOf: SourceError }))?.code, 'closed')
 })
 
 test('misbehaving RTMP servers end the attempt with a code, and no redirect is followed', async (t) => {
@@ -145,8 +145,10 @@ test('misbehaving RTSP servers end the attempt with a code; redirects are checke
     ['speex', 'unsupported'],
     ['encrypted', 'not_audio'],
     ['bad-control', 'stream_over'],
-    ['udp', 'unsupported'],
-    ['multicast', 'unsupported'],
+    ['udp', 'unsupported_transport'],
+    ['multicast', 'unsupported_transport'],
+    ['only-udp', 'unsupported_transport'],
+    ['noise', 'bad_answer'],
     ['server-request', 'closed'],
     ['control', 'stream_over'],
     ['base', 'stream_over'],
@@ -168,6 +170,52 @@ test('misbehaving RTSP servers end the attempt with a code; redirects are checke
       code,
     )
   t.is((await pullOnce(`rtsp://a%0d%0ab@127.0.0.1:${server.port}/ok`)).code, 'unsupported')
+})
+
+test('rtsp: the microphone of a camera plays, whatever its direction, and never the loudspeaker', async (t) => {
+  const server = await serveRtsp(t, pcmuAudio(1))
+  for (const path of ['recvonly', 'two-way', 'all-recvonly', 'sendonly'])
+    t.is((await pullOnce(server.url(path))).code, 'stream_over', path)
+  const setUps = server.requests.filter((line) => line.startsWith('SETUP')).map((line) => line.split('/').at(-1))
+  t.deepEqual(setUps, ['t0', 't0', 't0', 't0'])
+})
+
+test('rtsp: stray bytes between packets are skipped, and no packet is lost', async (t) => {
+  const server = await serveRtsp(t, pcmuAudio(1))
+  const [clean, stray] = [await pullOnce(server.url('ok')), await pullOnce(server.url('stray'))]
+  t.is(stray.code, 'stream_over')
+  t.deepEqual(stray.bytes, clean.bytes)
+})
+
+withFfmpeg('rtmp: a server that closes after audio has ended regularly, and may come back', async (t) => {
+  const messages = flvAudio(await readFile(join(await packageSample(t, 'flv', 1), 'audio.flv')))
+  const closing = (sent: ReadonlyArray<Buffer>) =>
+    serveRtmp(t, messages, {
+      playing: (socket, send) => {
+        for (const [index, audio] of sent.entries()) send(index * 64, audio)
+        socket.end()
+      },
+    })
+  t.deepEqual((await attempt((await closing(messages)).url('app/ok'))).end, {
+    kind: 'interrupted',
+    code: 'closed_after_audio',
+  })
+  t.is((await pullOnce((await closing([])).url('app/ok'))).code, 'closed')
+})
+
+test('rtmp: a publisher that restarts with other parameters begins a new stretch', async (t) => {
+  const [first, second, frame] = ['\xaf\0\x14\x08', '\xaf\0\x11\x90', '\xaf\x01frame'].map((text) =>
+    Buffer.from(text, 'latin1'))
+  assert(first !== undefined && second !== undefined && frame !== undefined)
+  const opus = Buffer.from('\x91Opusframe', 'latin1')
+  const server = await serveRtmp(t, [first, frame, first, frame, second, frame, opus])
+  const { code, bytes } = await pullOnce(server.url('app/ok'))
+  t.is(code, 'stream_over')
+  const stretches = bytes.toString('latin1').split('FLV\x01').slice(1)
+  t.deepEqual(
+    stretches.map((stretch) => stretch.split('frame').length - 1),
+    [2, 1, 1],
+  )
 })
 
 withFfmpeg('doctor checks a source step by step, and each problem has its own step', async (t) => {

@@ -65,7 +65,7 @@ export const aacAudio = (messages: ReadonlyArray<Buffer>): RtpAudio => {
   return { description: `m=audio 0 RTP/AVP 96\r\na=rtpmap:96 mpeg4-generic/16000/1\r\n${format}\r\n`, packets }
 }
 
-const interleaved = (channel: number, packet: Buffer): Buffer => {
+export const interleaved = (channel: number, packet: Buffer): Buffer => {
   const head = Buffer.from([0x24, channel, 0, 0])
   head.writeUInt16BE(packet.length, 2)
   return Buffer.concat([head, packet])
@@ -95,6 +95,9 @@ export const challengeOf = (scheme: string): string =>
 const kindOf = (uri: string): string => /^rtsps?:\/\/[^/]*\/([\w-]+)/.exec(uri)?.[1] ?? ''
 
 type Reply = (status: string, head?: string, body?: string) => void
+
+/** Bytes between messages: parts of a packet, a look-alike of one on another channel, and line ends. */
+export const STRAY = Buffer.from('\x80\x00lost$\x09\0\x04part\r\n\r\nSTRAY', 'latin1')
 
 /** Options of `serveRtsp`. `elsewhere`: the address to which misbehaving answers lead. */
 interface RtspOptions {
@@ -138,6 +141,16 @@ export const serveRtsp = (
           reply('200 OK', `Content-Base: rtsp://${elsewhere}/b/\r\n`, describe(`${description}a=control:t0\r\n`)),
         'DESCRIBE bad-control': () =>
           reply('200 OK', '', describe(`${description}a=control:http://${elsewhere}/t0\r\n`)),
+        'DESCRIBE recvonly': () => reply('200 OK', '', describe(`${description}a=recvonly\r\na=control:t0\r\n`)),
+        'DESCRIBE sendonly': () => reply('200 OK', '', describe(`${description}a=sendonly\r\na=control:t0\r\n`)),
+        'DESCRIBE all-recvonly': () =>
+          reply('200 OK', '', describe(`${description}a=control:t0\r\n`, 's=x\r\na=recvonly\r\n')),
+        // As ONVIF cameras with a loudspeaker describe themselves.
+        'DESCRIBE two-way': () => {
+          const loudspeaker = `${description}a=sendonly\r\na=control:back\r\n`
+          reply('200 OK', '', describe(`${loudspeaker}${description}a=recvonly\r\na=control:t0\r\n`))
+        },
+        'SETUP only-udp': () => reply('461 Unsupported transport'),
         'SETUP udp': () => {
           const ports = `client_port=20000-20001;server_port=${elsewherePort}`
           reply('200 OK', transport(`RTP/AVP/UDP;unicast;interleaved=0-1;${ports};source=${elsewhereHost}`))
@@ -147,6 +160,15 @@ export const serveRtsp = (
         'PLAY server-request': () => {
           reply('200 OK')
           socket.write(`REDIRECT rtsp://x RTSP/1.0\r\nCSeq: 9\r\n${location}\r\n`)
+        },
+        'PLAY stray': () => {
+          reply('200 OK', 'Session: 71\r\n')
+          for (const packet of audio.packets) socket.write(Buffer.concat([STRAY, interleaved(0, packet)]))
+          socket.write(Buffer.concat([STRAY, GOODBYE]))
+        },
+        'PLAY noise': () => {
+          reply('200 OK', 'Session: 71\r\n')
+          socket.write(Buffer.alloc(300_000, STRAY))
         },
         OPTIONS: () => reply('200 OK', 'Public: OPTIONS, DESCRIBE, SETUP, PLAY, GET_PARAMETER, TEARDOWN\r\n'),
         // Clients must ignore the addresses in the session description.

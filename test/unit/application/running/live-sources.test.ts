@@ -62,7 +62,7 @@ test('a session whose stream ended finishes after failed retries, and fails if a
     const { live, pullers, timers } = await autoStarted(t)
     const { events } = pullers.latest()
     events.audio(AUDIO, null)
-    events.ended({ kind: 'interrupted' })
+    events.ended({ kind: 'interrupted', code: 'stream_over' })
     timers.advance(1000)
     if (hasAudio) events.audio(AUDIO, null)
     for (const seconds of [2, 4, 8, 16]) {

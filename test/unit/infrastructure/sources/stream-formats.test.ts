@@ -38,7 +38,7 @@ test('RTMP: interleaved chunks are reassembled, and every header type carries it
   ])
   let at = 0
   const exactly = async (size: number): Promise<Buffer> => bytes.subarray(at, (at += size))
-  const messages = createMessageReader({ exactly, peek: async () => 0, until: async () => Buffer.alloc(0) })
+  const messages = createMessageReader({ exactly, peek: exactly, until: async () => Buffer.alloc(0) })
   const messagesSent: Array<readonly [type: number, timestamp: number, payload: string]> = []
   while (at < bytes.length) {
     const { type, timestamp, payload } = await messages.next()
@@ -115,6 +115,7 @@ test('SDP: the audio is found with its format; addresses are ignored', (t) => {
   t.deepEqual(audio, [
     {
       control: 'a',
+      direction: null,
       formats: [
         { payloadType: 8, encoding: 'PCMA', clockRate: 8000, channels: 1, parameters: new Map() },
         {
@@ -127,6 +128,14 @@ test('SDP: the audio is found with its format; addresses are ignored', (t) => {
       ],
     },
   ])
+})
+
+test('SDP: a direction of the session is that of each medium without one; inactive media are left out', (t) => {
+  const { audio } = parseSdp(
+    'v=0\na=recvonly\nm=audio 0 RTP/AVP 0\nm=audio 0 RTP/AVP 0\na=sendonly \n' +
+      'm=audio 0 RTP/AVP 0\na=inactive\nm=audio 0 RTP/AVP 0\na=sendrecv\n',
+  )
+  t.deepEqual(audio.map(({ direction }) => direction), ['recvonly', 'sendonly', 'sendrecv'])
 })
 
 test('RTP: extensions, sources and padding are removed; wrong lengths give no packet', (t) => {
