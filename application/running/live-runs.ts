@@ -2,6 +2,7 @@ import type { EndCause } from '../../domain/live/events.ts'
 import type { AttachedLive } from '../lives/attached-live.ts'
 import type { SourcePoint } from '../lives/source-point.ts'
 import type { Origin } from '../log/origin.ts'
+import type { SampleFormat } from '../pipeline/speech/sample-format.ts'
 
 /** A wait for a returning sender, and the end of the session if the sender does not return. */
 export interface ExpectedSender {
@@ -19,6 +20,8 @@ export interface LiveRuns {
   readonly hasSender: (liveId: number) => boolean
   /** Returns the seconds of audio so far, including lost audio. Null when the session does not run here. */
   readonly audioSeconds: (liveId: number) => number | null
+  /** Returns what the samples of the sender seem to be, if they are not the wanted ones. Null when nothing is known. */
+  readonly wrongSamples: (liveId: number) => SampleFormat | null
   /** Pulls the source of an auto-started session from this point on. Does nothing when the source is already pulled. */
   readonly pull: (liveId: number, live: AttachedLive, point: SourcePoint) => void
   /**

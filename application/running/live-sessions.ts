@@ -102,6 +102,7 @@ export const createLiveSessions = (options: LiveSessionsOptions): RunningSession
       const samples = lives.get(liveId)?.receivedSamples()
       return samples === undefined ? null : samples / SAMPLE_RATE
     },
+    wrongSamples: (liveId) => lives.get(liveId)?.wrongSamples() ?? null,
     pull: (liveId, live, point) => (signal.aborted ? undefined : run(liveId, live, point).pull()),
     awaitSender: (liveId, live, point, expected) =>
       signal.aborted || lives.has(liveId) ? undefined : run(liveId, live, point).awaitSender(expected),

@@ -7,6 +7,7 @@ import type { AdmittedSender } from '../lives/commands/admit-sender.ts'
 import type { Ended, EndRequest } from '../lives/ending.ts'
 import type { SourcePoint } from '../lives/source-point.ts'
 import type { LiveBus } from '../pipeline/signals.ts'
+import { type SampleFormat, watchSampleFormat } from '../pipeline/speech/sample-format.ts'
 import type { StartPuller } from '../ports/audio-source.ts'
 import type { Environment, Logger } from '../ports/environment.ts'
 import type { Timers } from '../ports/timers.ts'
@@ -58,6 +59,8 @@ export interface RunningSession {
   readonly hasSender: () => boolean
   /** Returns the number of samples of the session, including lost samples. */
   readonly receivedSamples: () => number
+  /** Returns what the samples of its sender seem to be, if they are not the wanted ones. */
+  readonly wrongSamples: () => SampleFormat | null
   /** Pulls the source. Further calls do nothing. */
   readonly pull: () => void
   /** Loads the model and waits for a sender. */
@@ -119,6 +122,11 @@ export const runSession = (options: RunSessionOptions): RunningSession => {
   const storeVocabulary = recordVocabulary(options)
   const receivedSamples = (): number => point.sampleOffset + state.received
 
+  /** Judges the samples of the present sender. */
+  const watchSamples = () => watchSampleFormat((format) =>
+    logger.warn({ liveId, format }, 'the audio of a sender seems not to be 16-bit little-endian PCM'))
+  let samplesOfSender = watchSamples()
+
   /** The interface shows only the process of an auto-started session. */
   const recordSource = (pid: number | null, sampleOffset: number, mediaSequence: number | null): void => {
     void writes.add('source', lifecycle.startSource(liveId, {
@@ -136,6 +144,7 @@ export const runSession = (options: RunSessionOptions): RunningSession => {
     },
     pushAudio: (samples, lost, skipped) => {
       captions.push(samples, lost, skipped)
+      if (!state.facts.isPulled) samplesOfSender.push(samples)
       options.lost(lost)
     },
     appendStart: async () => writes.add('start', () => lifecycle.startLive(liveId, term)),
@@ -217,6 +226,7 @@ export const runSession = (options: RunSessionOptions): RunningSession => {
     stage: () => state.stage,
     hasSender: () => state.sender !== null,
     receivedSamples,
+    wrongSamples: () => samplesOfSender.found(),
     pull: () => void take('pull'),
     awaitSender: ({ graceMs, ...end }) => void take('awaitSender', graceMs, end),
     finish,
@@ -229,6 +239,7 @@ export const runSession = (options: RunSessionOptions): RunningSession => {
     settle: () => void take('settle'),
     attach: ({ live: { status }, record, recordAfterMs }, from) => {
       recordSender = record
+      samplesOfSender = watchSamples()
       take('senderCame', from, status === 'active', recordAfterMs)
       const sender = state.senders
       return {

@@ -345,6 +345,7 @@ export interface LiveActivity {
   readonly sender_connected: boolean
   readonly audio_seconds: number
   readonly segments: number
+  readonly wrong_samples: 'float32' | 'big_endian' | null
   readonly text_until: string | null
   readonly ignored: ReadonlyArray<'auto' | 'translate' | 'words' | 'prompt' | 'hotwords'>
 }

@@ -36,7 +36,8 @@ const EXAMPLES: Readonly<Record<string, JsonSchema>> = {
 const AUDIO_BYTES = {
   name: 'audioBytes',
   title: 'audioBytes',
-  summary: 'Audio as a binary frame: 16-bit little-endian mono PCM at 16 kHz, at most ten seconds.',
+  summary: 'Audio as a binary frame: 16-bit little-endian mono PCM at 16 kHz, at most ten seconds. The header of a '
+    + 'WAVE file with such samples is skipped.',
   contentType: 'application/octet-stream',
   payload: { type: 'string', contentEncoding: 'binary' },
 }

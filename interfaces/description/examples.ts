@@ -119,6 +119,7 @@ const VALUES: Readonly<Record<string, unknown>> = {
   listeners: 3,
   audio_seconds: 134.5,
   segments: 21,
+  wrong_samples: null,
   text_until: null,
   'ListedModel.id': 6,
   'ListedModel.name': 'base',

@@ -7,7 +7,7 @@ import type { BadFrame } from './protocol.ts'
 const DETAILS = {
   invalid_message: 'The message is not a JSON object with a known type',
   invalid_config: 'The config has a value that is invalid or out of bounds',
-  invalid_audio: 'The audio should be at most 10 seconds of 16-bit PCM, as base64 with padding',
+  invalid_audio: 'The audio is not 16-bit PCM at 16 kHz',
   config_required: 'Send a config message before audio',
   config_too_late: 'The config cannot change after the first audio',
   audio_not_expected: 'This session takes its audio from a URL',

@@ -47,23 +47,28 @@ export const decodeConfig = (body: object): Either<'invalid_config', SentConfig>
   return E.right({ settings: sentMembers(settings), vocabulary: sentMembers({ prompt, hotwords }) })
 }
 
-/** Returns the samples of 16-bit little-endian PCM. Copies the bytes if their address is odd. */
-export const decodePcm = (bytes: Uint8Array): Either<'invalid_audio', Int16Array> => {
-  if (bytes.byteLength % 2 !== 0 || bytes.byteLength > MAX_AUDIO_BYTES) return E.left('invalid_audio')
+/** Returns the samples of 16-bit little-endian PCM. Copies the bytes if their address is odd. Left: what is wrong. */
+export const decodePcm = (bytes: Uint8Array): Either<string, Int16Array> => {
+  const { byteLength } = bytes
+  if (byteLength % 2 !== 0) return E.left(`The audio has ${byteLength} bytes: 16-bit samples need an even number`)
+  if (byteLength > MAX_AUDIO_BYTES)
+    return E.left(`The audio has ${byteLength} bytes: a frame may have ${MAX_AUDIO_BYTES}, which is 10 seconds`)
   const aligned = bytes.byteOffset % 2 === 0 ? bytes : Uint8Array.from(bytes)
-  return E.right(new Int16Array(aligned.buffer, aligned.byteOffset, aligned.byteLength / 2))
+  return E.right(new Int16Array(aligned.buffer, aligned.byteOffset, byteLength / 2))
 }
 
 /** Length of the longest audio in base64. */
 export const MAX_BASE64_CHARS = Math.ceil(MAX_AUDIO_BYTES / 3) * 4
 
 /**
- * Decodes the base64 of an audio frame. Node's decoder accepts invalid characters and other alphabets, so the bytes are
- * encoded again and compared. That is ten times faster than a regular expression.
+ * Returns the bytes of an audio frame. Node's decoder accepts invalid characters and other alphabets, so the bytes are
+ * encoded again and compared. That is ten times faster than a regular expression. Left: what is wrong.
  */
-export const decodeAudio = (body: object): Either<'invalid_audio', Int16Array> => {
+export const decodeBase64 = (body: object): Either<string, Uint8Array> => {
   const data = 'data' in body ? body.data : undefined
-  if (typeof data !== 'string' || data.length > MAX_BASE64_CHARS) return E.left('invalid_audio')
+  if (typeof data !== 'string') return E.left('The frame has no text in `data`')
+  if (data.length > MAX_BASE64_CHARS)
+    return E.left(`\`data\` has ${data.length} characters: a frame may have ${MAX_BASE64_CHARS}, which is 10 seconds`)
   const bytes = Buffer.from(data, 'base64')
-  return bytes.toString('base64') === data ? decodePcm(bytes) : E.left('invalid_audio')
+  return bytes.toString('base64') === data ? E.right(bytes) : E.left('`data` is not base64 with padding')
 }

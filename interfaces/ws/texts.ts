@@ -25,7 +25,9 @@ export const END_TEXTS: Readonly<Record<FinishReason | FailureCode, string>> = {
 export const ERROR_ADVICE: Readonly<Record<ErrorCode, string>> = {
   invalid_message: 'Send a JSON object with one of the types above. The eleventh invalid frame ends the connection.',
   invalid_config: 'Correct the value. The page about session settings lists the bounds.',
-  invalid_audio: 'Send an even number of bytes and at most ten seconds of audio in a frame. Pad the base64.',
+  invalid_audio: 'The text names what came. Send an even number of bytes and at most ten seconds of audio in a frame, '
+    + 'and pad the base64. A container such as WebM, Ogg, MP3 or MP4 is refused with each frame; only the header of a '
+    + 'WAVE file with the wanted samples is skipped.',
   config_required: 'Send `{"type":"config"}` first, and wait for `started`.',
   config_too_late: 'Create a new session for other settings. Only `prompt` and `hotwords` may change later.',
   audio_not_expected: 'Send no audio to a session with an audio URL.',

@@ -9,6 +9,8 @@ const MEANINGS: Readonly<Record<string, string>> = {
   actor: 'who caused the event: `user:7`, `operator` (the command line), `service`, or the process `instance:…`',
   at: 'time of the event',
   audio_seconds: 'seconds of audio that the session received',
+  wrong_samples: 'what the samples of the sender seem to be: `float32` or `big_endian`. Null if they are the wanted '
+    + '16-bit little-endian ones, if this is not certain, or if another process runs the session',
   auto_start_pid: 'id of the operating system process that pulls the audio URL; null before the start',
   base_url: 'beginning of the WebSocket address; empty if the service does not know its own address',
   bytes: 'size of the files; null if it is not installed',

@@ -105,7 +105,11 @@ export const websocketPage = (): string =>
     '## Frames to the service',
     table(
       ['Frame', 'Members', 'Meaning'],
-      [...rowsOf(CLIENT_MESSAGES), ['(binary)', '', '16-bit little-endian mono PCM at 16 kHz, at most ten seconds']],
+      [
+        ...rowsOf(CLIENT_MESSAGES),
+        ['(binary)', '', '16-bit little-endian mono PCM at 16 kHz, at most ten seconds. The header of a WAVE file with '
+          + 'such samples is skipped.'],
+      ],
     ),
     '## Frames from the service',
     table(['Frame', 'Members', 'Meaning'], rowsOf(SERVICE_MESSAGES)),

@@ -8,6 +8,7 @@ import type { Caller } from '../../caller.ts'
 import type { LiveNotFound, Unavailable } from '../../refusals.ts'
 import { ignoredOptions, type ModelOption } from '../../catalogue/model-options.ts'
 import type { Lags } from '../../pipeline/lags.ts'
+import type { SampleFormat } from '../../pipeline/speech/sample-format.ts'
 import type { Catalogue } from '../../ports/catalogue.ts'
 import type { EventStore, StoredEvent } from '../../ports/event-store.ts'
 import { findOwnedLive, type OwnedLive } from '../owned-live.ts'
@@ -20,6 +21,11 @@ export interface LiveActivity {
   readonly senderConnected: boolean
   /** Seconds of audio so far. For a session of another process: up to the end of the last stored final segment. */
   readonly audioSeconds: number
+  /**
+   * What the samples of the sender seem to be, if they are not 16-bit little-endian PCM. Null when they are, when this
+   * is not certain, and when the session does not run in this process.
+   */
+  readonly wrongSamples: SampleFormat | null
   /** Number of stored final segments, without translations. */
   readonly segments: number
   /** When the text becomes unreadable. Null when this is not known yet, or never happens. */
@@ -46,6 +52,7 @@ export interface GetActivityDeps {
   readonly runs: {
     readonly hasSender: (liveId: number) => boolean
     readonly audioSeconds: (liveId: number) => number | null
+    readonly wrongSamples: (liveId: number) => SampleFormat | null
     /** True when another process runs the session, so only the log shows its sender. Absent in a single process. */
     readonly isElsewhere?: (liveId: number) => boolean
   }
@@ -103,6 +110,7 @@ export const getActivity = ({
       listeners: listeners.of(liveId),
       senderConnected: runs.hasSender(liveId) || isRecorded.right,
       audioSeconds: runs.audioSeconds(liveId) ?? last?.end ?? 0,
+      wrongSamples: runs.wrongSamples(liveId),
       segments: last?.segment ?? 0,
       textUntil: textUntil(live.right, retentionMax),
       ignored: ignored(live.right),

@@ -74,7 +74,7 @@ export const endAnywhere = ({ placements, links, logger }: RoutedEndsDeps): EndB
 
 interface RoutedRunsDeps {
   /** The runs of the worker of this process. Null without a worker. */
-  readonly runs: Pick<LiveRuns, 'hasSender' | 'audioSeconds'> | null
+  readonly runs: Pick<LiveRuns, 'hasSender' | 'audioSeconds' | 'wrongSamples'> | null
   readonly remote: Pick<RemoteLives, 'isSenderHere'>
   readonly placements: Placements
   readonly self: Self
@@ -86,6 +86,7 @@ export const runsAnywhere = (
 ): Required<GetActivityDeps['runs']> => ({
   hasSender: (liveId) => runs?.hasSender(liveId) === true || remote.isSenderHere(liveId),
   audioSeconds: (liveId) => runs?.audioSeconds(liveId) ?? null,
+  wrongSamples: (liveId) => runs?.wrongSamples(liveId) ?? null,
   isElsewhere: (liveId) => {
     const placement = placements.of(liveId)
     return placement.kind === 'away' || (placement.kind === 'member' && placement.peer.incarnation !== self.incarnation)

@@ -23,6 +23,7 @@ const activityView = t.strict(
     sender_connected: t.boolean,
     audio_seconds: seconds,
     segments: count,
+    wrong_samples: nullable(t.keyof({ float32: null, big_endian: null })),
     text_until: nullable(instant),
     ignored: modelOptions,
   },
@@ -55,7 +56,7 @@ const getActivity = privateRoute(
   async ({ params, caller }, calls: ActivityCalls) => {
     const activity = await calls.getActivity(caller, params.id)
     if (E.isLeft(activity)) return activity
-    const { lag, listeners, senderConnected, audioSeconds, segments, textUntil, ignored } = activity.right
+    const { lag, listeners, senderConnected, audioSeconds, wrongSamples, segments, textUntil, ignored } = activity.right
     return E.right({
       data: {
         lag: lag === null ? null : roundToMs(lag),
@@ -63,6 +64,7 @@ const getActivity = privateRoute(
         sender_connected: senderConnected,
         audio_seconds: roundToMs(audioSeconds),
         segments,
+        wrong_samples: wrongSamples,
         text_until: textUntil,
         ignored,
       },

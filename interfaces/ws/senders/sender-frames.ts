@@ -5,9 +5,10 @@ import { afterTimeout } from '../../../application/waiting.ts'
 import { errorEnding } from '../ends.ts'
 import { ASR_STARTED, errorFrame, PONG } from '../frames.ts'
 import type { Incoming, IncomingOptions } from '../incoming.ts'
+import { createAudioInput } from './audio-input.ts'
 import { createIdleWatch } from './idle.ts'
 import { createAudioLimit, createBadFrameCounter, createControlLimit, createErrorThrottle } from '../limits.ts'
-import { type BadFrame, type ClientFrame, decodeAudio, decodeConfig, decodePcm, parseFrame } from '../protocol.ts'
+import { type BadFrame, type ClientFrame, decodeConfig, parseFrame } from '../protocol.ts'
 
 /** Above this backlog of audio the service stops reading the socket. */
 const MAX_BACKLOG_SECONDS = 30
@@ -26,6 +27,7 @@ export const createSender = (session: SenderSession, options: SenderOptions): In
   const mayReport = createErrorThrottle(monotonic)
   const isControlLimitReached = createControlLimit(monotonic, rateLimits)
   const isAudioLimitReached = createAudioLimit(monotonic, rateLimits)
+  const input = createAudioInput()
   let isOpen = true
   let isFinishing = false
   let cancelStall: () => void = () => undefined
@@ -36,11 +38,12 @@ export const createSender = (session: SenderSession, options: SenderOptions): In
     idle.stop()
   }
 
-  const disconnect = (code: BadFrame | 'audio_too_fast' | 'rate_limited' | 'session_idle'): void => {
+  /** `detail`: a sentence for people. The default is the sentence of the code. */
+  const disconnect = (code: BadFrame | 'audio_too_fast' | 'rate_limited' | 'session_idle', detail?: string): void => {
     stop()
     if (code === 'session_idle') session.closed('idle')
     else session.closed(code === 'audio_too_fast' || code === 'rate_limited' ? code : 'bad_frames')
-    connection.end(errorEnding(code))
+    connection.end(errorEnding(code, detail))
   }
 
   const idle = createIdleWatch({
@@ -48,9 +51,9 @@ export const createSender = (session: SenderSession, options: SenderOptions): In
     expired: () => disconnect('session_idle'),
   })
 
-  const refuse = (code: BadFrame): void => {
-    if (hasTooManyBadFrames(code)) disconnect(code)
-    else connection.send(errorFrame(code))
+  const refuse = (code: BadFrame, detail?: string): void => {
+    if (hasTooManyBadFrames(code)) disconnect(code, detail)
+    else connection.send(errorFrame(code, detail))
   }
 
   const reject = (answer: Exclude<Answer, 'ok'>): void => {
@@ -79,9 +82,9 @@ export const createSender = (session: SenderSession, options: SenderOptions): In
     else reject(answer)
   }
 
-  const takeAudio = (audio: Either<'invalid_audio', Int16Array>): void => {
+  const takeAudio = (audio: Either<string, Int16Array>): void => {
     if (isAudioLimitReached(E.isRight(audio) ? audio.right.length : 0)) return disconnect('rate_limited')
-    if (E.isLeft(audio)) return refuse(audio.left)
+    if (E.isLeft(audio)) return refuse('invalid_audio', audio.left)
     if (audio.right.length === 0) return
     const answer = session.audio(audio.right)
     if (answer !== 'ok') return reject(answer)
@@ -108,7 +111,7 @@ export const createSender = (session: SenderSession, options: SenderOptions): In
       case 'config':
         return isFinishing ? undefined : configure(body)
       case 'audio':
-        return isFinishing ? undefined : takeAudio(decodeAudio(body))
+        return isFinishing ? undefined : takeAudio(input.base64(body))
     }
   }
 
@@ -124,7 +127,7 @@ export const createSender = (session: SenderSession, options: SenderOptions): In
     },
     binary: (bytes) => {
       idle.onFrame()
-      if (isOpen && !isFinishing) takeAudio(decodePcm(bytes))
+      if (isOpen && !isFinishing) takeAudio(input.binary(bytes))
     },
     ping: () => {
       if (isOpen && isControlLimitReached()) disconnect('rate_limited')

@@ -143,8 +143,8 @@ export const startHttp = async (
     getActivity: async (_caller, id) =>
       id === 7
         ? E.right({
-            lag: 0.25, listeners: 3, senderConnected: true, audioSeconds: 12.5, segments: 4, textUntil: null,
-            ignored: [],
+            lag: 0.25, listeners: 3, senderConnected: true, audioSeconds: 12.5, wrongSamples: null, segments: 4,
+            textUntil: null, ignored: [],
           })
         : E.left({ _tag: 'LiveNotFound' }),
     getCapacity: () => ({

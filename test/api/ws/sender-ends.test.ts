@@ -73,6 +73,22 @@ test('the eleventh bad message of a sender closes it with 1008 and finishes the 
   t.is(live.status, 'finished', 'the session does not fail')
 })
 
+test('another audio format is named with each frame, and the eleventh frame closes the sender with 1008', async (t) => {
+  const { lifecycle, configured, pipelines } = await startSockets(t)
+  const live = lifecycle.add()
+  const socket = await configured(live)
+  socket.sendAudio(new Int16Array(new Uint8Array(Buffer.from('1a45dfa39f428681', 'hex')).buffer))
+  for (let n = 0; n < 10; n += 1) socket.sendAudio(audioOf(0.1))
+  t.deepEqual(await socket.closed, { code: 1008, reason: 'invalid_audio' })
+  const errors = socket.frames.filter(({ type }) => type === 'error')
+  t.deepEqual(errors, Array.from({ length: 11 }, () => ({
+    type: 'error', code: 'invalid_audio',
+    detail: 'This is WebM or Matroska: send 16-bit little-endian mono PCM at 16 kHz without a container',
+  })))
+  t.is(pipelines.of(live.id).samples(), 0)
+  await eventually(() => assert.deepEqual(live.cause, { status: 'finished', reason: 'bad_frames' }))
+})
+
 test('a misbehaving client does not affect another session', async (t) => {
   const { lifecycle, configured, listener, pipelines } = await startSockets(t, {}, { rateLimits: false })
   const [good, bad] = [lifecycle.add(), lifecycle.add()]

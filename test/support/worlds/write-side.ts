@@ -102,6 +102,7 @@ export const NO_RUNS: LiveRuns = {
   all: () => [], termOf: () => null,
   hasSender: () => false,
   audioSeconds: () => null,
+  wrongSamples: () => null,
   pull: () => undefined,
   awaitSender: () => undefined,
   finishTranscribing: () => Promise.resolve(),

@@ -44,6 +44,9 @@ export const sessions = {
   no_captions: 'There is no text yet.',
   captions_gone: 'The text of this session is no longer available.',
   sender_address: 'Your program sends its audio to this address, as 16-bit PCM at 16 kHz:',
+  wrong_samples: 'The sender seems to send {format}. Send 16-bit little-endian samples, 16 kHz, mono.',
+  samples_float32: '32-bit floating-point samples',
+  samples_big_endian: 'samples with the high byte first (big-endian)',
   caption_size: 'Caption size',
   audience_link: 'Link for the audience',
   audience_hint: 'Everyone with this link can read the captions, on any device that reaches this address. The page '

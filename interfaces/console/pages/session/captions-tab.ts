@@ -64,6 +64,9 @@ const CaptionsTab = (props: CaptionsTabProps): VNode => {
     isWaiting ? codeBlock({ text: `${socketAddress(live.relative_path)}?token=${live.sender_token}`,
       label: t('address') }) : null,
     hasFailed && received.end !== null ? problem(new Error(endText(received.end))) : null,
+    activity.wrong_samples === null ? null
+      : p({ class: 'notice bad', role: 'alert' },
+        t('wrong_samples', { format: t(`samples_${activity.wrong_samples}`) })),
     captionList({ captions: received.captions, empty: emptyText(received, live) }),
     activity.text_until === null ? null
       : p({ class: 'hint' }, t('text_until', { at: formatMoment(activity.text_until) })),

@@ -10,7 +10,8 @@ const activityOf = async (client: Client, { id }: LiveJson): Promise<Json> =>
   (await client.get<Single<Json>>(`/lives/${id}/activity`)).body.data
 
 const NOTHING = {
-  lag: null, listeners: 0, sender_connected: false, audio_seconds: 0, segments: 0, text_until: null, ignored: [],
+  lag: null, listeners: 0, sender_connected: false, audio_seconds: 0, wrong_samples: null, segments: 0,
+  text_until: null, ignored: [],
 }
 
 test('the list of models and the activity of a session name what the model cannot do', async (t) => {
