@@ -20,7 +20,7 @@ import { recordVocabulary } from './record-vocabulary.ts'
 import type { ExpectedSender } from './live-runs.ts'
 import type { Answer, SenderSession } from './socket-sessions.ts'
 import { step, type Input } from './session-machine.ts'
-import { beginSession, type Effect, type Effects, type SessionState, type Timer } from './session-state.ts'
+import { beginSession, type Effect, type Effects, type End, type SessionState, type Timer } from './session-state.ts'
 
 /** The parts of the service that all sessions of a worker share. */
 export interface SessionServices extends CaptionServices {
@@ -134,6 +134,12 @@ export const runSession = (options: RunSessionOptions): RunningSession => {
     }))
   }
 
+  /** All ends take this way, so of several ends the one that was asked for first counts. */
+  const finishThenEnd = async (limitMs: number, end: End): Promise<Answer> => {
+    await captions.finish(limitMs, false)
+    return take('end', end)
+  }
+
   const effects: Effects = {
     configurePipeline: captions.configure,
     awaitModel: async () => ((await captions.isLoaded()) ? take('modelLoaded') : undefined),
@@ -190,10 +196,7 @@ export const runSession = (options: RunSessionOptions): RunningSession => {
     stopSource: () => {
       if (source !== undefined) options.track(source.stop())
     },
-    finish: async (limitMs, end) => {
-      await captions.finish(limitMs, false)
-      take('end', end)
-    },
+    finish: finishThenEnd,
     startTimer: (timer, ms) => {
       running.get(timer)?.()
       if (!options.signal.aborted) running.set(timer, timers.after(ms, () => void take('timerFired', timer)))
@@ -231,8 +234,8 @@ export const runSession = (options: RunSessionOptions): RunningSession => {
     awaitSender: ({ graceMs, ...end }) => void take('awaitSender', graceMs, end),
     finish,
     end: async ({ cause, origin, limitMs }) => {
-      await finish(limitMs)
-      const isFirst = take('end', { cause, origin }) === 'ok'
+      take('takeNoMore')
+      const isFirst = (await finishThenEnd(limitMs, { cause, origin })) === 'ok'
       const ended = await stored.promise
       return isFirst ? ended : ended && { position: null }
     },

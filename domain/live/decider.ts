@@ -18,8 +18,11 @@ const superseded = E.left({ _tag: 'Superseded' } as const)
 /** Repeating a create changes nothing. An aborted session can never be created. */
 const create: Rules['CreateLive'] = ({ data, at }, state) => {
   switch (state.status) {
-    case 'none':
-      return E.right([{ type: 'LiveCreated', data: { ...data, at } }])
+    case 'none': {
+      const { liveId, commandId, worker, userId, ...chosen } = data
+      // The history shows the members in this order.
+      return E.right([{ type: 'LiveCreated', data: { liveId, commandId, worker, userId, at, ...chosen } }])
+    }
     case 'aborted':
       return over
     case 'deleted':

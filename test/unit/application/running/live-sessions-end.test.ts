@@ -1,5 +1,6 @@
 import test from 'ava'
 import assert from 'node:assert/strict'
+import type { SenderSession } from '../../../../application/running/socket-sessions.ts'
 import { END_POSITION } from '../../../support/doubles/memory/lifecycle.ts'
 import { eventually } from '../../../support/tools/eventually.ts'
 import { AUDIO, kindsOf, startSessions } from '../../../support/worlds/session-world.ts'
@@ -140,6 +141,25 @@ test('the finish route waits at most 2 s, although FINISH allows 30 s', async (t
     assert.ok(hasFlushed)
   })
 })
+
+for (const [title, leave] of [
+  ['closes', (session: SenderSession) => session.closed('sender_closed')],
+  ['sends FINISH', (session: SenderSession) => session.finish()],
+] as const) {
+  test(`if the sender ${title} while a route finishes its session, the route has ended the session`, async (t) => {
+    const heard = Promise.withResolvers<void>()
+    const { lifecycle, attach, finish } = startSessions(t, { beforeTail: () => heard.promise, tail: () => null })
+    const live = lifecycle.add()
+    const session = await attach(live.id)
+    session.configure({})
+    session.audio(AUDIO)
+    const finishing = finish(live.id, 2000)
+    leave(session)
+    heard.resolve()
+    t.deepEqual(await finishing, { position: END_POSITION })
+    t.deepEqual(live.cause, { status: 'finished', reason: 'finish_route' })
+  })
+}
 
 test('an end by this process is reported once it is stored, without the log, and only once', async (t) => {
   const { lifecycle, attach, listen, sessions } = startSessions(t)

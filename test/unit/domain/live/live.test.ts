@@ -30,6 +30,12 @@ test('creating a session records the request', (t) => {
   specify(t, liveDecider).given().when(create).thenEvents(created)
 })
 
+test('the history shows the members of a create in an order that stays', (t) => {
+  const decided = liveDecider.decide(create, liveDecider.initialState)
+  const members = E.isRight(decided) ? decided.right.flatMap((event) => Object.keys(event.data)) : []
+  t.deepEqual(members.slice(0, 6), ['liveId', 'commandId', 'worker', 'userId', 'at', 'model'])
+})
+
 test('repeating a create changes nothing, even after the end of the session', (t) => {
   specify(t, liveDecider).given(created, finished).when(create).thenNothing()
 })
