@@ -57,7 +57,7 @@ const CAUSES: Readonly<Record<string, readonly [Finding['step'], string]>> = {
   too_many_redirects: ['request', 'more than three redirects'],
   bad_playlist: ['container', 'the playlist is invalid'],
   bad_answer: ['request', 'the answer violates the protocol'],
-  encrypted: ['container', 'the playlist uses an encryption that Stenolog does not support'],
+  encrypted: ['container', 'the stream uses an encryption that Stenolog does not support'],
   not_audio: ['container', 'the server sends no audio'],
   no_audio: ['container', 'the whole source contains no audio that can be decoded'],
   not_isolated: [

@@ -69,15 +69,20 @@ const bodyLengthOf = (headers: Headers): number => {
   return Number(text)
 }
 
-/** Whether a message starts here: text, or RTP or RTCP (both of version 2) on a channel of the session. */
-const isStart = (bytes: Buffer, at: number, { rtp, rtcp }: Channels): boolean => {
-  if (bytes[at] !== INTERLEAVED) return TEXT_START.test(bytes.toString('latin1', at, at + START_BYTES))
+/**
+ * Whether a message starts here: text, or RTP or RTCP (both of version 2) on a channel of the session. Before a session
+ * (null), anything but an empty line, because other protocols must not wait for an answer.
+ */
+const isStart = (bytes: Buffer, at: number, channels: Channels | null): boolean => {
+  const text = bytes.toString('latin1', at, at + START_BYTES)
+  if (channels === null) return !/^[\r\n]/.test(text)
+  if (bytes[at] !== INTERLEAVED) return TEXT_START.test(text)
   const channel = bytes[at + 1]
-  return (channel === rtp || channel === rtcp) && bytes.readUInt8(at + 4) >> 6 === 2
+  return (channel === channels.rtp || channel === channels.rtcp) && bytes.readUInt8(at + 4) >> 6 === 2
 }
 
 /** Returns where the first message starts, or may start when more bytes have arrived. */
-const startIn = (bytes: Buffer, channels: Channels): number => {
+const startIn = (bytes: Buffer, channels: Channels | null): number => {
   let at = 0
   while (at + START_BYTES <= bytes.length && !isStart(bytes, at, channels)) at += 1
   return at
@@ -90,7 +95,7 @@ export interface RtspConnection {
   readonly send: (method: string, uri: string) => void
   /** Returns the next packet. Throws `closed` when the server ends the session. */
   readonly packet: () => Promise<InterleavedPacket>
-  /** From now on, bytes between the messages are skipped: some servers send parts of lost packets. */
+  /** From now on, bytes between messages are skipped: some servers send parts of lost packets. */
   readonly setSession: (id: string, channels: Channels) => void
 }
 
@@ -117,10 +122,10 @@ export const createRtspConnection = (socket: Socket, authentication: Authenticat
     return sequence
   }
 
-  const skipStrayBytes = async (channels: Channels): Promise<void> => {
+  const skipStrayBytes = async (): Promise<void> => {
     for (let skipped = 0; ; ) {
       const bytes = await reader.peek(START_BYTES)
-      const start = startIn(bytes, channels)
+      const start = startIn(bytes, session?.channels ?? null)
       if (start === 0) return
       await reader.exactly(start)
       skipped += start
@@ -129,7 +134,7 @@ export const createRtspConnection = (socket: Socket, authentication: Authenticat
   }
 
   const receive = async (): Promise<RtspAnswer | InterleavedPacket | ServerRequest> => {
-    if (session !== null) await skipStrayBytes(session.channels)
+    await skipStrayBytes()
     if ((await reader.peek(1))[0] === INTERLEAVED) {
       const head = await reader.exactly(4)
       return { kind: 'packet', channel: head.readUInt8(1), payload: await reader.exactly(head.readUInt16BE(2)) }

@@ -66,12 +66,15 @@ const audible = (audio: ReadonlyArray<AudioMedia>): ReadonlyArray<AudioMedia> =>
   return heard.length > 0 ? heard : audio
 }
 
+/** Chooses the medium and the format. No retry helps where there is none: the description is complete. */
 const chooseAudio = (audio: ReadonlyArray<AudioMedia>): { readonly media: AudioMedia; readonly format: RtpFormat } => {
-  for (const media of audible(audio)) {
+  const clear = audio.filter(({ isEncrypted }) => !isEncrypted)
+  for (const media of audible(clear)) {
     const format = media.formats.find(isSupported)
     if (format !== undefined) return { media, format }
   }
-  throw new SourceError(audio.length === 0 ? 'not_audio' : 'unsupported')
+  if (clear.length > 0) throw new SourceError('unsupported')
+  throw new SourceError(audio.length > 0 ? 'encrypted' : 'no_audio')
 }
 
 const channelsOf = (transport: string): Channels => {

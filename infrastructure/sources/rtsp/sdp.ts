@@ -17,13 +17,15 @@ export interface AudioMedia {
   readonly formats: ReadonlyArray<RtpFormat>
   /** The direction as the client sees it, or null. */
   readonly direction: Direction | null
+  /** Whether it is sent as SRTP. */
+  readonly isEncrypted: boolean
   /** `a=control`, or null. */
   readonly control: string | null
 }
 
 export interface SessionDescription {
   readonly control: string | null
-  /** Audio in unencrypted RTP. */
+  /** Audio in RTP. */
   readonly audio: ReadonlyArray<AudioMedia>
 }
 
@@ -70,12 +72,12 @@ export const parseSdp = (text: string): SessionDescription => {
   return {
     control: controlOf(session),
     audio: media.flatMap((lines) => {
-      const [, types] = /^m=audio \S+ RTP\/AVPF? ([\d ]+)$/.exec(lines[0]?.trim() ?? '') ?? []
+      const [, secure, types] = /^m=audio \S+ RTP\/(S?)AVPF? ([\d ]+)$/.exec(lines[0]?.trim() ?? '') ?? []
       // The direction of the session is that of each medium that states none (RFC 8866, 6.7).
       const direction = directionOf(lines) ?? directionOf(session) ?? null
       if (types === undefined || direction === 'inactive') return []
       const formats = types.trim().split(/ +/).flatMap((type) => formatOf(lines, type))
-      return [{ formats, direction, control: controlOf(lines) }]
+      return [{ formats, direction, isEncrypted: secure === 'S', control: controlOf(lines) }]
     }),
   }
 }

@@ -141,6 +141,12 @@ export const serveRtsp = (
           reply('200 OK', `Content-Base: rtsp://${elsewhere}/b/\r\n`, describe(`${description}a=control:t0\r\n`)),
         'DESCRIBE bad-control': () =>
           reply('200 OK', '', describe(`${description}a=control:http://${elsewhere}/t0\r\n`)),
+        // The length leaves out the last line end, as some cameras count.
+        'DESCRIBE short-length': () => {
+          const body = describe(`${description}a=control:t0`)
+          reply('200 OK', `Content-Length: ${body.length}\r\n`)
+          socket.write(`${body}\r\n`)
+        },
         'DESCRIBE recvonly': () => reply('200 OK', '', describe(`${description}a=recvonly\r\na=control:t0\r\n`)),
         'DESCRIBE sendonly': () => reply('200 OK', '', describe(`${description}a=sendonly\r\na=control:t0\r\n`)),
         'DESCRIBE all-recvonly': () =>

@@ -116,6 +116,7 @@ test('SDP: the audio is found with its format; addresses are ignored', (t) => {
     {
       control: 'a',
       direction: null,
+      isEncrypted: false,
       formats: [
         { payloadType: 8, encoding: 'PCMA', clockRate: 8000, channels: 1, parameters: new Map() },
         {
