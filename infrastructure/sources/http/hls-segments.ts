@@ -41,7 +41,7 @@ export interface FollowHls {
   /** The spoken language; null: unknown. */
   readonly language: string | null
   readonly onTargetDuration: (seconds: number) => void
-  /** Called when there is no audio for now, although nothing failed: in a gap, or before a backup is tried. */
+  /** Called when there is no audio for now, although nothing failed: in a gap, or before a variant is tried. */
   readonly onWait: () => void
   readonly signal: AbortSignal
 }
@@ -294,6 +294,7 @@ async function* followAny(
   let { after } = options
   let failure: unknown
   for (const uri of audioPlaylists(master, language)) {
+    onWait()
     try {
       const opened = await loader.playlist(loader.resolve(uri, base), variables)
       for await (const piece of followMedia({ ...opened, variables }, loader, { ...options, after })) {
@@ -305,7 +306,6 @@ async function* followAny(
       failure ??= error
     }
     if (signal.aborted) return
-    onWait()
   }
   throw failure
 }

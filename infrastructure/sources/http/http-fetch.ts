@@ -11,6 +11,8 @@ import { acceptIcy } from './icy.ts'
 import { SourceError, sourceErrorOf } from '../source-error.ts'
 import type { Note } from '../source-kind.ts'
 
+/** Time for an answer. It is shorter than the limit of silence of a session, so that a backup can still be tried. */
+const ANSWER_MS = 8000
 const MAX_REDIRECTS = 3
 /** Authentication challenges that one request answers: the first one, and one with a newer nonce. */
 const MAX_CHALLENGES = 2
@@ -150,12 +152,12 @@ export const createFetcher = (guard: AddressGuard, first: URL, note: Note): Fetc
 
   const send = (url: URL, headers: Record<string, string>): Promise<Exchange> =>
     new Promise((resolve, reject) => {
-      let answer: IncomingMessage | null = null
       const sent = guardedGet(
         guard,
         url,
         (response) => {
-          answer = response
+          clearTimeout(timeout)
+          sent.on('timeout', () => response.destroy(new SourceError('timeout')))
           cookies.keep(url, response.headers['set-cookie'] ?? [])
           note('connect', `${response.socket.remoteAddress} port ${response.socket.remotePort}`)
           const contentType = response.headers['content-type']?.slice(0, 80) ?? 'no content type'
@@ -165,9 +167,11 @@ export const createFetcher = (guard: AddressGuard, first: URL, note: Note): Fetc
         { headers: { ...cookies.headerFor(url), ...headers }, agents },
       )
       sent.once('socket', acceptIcy)
-      sent.setTimeout(IDLE_MS)
-      sent.on('timeout', () => (answer ?? sent).destroy(new SourceError('timeout')))
-      sent.on('error', (error) => reject(sourceErrorOf(error)))
+      const timeout = setTimeout(() => sent.destroy(new SourceError('timeout')), ANSWER_MS)
+      sent.on('error', (error) => {
+        clearTimeout(timeout)
+        reject(sourceErrorOf(error))
+      })
       sent.end()
     })
 

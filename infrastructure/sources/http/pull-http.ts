@@ -73,7 +73,7 @@ const playStations = async (list: Fetched, pull: Pull): Promise<void> => {
   for (const [index, address] of stationsOf(list.bytes.toString('utf8')).entries()) {
     const url = URL.parse(address, list.url.href)
     if (url === null) continue
-    if (index > 0) pull.sink.awaitAudio()
+    pull.sink.awaitAudio()
     try {
       await play(url, pull, false)
       return await pull.sink.stretchEnds()

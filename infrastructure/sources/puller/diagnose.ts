@@ -44,7 +44,7 @@ const CAUSES: Readonly<Record<string, readonly [Finding['step'], string]>> = {
     'request', 'the server sends only over UDP or multicast. Switch on RTSP over TCP ("interleaved") in its settings',
   ],
   unreachable: ['connect', 'nothing accepts connections at this address and port'],
-  timeout: ['connect', 'the server sent nothing for 10 s'],
+  timeout: ['connect', 'the server did not answer, or sent nothing for 10 s'],
   tls: [
     'connect',
     'the certificate is not trusted, or is for another name. NODE_EXTRA_CA_CERTS adds certificate authorities',

@@ -87,6 +87,45 @@ test('a list of stations plays the first entry that plays; an entry is no list, 
   t.deepEqual(await played('empty.m3u'), ['bad_playlist', ''])
 })
 
+const master = (...lines: ReadonlyArray<string>): string => `#EXTM3U\n${lines.join('\n')}\n`
+const media = (attributes: string): string => `#EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID="a",${attributes}`
+const variant = (attributes: string, uri: string): string => `#EXT-X-STREAM-INF:BANDWIDTH=${attributes}\n${uri}`
+const GAP = '#EXT-X-GAP\n#EXTINF:1,\ngone\n'
+
+/** Playlists by kind. Only `right` is the wanted audio. */
+const PLAYLISTS: Readonly<Record<string, string>> = {
+  'the default audio is in the variant itself': master(
+    media('NAME="x",DEFAULT=YES'), media('NAME="y",URI="other.m3u8"'), variant('1,AUDIO="a"', 'right.m3u8'),
+  ),
+  'the smallest variant has only pictures': master(
+    variant('1,CODECS="avc1.4d401e"', 'other.m3u8'), variant('2,CODECS="avc1.4d401e,mp4a.40.2"', 'right.m3u8'),
+  ),
+  'the first of two redundant variants is gone': master(variant('1', 'gone'), variant('1', 'right.m3u8')),
+  'the segments of the first variant are gone': master(variant('1', 'dead.m3u8'), variant('1', 'right.m3u8')),
+  'three segments are declared gaps': `#EXTM3U\n#EXT-X-TARGETDURATION:1\n${GAP.repeat(3)}#EXTINF:1,\nright\n${GAP}`
+    + '#EXT-X-ENDLIST\n',
+  'addresses contain a variable': '#EXTM3U\n#EXT-X-DEFINE:NAME="a",VALUE="right"\n#EXT-X-TARGETDURATION:1\n#EXTINF:1,\n'
+    + '{$a}\n#EXT-X-ENDLIST\n',
+  'one of several languages is that of the session': master(
+    media('NAME="x",LANGUAGE="en",DEFAULT=YES,URI="other.m3u8"'),
+    media('NAME="y",LANGUAGE="fra",AUTOSELECT=YES,URI="right.m3u8"'), variant('1,AUDIO="a"', 'other.m3u8'),
+  ),
+}
+
+for (const [kind, playlist] of Object.entries(PLAYLISTS))
+  test(`HLS plays the wanted audio where ${kind}`, async (t) => {
+    const server = await serve(t, (request, response) => {
+      const path = (request.url ?? '').slice(1)
+      if (path.startsWith('gone')) return void response.writeHead(404).end()
+      response.end({
+        master: playlist, 'right.m3u8': recording('right'), 'other.m3u8': recording('other'),
+        'dead.m3u8': recording('gone0', 'gone1', 'gone2'),
+      }[path] ?? path)
+    })
+    const { code, bytes } = await pullOnce(server.url('master'), { language: 'fr' })
+    t.deepEqual([code, bytes.toString()], ['complete', 'right'])
+  })
+
 test('bodies that are compressed without being asked are inflated, within the limits', async (t) => {
   const server = await serve(t, (request, response) => {
     const path = (request.url ?? '').slice(1)

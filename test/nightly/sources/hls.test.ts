@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
 import { endlessHls, filesOf, packageSample, serve, withFfmpeg } from '../../support/sources/audio-server.ts'
 import { logIn, type Client, type Listing, type LiveJson, type Single } from '../../support/service/client.ts'
+import { startRetryingSource } from '../../support/sources/retrying-source.ts'
 import { eventually } from '../../support/tools/eventually.ts'
 import { processGroupOf, isRunning } from '../../support/tools/processes.ts'
 import { passwordOf, startTestService } from '../../support/service/service.ts'
@@ -239,4 +240,17 @@ onLinux('a forbidden address is refused at once, a forbidden host name after its
   await client.untilStatus(live, 'error')
   t.true([1000, 1011, 4410].includes((await listener.closed).code))
   t.deepEqual(server.requests, [])
+})
+
+test('a variant whose server never answers is replaced by its backup before the source counts as silent', async (t) => {
+  const server = await serve(t, (request, response) => {
+    if (request.url === '/master') response.end(['#EXTM3U', ...['hang', 'media'].map((uri) =>
+      `#EXT-X-STREAM-INF:BANDWIDTH=1\n${uri}`)].join('\n'))
+    else if (request.url === '/media') response.end('#EXTM3U\n#EXT-X-TARGETDURATION:1\n#EXTINF:1,\n0\n#EXT-X-ENDLIST\n')
+    else if (request.url === '/0') response.end('sound')
+  })
+  const source = startRetryingSource(t, server.url('master'))
+  await eventually(() => assert.ok(server.requests.includes('/0')))
+  t.deepEqual(server.requests, ['/master', '/hang', '/media', '/0'], 'the first attempt plays the backup')
+  await source.stop()
 })
