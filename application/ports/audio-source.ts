@@ -41,6 +41,8 @@ export interface PullerEvents {
   readonly delivered: (mediaSequence: number) => void
   /** Maximum duration of the segments of this HLS source, as its playlist declares it. */
   readonly targetDuration: (seconds: number) => void
+  /** Some audio could not be decoded and is left out. `seconds`: its time after the beginning of the stretch. */
+  readonly damaged: (seconds: number) => void
   /** Called once for each `pull`, after all its audio. */
   readonly ended: (end: PullEnd) => void
   /** Called once, when the process could not start or ended unexpectedly. */

@@ -14,6 +14,8 @@ const STABLE_SAMPLES = 60 * SAMPLE_RATE
  */
 const SILENCE_LIMIT_MS = 10_000
 const SILENCE_LIMIT_SEGMENTS = 3
+/** Media that a decoder may read before it finds the first audio of a stretch. */
+const PROBING_MS = 15_000
 /** Time for the processes to start on a busy machine. */
 const START_LIMIT_MS = 60_000
 /**
@@ -70,6 +72,7 @@ export const startLiveSource = (options: LiveSourceOptions): LiveSource => {
   /** True when the source has ended in a regular way, and no audio followed. */
   let isInterrupted = false
   let isPulling = false
+  let isDamaged = false
   let hasEnded = false
   /** Resolves when all abandoned processes have ended. */
   let stopped: Promise<unknown> = Promise.resolve()
@@ -145,7 +148,10 @@ export const startLiveSource = (options: LiveSourceOptions): LiveSource => {
   const launch = (): Puller => {
     const started: Puller = startPuller({
       began: () => { if (!hasEnded && isPulling) watch() },
-      stretch: (continuity) => { clock = startStretch(clock, continuity, now()) },
+      stretch: (continuity) => {
+        clock = startStretch(clock, continuity, now())
+        if (!hasEnded && isPulling) watch(silenceLimitMs + PROBING_MS)
+      },
       audio: (samples, time) => { if (!hasEnded) take(samples, time) },
       delivered: (sequence) => {
         mediaSequence = sequence
@@ -153,6 +159,10 @@ export const startLiveSource = (options: LiveSourceOptions): LiveSource => {
       },
       targetDuration: (seconds) => {
         silenceLimitMs = Math.max(SILENCE_LIMIT_MS, SILENCE_LIMIT_SEGMENTS * seconds * 1000)
+      },
+      damaged: (seconds) => {
+        if (!isDamaged) logger.warn({ liveId, seconds }, 'audio of a source could not be decoded and is left out')
+        isDamaged = true
       },
       ended: (end) => { if (!hasEnded) ended(end) },
       died: (reason) => { if (!hasEnded && puller === started) replacePuller(`puller_died ${reason}`) },

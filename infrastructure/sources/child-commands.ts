@@ -43,7 +43,9 @@ const limitingPrefix = (): ReadonlyArray<string> => {
 const modules = join(ROOT, 'node_modules')
 
 /** Paths that Node's permission model lets a child read. The data directory is excluded. */
-const CODE = [join(ROOT, 'application'), join(ROOT, 'infrastructure'), join(ROOT, 'package.json'), modules]
+const CODE = [
+  ...['application', 'domain', 'infrastructure', 'package.json'].map((name) => join(ROOT, name)), modules,
+]
 
 const readPermissions = (...paths: ReadonlyArray<string>): ReadonlyArray<string> =>
   [...CODE, realpathSync(modules), ...paths].map((path) => `--allow-fs-read=${path}`)

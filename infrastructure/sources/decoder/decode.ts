@@ -1,155 +1,135 @@
-import {
-  AVDISCARD_ALL, AVERROR_EAGAIN, AVERROR_EOF, AVFMT_FLAG_CUSTOM_IO, AVMEDIA_TYPE_AUDIO, AV_CHANNEL_ORDER_NATIVE,
-  AV_LOG_QUIET, AV_NOPTS_VALUE, AV_SAMPLE_FMT_S16,
-} from 'node-av/constants'
-import {
-  Codec, CodecContext, Dictionary, FormatContext, Frame, IOContext, Log, Packet, SoftwareResampleContext,
-} from 'node-av/lib'
-import { SAMPLE_RATE } from '../../../application/ports/engine.ts'
+import { AVERROR_EAGAIN, AVERROR_EOF, AV_LOG_QUIET, AV_NOPTS_VALUE } from 'node-av/constants'
+import { type FormatContext, Frame, Log, Packet } from 'node-av/lib'
 import { SourceError } from '../source-error.ts'
+import { beginOf, type DecodeInput, openKnownTrack, openTrack, type Track, withContainer } from './input.ts'
+import { createResampler } from './resampler.ts'
 import type { TimedPcm } from './timed-pcm.ts'
 
-/**
- * Allowed containers. Playlists and reference formats (hls, dash, concat, sdp) are excluded, because they would make
- * FFmpeg open the files and addresses that they name.
- */
-const FORMATS =
-  'mp3,aac,flac,ogg,wav,matroska,webm,matroska,webm,mov,mp4,m4a,3gp,3g2,mj2,mpegts,flv,ac3,eac3,aiff,caf,asf,avi,'
-  + 'mpeg,amr,w64,au,loas'
-/** No protocol is allowed, because all bytes come through `read`. */
-const OPTIONS = {
-  protocol_whitelist: 'none', format_whitelist: FORMATS, probesize: '262144', analyzeduration: '1500000',
-}
-/** For containers that we make ourselves: their header describes the audio, and longer probing would add delay. */
-const QUICK = { ...OPTIONS, probesize: '65536', analyzeduration: '200000' }
-const MONO = { nbChannels: 1, order: AV_CHANNEL_ORDER_NATIVE, mask: 4n }
-/** Front left and front right. */
-const STEREO_MASK = 3n
-const CENTRE_MASK = 4n
-const BUFFER_BYTES = 32_768
-/** Undecodable packets in a row after which the source counts as not audio. */
-const MAX_BAD_PACKETS = 200
-
-const checked = (code: number): number => {
-  if (code < 0) throw new SourceError('not_audio')
-  return code
-}
-
-/** Creates a converter from any rate, format and channel layout to s16le 16 kHz mono. */
-const createResampler = () => {
-  let context: SoftwareResampleContext | null = null
-  let shape = ''
-
-  const configure = (frame: Frame): SoftwareResampleContext => {
-    const { channelLayout: { nbChannels, mask }, sampleRate, format } = frame
-    const frameShape = `${sampleRate}/${format}/${nbChannels}/${mask}`
-    if (context !== null && frameShape === shape) return context
-    context?.free()
-    const created = new SoftwareResampleContext()
-    const defaultMask = nbChannels === 1 ? CENTRE_MASK : STEREO_MASK
-    const layout =
-      mask === 0n ? { nbChannels, order: AV_CHANNEL_ORDER_NATIVE, mask: defaultMask } : frame.channelLayout
-    // The format of an audio frame is always a sample format.
-    const sampleFormat = format as Parameters<typeof created.allocSetOpts2>[4]
-    checked(created.allocSetOpts2(MONO, AV_SAMPLE_FMT_S16, SAMPLE_RATE, layout, sampleFormat, sampleRate))
-    checked(created.init())
-    context = created
-    shape = frameShape
-    return created
-  }
-
-  const convert = async (
-    resampler: SoftwareResampleContext,
-    input: Array<Buffer> | null,
-    samples: number,
-  ): Promise<Buffer> => {
-    const room = resampler.getOutSamples(samples)
-    const output = Buffer.alloc(Math.max(2, room * 2))
-    const converted = checked(await resampler.convert([output], room, input, samples))
-    return output.subarray(0, converted * 2)
-  }
-
-  return {
-    convert: async (frame: Frame): Promise<Buffer> =>
-      convert(configure(frame), frame.extendedData ?? frame.data, frame.nbSamples),
-    rest: async (): Promise<Buffer> => (context === null ? Buffer.alloc(0) : convert(context, null, 0)),
-  }
-}
+/** Where the container does not describe its audio, the first audio must come within these limits. */
+const MAX_PROBED_BYTES = 10_000_000
+const MAX_PROBED_SECONDS = 15
+/** Errors of the container in a row after which its end counts as reached. */
+const MAX_CONTAINER_ERRORS = 20
 
 export interface DecodeOptions {
-  readonly read: (size: number) => Promise<Buffer | null>
-  /** Decoding waits until this resolves. */
+  readonly input: DecodeInput
+  /** The number of the audio track, from 1; null: the default track. */
+  readonly track?: number | null
+  /**
+   * Decoding waits until this resolves. The first piece is empty, and its time is the beginning of the media: its audio
+   * may begin later.
+   */
   readonly write: (audio: TimedPcm) => Promise<void>
-  /** Whether we made the container ourselves, so its header describes the audio. */
-  readonly stream: boolean
-  /** Reports container, codec, sample rate in Hz and channels. */
-  readonly opened: (format: string) => void
+  /** Reports container, codec, sample rate in Hz and channels, before the first audio. */
+  readonly opened?: (format: string) => void
+  /** Called once, when audio cannot be decoded and is left out. `seconds`: its time after the beginning of the media. */
+  readonly damaged?: (seconds: number) => void
 }
 
-/** Opens the container from the bytes of `read`, and a decoder for its best audio stream. */
-const openInput = async ({ read, stream: quick, opened }: DecodeOptions) => {
-  const format = new FormatContext()
-  format.allocContext()
-  const io = new IOContext()
-  io.allocContextWithCallbacks(BUFFER_BYTES, 0, read, null, null)
-  format.pb = io
-  format.setFlags(AVFMT_FLAG_CUSTOM_IO)
-  checked(await format.openInput('', null, Dictionary.fromObject(quick ? QUICK : OPTIONS)))
-  checked(await format.findStreamInfo(null))
-  const index = checked(format.findBestStream(AVMEDIA_TYPE_AUDIO, -1, -1))
-  const stream = format.streams.find((candidate) => candidate.index === index)
-  const codec = stream === undefined ? null : Codec.findDecoder(stream.codecpar.codecId)
-  if (stream === undefined || codec === null) throw new SourceError('not_audio')
-  for (const other of format.streams) if (other.index !== index) other.discard = AVDISCARD_ALL
-  const decoder = new CodecContext()
-  decoder.allocContext3(codec)
-  checked(decoder.parametersToContext(stream.codecpar))
-  decoder.threadCount = 1
-  // Needed for correct frame times when the decoder skips samples at the beginning.
-  decoder.pktTimebase = stream.timeBase
-  checked(await decoder.open2(codec, null))
-  const { sampleRate, channels } = stream.codecpar
-  opened(`${format.iformat?.name ?? 'unknown'} ${codec.name ?? 'unknown'} ${sampleRate} ${channels}`)
-  const { num, den } = stream.timeBase
-  const secondsOf = (pts: bigint): number | null => (pts === AV_NOPTS_VALUE ? null : (Number(pts) * num) / den)
-  return { format, decoder, index, secondsOf }
+/** The search for the first audio of a container that does not describe its audio. */
+interface Search {
+  isOn: boolean
 }
 
-/** Decodes the audio in the bytes of `read` to s16le 16 kHz mono. Throws the SourceError `not_audio`. */
-export const decode = async (options: DecodeOptions): Promise<void> => {
-  const { write } = options
-  Log.setLevel(AV_LOG_QUIET)
-  const { format, decoder, index, secondsOf } = await openInput(options)
+/** Ends the bytes of an input when they pass the limit of the search. */
+const limited = (input: DecodeInput, search: Search): DecodeInput => {
+  if (!('read' in input)) return input
+  let bytes = 0
+  return {
+    ...input,
+    read: async (size) => {
+      if (search.isOn && bytes > MAX_PROBED_BYTES) return null
+      const piece = await input.read(size)
+      bytes += piece?.length ?? 0
+      return piece
+    },
+  }
+}
+
+const decodeContainer = async (format: FormatContext, options: DecodeOptions, search: Search): Promise<void> => {
+  const { track: wanted = null, write, opened, damaged } = options
+  const begin = beginOf(format)
+  let track = await openKnownTrack(format, wanted)
+  search.isOn = track === null
   const resampler = createResampler()
   const [packet, frame] = [new Packet(), new Frame()]
   packet.alloc()
   frame.alloc()
-  let badPackets = 0
+  let hasAudio = false
+  let isDamaged = false
+  /** Seconds after the beginning. */
+  let position = 0
 
-  const drain = async (): Promise<void> => {
+  const skip = (time: number | null): void => {
+    if (!isDamaged) damaged?.(Math.max(0, time === null ? position : time - begin))
+    isDamaged = true
+  }
+
+  const writeFrame = async ({ codec, secondsOf }: Track): Promise<void> => {
+    const time = secondsOf(frame.pts)
+    if (!hasAudio) {
+      const { sampleRate, channelLayout: { nbChannels } } = frame
+      opened?.(`${format.iformat?.name ?? 'unknown'} ${codec} ${sampleRate} ${nbChannels}`)
+      await write({ pcm: Buffer.alloc(0), time: begin })
+    }
+    hasAudio = true
+    search.isOn = false
+    position = (time === null ? position : time - begin) + frame.nbSamples / frame.sampleRate
+    const pcm = await resampler.convert(frame)
+    if (pcm.length > 0) await write({ pcm, time })
+  }
+
+  /** Sends a packet to the decoder, null at the end, and writes all frames that are ready. */
+  const advance = async (current: Track, next: Packet | null): Promise<void> => {
+    const time = next === null ? null : current.secondsOf(next.pts)
+    if ((await current.decoder.sendPacket(next)) < 0 && next !== null) skip(time)
     for (;;) {
-      const received = await decoder.receiveFrame(frame)
-      if (received < 0) return
-      badPackets = 0
-      await write({ pcm: await resampler.convert(frame), time: secondsOf(frame.pts) })
+      const code = await current.decoder.receiveFrame(frame)
+      if (code < 0 && code !== AVERROR_EAGAIN && code !== AVERROR_EOF) skip(time)
+      if (code < 0) return
+      await writeFrame(current)
       frame.unref()
     }
   }
 
-  for (;;) {
+  let firstTime: number | null = null
+  /** Whether too much media has passed without audio. */
+  const isTooLate = (): boolean => {
+    const timeBase = format.streams.find(({ index }) => index === packet.streamIndex)?.timeBase
+    if (timeBase === undefined || packet.dts === AV_NOPTS_VALUE) return false
+    const time = (Number(packet.dts) * timeBase.num) / timeBase.den
+    firstTime ??= time
+    return time - firstTime > MAX_PROBED_SECONDS
+  }
+
+  for (let errors = 0; errors < MAX_CONTAINER_ERRORS; ) {
     const code = await format.readFrame(packet)
     if (code === AVERROR_EAGAIN) continue
-    // A truncated stream ends here, too. The source knows whether the end was intended.
+    if (code === AVERROR_EOF) break
     if (code < 0) {
-      await decoder.sendPacket(null)
-      await drain()
-      await write({ pcm: await resampler.rest(), time: null })
-      if (code !== AVERROR_EOF) throw new SourceError('not_audio')
-      return
+      errors += 1
+      skip(null)
+      continue
     }
-    if (packet.streamIndex === index && (await decoder.sendPacket(packet)) < 0) badPackets += 1
-    if (badPackets > MAX_BAD_PACKETS) throw new SourceError('not_audio')
-    await drain()
+    errors = 0
+    track ??= await openTrack(format, packet.streamIndex)
+    if (search.isOn && isTooLate()) break
+    if (track?.index === packet.streamIndex) await advance(track, packet)
     packet.unref()
   }
+  if (track !== null) await advance(track, null)
+  if (!hasAudio) throw new SourceError('no_audio')
+  const pcm = await resampler.rest()
+  if (pcm.length > 0) await write({ pcm, time: null })
+}
+
+/**
+ * Decodes one audio track to s16le 16 kHz mono. What cannot be decoded is left out. Throws the SourceError `not_audio`
+ * when the container is unknown, and `no_audio` when not one sample could be decoded, and MissingTrack.
+ */
+export const decode = async (options: DecodeOptions): Promise<void> => {
+  Log.setLevel(AV_LOG_QUIET)
+  const search: Search = { isOn: false }
+  const input = limited(options.input, search)
+  await withContainer(input, (format) => decodeContainer(format, options, search))
 }

@@ -6,9 +6,10 @@ import { pieceOf, type TimedPcm } from './timed-pcm.ts'
 /*
  * The decoder process for one stretch (continuous part) of a source. It reads container bytes from stdin and writes
  * timed samples to stdout. It does not know the URL. With the argument `isolated` it gives up the access to files and
- * sockets before it reads a byte. It writes `up` to stderr when it is ready, and later the format of the bytes.
+ * sockets before it reads a byte. It writes `up` to stderr when it is ready, and later the format of the bytes, and the
+ * time of the first audio that it cannot decode.
  *
- * Exit code 0: end of the bytes. 1: the bytes are not audio. 3: the isolation failed; stderr contains the reason.
+ * Exit code 0: end of the bytes. 1: the bytes contain no audio. 3: the isolation failed; stderr contains the reason.
  */
 const QUEUE_BYTES = 512 * 1024
 
@@ -34,7 +35,7 @@ const isolate = async (): Promise<void> => {
 }
 
 const write = async (audio: TimedPcm): Promise<void> => {
-  if (audio.pcm.length === 0 || stdout.write(pieceOf(audio))) return
+  if (stdout.write(pieceOf(audio))) return
   await new Promise<void>((resolve) => stdout.once('drain', resolve))
 }
 
@@ -51,8 +52,12 @@ for (const signal of ['SIGINT', 'SIGHUP'] as const) process.on(signal, () => und
 if (words.has('isolated')) await isolate()
 stderr.write('up\n')
 feed().catch(die)
-const opened = (format: string): void => void stderr.write(`format ${format}\n`)
-decode({ read: queue.read, write, stream: words.has('stream'), opened }).then(
+decode({
+  input: { read: queue.read, stream: words.has('stream') },
+  write,
+  opened: (format) => void stderr.write(`format ${format}\n`),
+  damaged: (seconds) => void stderr.write(`damaged ${seconds.toFixed(2)}\n`),
+}).then(
   () => stdout.write('', () => exit(0)),
   () => stdout.write('', () => exit(1)),
 )

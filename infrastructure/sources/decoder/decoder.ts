@@ -11,7 +11,10 @@ export interface Decoder {
   readonly up: Promise<void>
   /** Resolves when the process has ended and the system no longer lists it. */
   readonly ended: Promise<unknown>
-  /** Resolves when there is room for more bytes. Throws `not_audio` or `not_isolated` when the process has ended. */
+  /**
+   * Resolves when there is room for more bytes, or when the audio has ended before the bytes. Throws `not_audio` or
+   * `not_isolated` when the process has failed.
+   */
   readonly feed: (bytes: Buffer) => Promise<void>
   /** Marks the end of the bytes and resolves when all audio is delivered. Throws `not_audio` or `not_isolated`. */
   readonly finish: () => Promise<void>
@@ -26,13 +29,16 @@ export interface DecoderOptions {
   readonly stream: boolean
   /** Reports container and codec by FFmpeg's names, sample rate and channels, before the first audio. */
   readonly onFormat?: (text: string) => void
+  /** Called once, when audio cannot be decoded and is left out. `seconds`: its time after the beginning of the bytes. */
+  readonly onDamaged?: (seconds: number) => void
   /** Reports why isolation failed. */
   readonly onRefused?: (reason: string) => void
-  /** Decoding waits until this resolves. */
+  /** Decoding waits until this resolves. The first piece is empty: its time is the beginning of the media. */
   readonly onAudio: (audio: TimedPcm) => Promise<void>
 }
 
-export const startDecoder = ({ isolate, stream, onFormat, onRefused, onAudio }: DecoderOptions): Decoder => {
+export const startDecoder = (options: DecoderOptions): Decoder => {
+  const { isolate, stream, onFormat, onDamaged, onRefused, onAudio } = options
   const { file, args } = decoderCommand(isolate, stream)
   const child = spawn(file, args, { stdio: ['pipe', 'pipe', 'pipe'], env: {}, cwd: '/' })
   const exited = new Promise<number | null>((resolve) => {
@@ -47,14 +53,17 @@ export const startDecoder = ({ isolate, stream, onFormat, onRefused, onAudio }: 
   })
   // Ignores other output on stderr.
   lines.on('line', (line) => {
-    const [, word, text = ''] = /^(format|refused) ([\w :,.'@/()-]{1,200})$/.exec(line) ?? []
+    const [, word, text = ''] = /^(format|damaged|refused) ([\w :,.'@/()-]{1,200})$/.exec(line) ?? []
     if (word === 'format') onFormat?.(text)
+    if (word === 'damaged') onDamaged?.(Number(text))
     if (word === 'refused') onRefused?.(text)
   })
   // Ignores write errors, because the exit code reports the failure.
   child.stdin.on('error', () => undefined)
-  const failure = (): SourceError =>
-    new SourceError(child.exitCode === NOT_ISOLATED_EXIT_CODE ? 'not_isolated' : 'not_audio')
+  const checkEnd = (): void => {
+    if (child.exitCode === 0) return
+    throw new SourceError(child.exitCode === NOT_ISOLATED_EXIT_CODE ? 'not_isolated' : 'not_audio')
+  }
 
   const deliver = async (): Promise<void> => {
     const read = createPieceReader()
@@ -70,15 +79,16 @@ export const startDecoder = ({ isolate, stream, onFormat, onRefused, onAudio }: 
     ended: exited,
     feed: async (bytes) => {
       if (child.stdin.write(bytes)) return
-      await Promise.race([once(child.stdin, 'drain'), exited])
-      if (child.exitCode !== null || child.signalCode !== null) throw failure()
+      // Not `once` of node:events: it would throw the write error of a decoder that has ended.
+      await Promise.race([new Promise<void>((resolve) => child.stdin.once('drain', resolve)), exited])
+      if (child.exitCode !== null || child.signalCode !== null) checkEnd()
     },
     finish: async () => {
       child.stdin.end()
       await delivered
-      const code = await exited
+      await exited
       await linesRead
-      if (code !== 0) throw failure()
+      checkEnd()
     },
     kill: () => {
       child.kill('SIGKILL')

@@ -1,9 +1,10 @@
 import { SAMPLE_RATE } from '../../../application/ports/engine.ts'
 import type { Continuity, PullEnd } from '../../../application/ports/audio-source.ts'
 import { type Decoder, type DecoderOptions, startDecoder } from '../decoder/decoder.ts'
+import { createFileStart } from '../decoder/file-start.ts'
 import { audioFrame, messageFrame, type PullCommand } from './puller-messages.ts'
 import { isStream, pullSource } from './pull-source.ts'
-import { type SourceErrorCode, sourceErrorOf } from '../source-error.ts'
+import { SourceError, type SourceErrorCode, sourceErrorOf } from '../source-error.ts'
 import type { SourceSink } from '../source-kind.ts'
 
 const SAMPLE_BYTES = 2
@@ -20,21 +21,36 @@ interface FedSegment {
   readonly end: number
 }
 
+/** Decoders that may fail one after the other before any audio. */
+const MAX_FAILURES_WITHOUT_AUDIO = 3
+
 /**
  * Feeds a source to decoders, one for each stretch (a continuous part of the source). After the audio of an HLS segment
  * it reports that the segment was delivered. While a decoder runs, these reports rely on the durations in the playlist.
- * When the decoder has finished, they are exact.
+ * When the decoder has finished, they are exact. HLS goes on behind a segment that cannot be decoded, which counts as
+ * lost; every other source fails.
  */
-const createFeeder = (send: (frame: Buffer) => Promise<void>, kind: Pick<DecoderOptions, 'isolate' | 'stream'>) => {
+const createFeeder = (
+  send: (frame: Buffer) => Promise<void>,
+  kind: Pick<DecoderOptions, 'isolate' | 'stream'>,
+  hadAudio: boolean,
+) => {
   let decoder: Decoder | null = null
   /** A decoder that starts while the source is being contacted, to save time. */
   let spare: Decoder | null = null
   /** Includes decoders that deliver their last audio. */
   const running = new Set<Decoder>()
+  let isPlaylist = false
   let fed: Array<FedSegment> = []
   let continuity: Continuity = UNKNOWN_CONTINUITY
   let samples = 0
   let length = 0
+  /** The decoder has failed: `segment` while the rest of its segment arrives, `stretch` after it. */
+  let failed: 'segment' | 'stretch' | null = null
+  let failures = 0
+  /** Seconds that were lost before the next audio, because they could not be decoded. */
+  let undecoded = 0
+  let [hasBytes, hasAudio] = [false, hadAudio]
 
   const reportDelivered = async (until: number): Promise<void> => {
     const delivered = fed.findLast(({ end }) => end <= until)
@@ -44,11 +60,18 @@ const createFeeder = (send: (frame: Buffer) => Promise<void>, kind: Pick<Decoder
   }
 
   const start = (): Decoder => {
+    const fromStart = createFileStart()
+    const isFile = (): boolean => !isPlaylist && !kind.stream
     const started = startDecoder({
       ...kind,
+      onDamaged: (seconds) => void send(messageFrame({ kind: 'damaged', seconds })),
       onAudio: async (audio) => {
-        await send(audioFrame(audio))
-        samples += audio.pcm.length / SAMPLE_BYTES
+        for (const piece of isFile() ? fromStart(audio) : [audio]) {
+          if (piece.pcm.length === 0) continue
+          await send(audioFrame(piece))
+          samples += piece.pcm.length / SAMPLE_BYTES
+        }
+        if (samples > 0) [hasAudio, undecoded, failures] = [true, 0, 0]
         await reportDelivered(samples)
       },
     })
@@ -57,33 +80,62 @@ const createFeeder = (send: (frame: Buffer) => Promise<void>, kind: Pick<Decoder
     return started
   }
 
+  /** Counts the rest of a stretch as lost. Throws the error again where the source cannot go on. */
+  const lose = async (error: unknown, rest: 'segment' | 'stretch'): Promise<void> => {
+    if (!isPlaylist || sourceErrorOf(error).code !== 'not_audio') throw error
+    failures += 1
+    if (!hasAudio && failures >= MAX_FAILURES_WITHOUT_AUDIO) throw new SourceError('no_audio')
+    await decoder?.finish().catch(() => undefined)
+    decoder = null
+    failed = rest
+    await send(messageFrame({ kind: 'damaged', seconds: samples / SAMPLE_RATE }))
+  }
+
   const sink: SourceSink = {
     bytes: async (bytes) => {
+      hasBytes = true
+      if (failed === 'segment') return
+      if (failed === 'stretch') await sink.stretchEnds()
       if (decoder === null) {
         decoder = spare ?? start()
         spare = null
-        await send(messageFrame({ kind: 'stretch', continuity }))
+        const lost = undecoded === 0 ? continuity.lost : (continuity.lost ?? 0) + undecoded
+        await send(messageFrame({ kind: 'stretch', continuity: { ...continuity, lost } }))
       }
-      await decoder.feed(bytes)
+      await decoder.feed(bytes).catch((error: unknown) => lose(error, 'segment'))
     },
     stretchEnds: async (next = UNKNOWN_CONTINUITY) => {
-      continuity = next
       const finishing = decoder
       decoder = null
-      await finishing?.finish()
+      await finishing?.finish().catch((error: unknown) => lose(error, 'stretch'))
+      if (failed !== null) {
+        undecoded += Math.max(0, length - samples) / SAMPLE_RATE + (samples === 0 ? (continuity.lost ?? 0) : 0)
+        failed = null
+      }
       await reportDelivered(Infinity)
+      continuity = next
       samples = 0
       length = 0
     },
     segment: (mediaSequence, seconds) => {
       length += Math.round(seconds * SAMPLE_RATE)
       fed.push({ mediaSequence, end: length })
+      if (failed === 'segment') failed = 'stretch'
     },
-    targetDuration: (seconds) => void send(messageFrame({ kind: 'target', seconds })),
+    targetDuration: (seconds) => {
+      isPlaylist = true
+      void send(messageFrame({ kind: 'target', seconds }))
+    },
     awaitAudio: () => void send(messageFrame({ kind: 'began' })),
   }
   return {
     sink,
+    /** Ends the last stretch of a whole source. Throws `no_audio` when its bytes contained no audio. */
+    finish: async () => {
+      const problem = await sink.stretchEnds().then(() => null, sourceErrorOf)
+      if (hasBytes && !hasAudio && (problem === null || problem.code === 'not_audio')) throw new SourceError('no_audio')
+      if (problem !== null) throw problem
+    },
     prepare: async () => {
       spare = start()
       await spare.up
@@ -107,13 +159,20 @@ export interface Attempt {
   readonly kill: () => Promise<void>
 }
 
-/** Pulls a source once. `brokeOff`: the last attempt with audio ended without an announced end. */
+/** What earlier attempts of the same source found. */
+export interface Past {
+  readonly hadAudio: boolean
+  /** The last attempt with audio ended without an announced end. */
+  readonly brokeOff: boolean
+}
+
+/** Pulls a source once. */
 export const startAttempt = (
   command: PullCommand,
   send: (frame: Buffer) => Promise<void>,
-  brokeOff = false,
+  { hadAudio, brokeOff }: Past = { hadAudio: false, brokeOff: false },
 ): Attempt => {
-  const feeder = createFeeder(send, { isolate: command.isolate, stream: isStream(command.url) })
+  const feeder = createFeeder(send, { isolate: command.isolate, stream: isStream(command.url) }, hadAudio)
   const stop = new AbortController()
   let isPublic = true
   const onPrivate = (): void => { isPublic = false }
@@ -123,7 +182,7 @@ export const startAttempt = (
     try {
       const { url, mediaSequence: after, language, rules } = command
       await pullSource({ url, after, language: language ?? null, rules, brokeOff, onPrivate }, feeder.sink, stop.signal)
-      await feeder.sink.stretchEnds()
+      await feeder.finish()
       return { kind: 'complete' }
     } catch (error) {
       await feeder.sink.stretchEnds().catch(() => undefined)

@@ -107,7 +107,11 @@ export const diagnoseSource = async (
 
   const received = (): string => `${(samples / SAMPLE_RATE).toFixed(1)} s of audio`
 
+  const onDamaged = (at: number): void =>
+    reportOnce('audio', `the audio at ${at.toFixed(1)} s could not be decoded and is left out`, false)
+
   const onAudio = async ({ pcm }: TimedPcm): Promise<void> => {
+    if (pcm.length === 0) return
     if (samples === 0) reportOnce('audio', 'received the first audio')
     for (let at = 0; at + 1 < pcm.length; at += 2) peak = Math.max(peak, Math.abs(pcm.readInt16LE(at)))
     samples += pcm.length / 2
@@ -118,7 +122,7 @@ export const diagnoseSource = async (
 
   const sink: SourceSink = {
     bytes: async (bytes) => {
-      decoder ??= startDecoder({ isolate: isolation.isolate, stream: isStream(url), onFormat, onAudio })
+      decoder ??= startDecoder({ isolate: isolation.isolate, stream: isStream(url), onFormat, onDamaged, onAudio })
       await decoder.feed(bytes)
     },
     stretchEnds: async () => {

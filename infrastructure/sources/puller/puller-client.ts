@@ -28,6 +28,8 @@ const dispatch = (events: PullerEvents, message: PullerMessage): void => {
       return events.delivered(message.mediaSequence)
     case 'target':
       return events.targetDuration(message.seconds)
+    case 'damaged':
+      return events.damaged(message.seconds)
     case 'ended':
       return events.ended(message.end)
   }

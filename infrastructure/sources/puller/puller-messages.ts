@@ -19,6 +19,8 @@ export type PullerMessage =
   | { readonly kind: 'delivered'; readonly mediaSequence: number }
   /** The target duration of the HLS playlist. */
   | { readonly kind: 'target'; readonly seconds: number }
+  /** Some audio could not be decoded and is left out. `seconds`: its time after the beginning of the stretch. */
+  | { readonly kind: 'damaged'; readonly seconds: number }
   | { readonly kind: 'ended'; readonly end: PullEnd }
 
 // Frames on the puller's stdout: one byte of kind, four bytes of length, the payload. One channel keeps the order.

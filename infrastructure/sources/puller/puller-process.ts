@@ -1,5 +1,5 @@
 import { createInterface } from 'node:readline'
-import { type Attempt, startAttempt } from './attempt.ts'
+import { type Attempt, type Past, startAttempt } from './attempt.ts'
 import { isAudio, messageFrame, type PullCommand } from './puller-messages.ts'
 
 /*
@@ -9,8 +9,7 @@ import { isAudio, messageFrame, type PullCommand } from './puller-messages.ts'
  * process 1 of a container without an init, a decoder without its puller stays in the list of processes for ever.
  */
 let attempt: Attempt | null = null
-/** Whether the source delivered audio and then ended without an announced end. */
-let brokeOff = false
+let past: Past = { hadAudio: false, brokeOff: false }
 
 const end = async (): Promise<void> => {
   await attempt?.kill()
@@ -28,10 +27,11 @@ const pull = async (command: PullCommand): Promise<void> => {
     hasAudio ||= isAudio(frame)
     return send(frame)
   }
-  attempt = startAttempt(command, sendAttempt, brokeOff)
+  attempt = startAttempt(command, sendAttempt, past)
   const outcome = await attempt.done
   const isAnnounced = outcome.kind === 'complete' || outcome.code === 'stream_over'
-  if (hasAudio || isAnnounced) brokeOff = !isAnnounced
+  const brokeOff = hasAudio || isAnnounced ? !isAnnounced : past.brokeOff
+  past = { hadAudio: past.hadAudio || hasAudio, brokeOff }
   attempt = null
   await send(messageFrame({ kind: 'ended', end: outcome }))
 }

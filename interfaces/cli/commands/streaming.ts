@@ -36,11 +36,15 @@ export const TRANSCRIBE = {
   name: 'transcribe',
   purpose: 'transcribe audio files through a temporary service',
   about: ['Streams audio files over the WebSocket, as a client does, and shows the text as it arrives.'],
-  forms: [{ words: 'FILE...', options: ['model', 'language', 'speed', 'mode', 'output', 'json'] }],
+  forms: [{ words: 'FILE...', options: ['model', 'language', 'track', 'speed', 'mode', 'output', 'json'] }],
   arguments: { FILE: { meaning: 'an audio or video file in any format that FFmpeg reads' } },
   options: {
     model: { value: 'NAME', fallback: 'demo-en', meaning: 'an installed model; stenolog models list shows all' },
     language: { value: 'CODE', fallback: 'en', meaning: 'the spoken language as an ISO 639-1 code, or auto' },
+    track: {
+      value: 'N', meaning: 'the audio track of a file with several, counted from 1; without it, the default track',
+      rule: { test: (text: string) => /^[1-9]\d{0,3}$/.test(text), expected: 'a number from 1' },
+    },
     speed: {
       value: 'SPEED', oneOf: ['1', 'max'], fallback: '1',
       meaning: 'sends the audio in real time (1) or as fast as possible (max)',

@@ -14,12 +14,18 @@ import { requireFolderOf, writeTranscript } from './transcript-file.ts'
 
 type Options = Values<typeof TRANSCRIBE>
 
+const clockOf = (seconds: number): string =>
+  `${Math.floor(seconds / 60)}:${Math.floor(seconds % 60).toString().padStart(2, '0')}`
+
 const speedOf = ({ speed }: Options): number => (speed === 'max' ? Infinity : 1)
 
 const transcribeFile = async (client: ApiClient, file: string, options: Options): Promise<void> => {
   const { model, language, mode, json, output } = options
   const speed = speedOf(options)
-  const samples = await readAudioFile(file)
+  const samples = await readAudioFile(file, {
+    track: options.track === undefined ? null : Number(options.track),
+    damaged: (at) => console.error(`${file}: some audio at ${clockOf(at)} could not be decoded and is left out.`),
+  })
   const live = await client.createLive({ model, language, config: { mode } })
   const begin = performance.now()
   if (!json) console.log(`\n${file}`)
@@ -41,6 +47,7 @@ const transcribeFile = async (client: ApiClient, file: string, options: Options)
   if (output !== undefined) writeTranscript(output, report)
   if (json) console.log(JSON.stringify(report))
   else console.log(`${report.audio_s.toFixed(1)} s of audio in ${report.wall_s.toFixed(1)} s\n${report.text}`)
+  if (report.segments.length === 0) console.error(`${file}: no speech was found.`)
   if (output !== undefined) console.error(`Text written to ${output}`)
 }
 

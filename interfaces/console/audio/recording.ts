@@ -1,3 +1,4 @@
+import { mixChannels, startMix, weightsOf } from '../../../domain/audio/mix-channels.ts'
 import { CHUNK_SAMPLES, SAMPLE_RATE, toPcm } from './pcm.ts'
 import { type AudioFeed, FileTooLong } from './source.ts'
 
@@ -8,10 +9,18 @@ export const MAX_FILE_SECONDS = 30 * 60
 const decode = async (bytes: ArrayBuffer): Promise<AudioBuffer> =>
   new OfflineAudioContext(1, 1, SAMPLE_RATE).decodeAudioData(bytes)
 
+/** Samples that are mixed at once: 20 ms. */
+const BLOCK_SAMPLES = SAMPLE_RATE / 50
+
 const mixToMono = (buffer: AudioBuffer): Float32Array => {
+  const channels = Array.from({ length: buffer.numberOfChannels }, (_, channel) => buffer.getChannelData(channel))
   const out = new Float32Array(buffer.length)
-  for (let channel = 0; channel < buffer.numberOfChannels; channel += 1)
-    buffer.getChannelData(channel).forEach((sample, i) => (out[i] = (out[i] ?? 0) + sample / buffer.numberOfChannels))
+  let mix = startMix(weightsOf(channels.length, 0n), SAMPLE_RATE)
+  for (let at = 0; at < out.length; at += BLOCK_SAMPLES) {
+    const mixed = mixChannels(mix, channels.map((samples) => samples.subarray(at, at + BLOCK_SAMPLES)))
+    mix = mixed.mix
+    out.set(mixed.samples, at)
+  }
   return out
 }
 

@@ -6,6 +6,8 @@ import { join, posix } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const INTERFACES = join(import.meta.dirname, '..', '..')
+/** The folder of the domain that browsers run, too. */
+const SHARED = 'domain/audio'
 
 /** The packages that the console may import, each with the file that a browser loads. */
 const PACKAGES: Readonly<Record<string, string>> = {
@@ -38,9 +40,12 @@ const SCRIPT = 'text/javascript; charset=utf-8'
 const BARE_IMPORT = /\b(from|import)(\s*)(["'])([@a-z][\w@/-]*)\3/g
 const STATIC_IMPORT = /\b(?:from|import)\s*["'](\.[^"']+)["']/g
 
+/** An import of a file of the domain. The console's files are served without the folder `interfaces`. */
+const DOMAIN_IMPORT = /(["'])(?:\.\.\/)+domain\//g
+
 /** Replaces package names in imports with file addresses, because browsers cannot resolve packages. */
 const withAddresses = (path: string, text: string): string =>
-  text.replaceAll(BARE_IMPORT, (whole, word: string, space: string, quote: string, name: string) => {
+  text.replaceAll(DOMAIN_IMPORT, `$1${posix.relative(posix.dirname(path), 'domain')}/`).replaceAll(BARE_IMPORT, (whole, word: string, space: string, quote: string, name: string) => {
     if (PACKAGES[name] === undefined) return whole
     const address = posix.relative(posix.dirname(path), vendorPath(name))
     return `${word}${space}${quote}${address.startsWith('.') ? address : `./${address}`}${quote}`
@@ -49,7 +54,7 @@ const withAddresses = (path: string, text: string): string =>
 type FileEntry = readonly [path: string, file: ConsoleFile]
 
 const ownFile = async (path: string): Promise<FileEntry> => {
-  const text = await readFile(join(INTERFACES, path), 'utf8')
+  const text = await readFile(join(INTERFACES, path.startsWith(SHARED) ? '..' : '.', path), 'utf8')
   if (path.endsWith('.css')) return [path, { mediaType: 'text/css; charset=utf-8', content: text }]
   return [path, { mediaType: SCRIPT, content: withAddresses(path, stripTypeScriptTypes(text)) }]
 }
@@ -73,7 +78,10 @@ const modulesOf = (files: ReadonlyMap<string, ConsoleFile>, path: string,
 
 const prepare = async (): Promise<Console> => {
   const files = new Map<string, ConsoleFile>()
-  const own = globSync('{console,client}/**/*.{ts,css}', { cwd: INTERFACES }).map((path) => path.replaceAll('\\', '/'))
+  const own = [
+    ...globSync('{console,client}/**/*.{ts,css}', { cwd: INTERFACES }),
+    ...globSync(`${SHARED}/*.ts`, { cwd: join(INTERFACES, '..') }),
+  ].map((path) => path.replaceAll('\\', '/'))
   // One file at a time, because stripping types blocks the event loop while sessions run.
   for (const path of own.toSorted()) files.set(...(await ownFile(path)))
   for (const entry of Object.entries(PACKAGES)) files.set(...(await vendorFile(entry)))

@@ -38,7 +38,8 @@ onLinux(`${ROUNDS} rounds of starting and stopping sources leak no process and n
     let samples = 0
     const puller = start({
       began: () => undefined, stretch: () => undefined, audio: (pcm) => { samples += pcm.length },
-      delivered: () => undefined, targetDuration: () => undefined, ended: () => undefined, died: () => undefined,
+      delivered: () => undefined, targetDuration: () => undefined, damaged: () => undefined,
+      ended: () => undefined, died: () => undefined,
     })
     // A failed round must not leave a puller.
     t.teardown(puller.stop)

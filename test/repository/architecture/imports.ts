@@ -52,6 +52,8 @@ const OFFERED = [/^application\/ports\//, /^application\/(concurrency|lru-cache|
 
 /** All allowed arrows (docs/architecture.md). The first matching row applies to a file. */
 const ARROWS: ReadonlyArray<Arrow> = [
+  // Browsers run it, too.
+  { from: /^domain\/audio\//, may: [] },
   { from: /^domain\//, may: [/^domain\//, PURE_PACKAGES] },
   { from: /^application\/ports\//, may: [/^domain\//, /^application\/ports\//, PURE_PACKAGES] },
   { from: /^application\//, may: [/^domain\//, /^application\//, PURE_PACKAGES] },
@@ -67,7 +69,7 @@ const ARROWS: ReadonlyArray<Arrow> = [
     ],
   },
   { from: /^interfaces\/(compose\.ts|main\.ts|compose\/|cli\/)/, may: [/./] },
-  { from: /^interfaces\/console\//, may: [/^interfaces\/(console|client)\//, BROWSER_PACKAGES] },
+  { from: /^interfaces\/console\//, may: [/^interfaces\/(console|client)\//, /^domain\/audio\//, BROWSER_PACKAGES] },
   { from: /^interfaces\/client\//, may: [/^interfaces\/client\//] },
   {
     from: /^interfaces\//,

@@ -35,6 +35,7 @@ export const startPulling = (
     audio: (pcm) => { samples += pcm.length },
     delivered: (sequence) => delivered.push(sequence),
     targetDuration: () => undefined,
+    damaged: () => undefined,
     ended: (end) => {
       ends.push(end)
       settle(end)
