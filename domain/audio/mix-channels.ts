@@ -4,13 +4,13 @@ const [CANCELLED, RESTORED] = [10 ** -1.2, 10 ** -0.9]
 const LOUDER = 4
 /** Time over which the mix is compared with the channels. */
 const WINDOW_SECONDS = 1
-/** Time over which channels are compared with each other: short, so the channel of the next speaker is taken at once. */
+/** Time over which the loudest channel is found: short, so the channel of the next speaker is taken at once. */
 const CHOICE_SECONDS = 0.1
 /** Time in which a channel is faded in or out. */
 const FADE_SECONDS = 0.02
 
 /** A block of samples from -1 to 1. All channels of a block have the same length. */
-type Samples = Float32Array<ArrayBufferLike>
+type Samples = Float32Array
 
 /** The state of a mix between two blocks. Powers are sums of squares in which old samples count less and less. */
 export interface Mix {
@@ -32,8 +32,8 @@ const SHARES: Readonly<Record<number, number>> =
   { 0: FRONT, 1: FRONT, 2: CENTRE, 3: EFFECTS, 29: FRONT, 30: FRONT, 35: EFFECTS }
 
 /**
- * Returns the share of each channel in a mix. `mask`: a bit for the position of each channel, in order. Channels without
- * known positions are averaged.
+ * Returns the share of each channel in a mix. `mask`: a bit for the position of each channel, in order. Channels
+ * without known positions are averaged.
  */
 export const weightsOf = (channels: number, mask: bigint): ReadonlyArray<number> => {
   const positions = Array.from({ length: 64 }, (_, bit) => bit).filter((bit) => ((mask >> BigInt(bit)) & 1n) === 1n)
@@ -79,7 +79,7 @@ const choose = ({ chosen, mixPower, powers, recentPowers }: Mix): number | null 
 
 /**
  * Mixes a block of at least one channel to one. Where channels cancel each other, as the two sides of an inverted
- * cable, the loudest channel replaces the mix. Blocks should be shorter than 0.1 s. Returns the state for the next block.
+ * cable, the loudest channel replaces the mix. Blocks should be shorter than 0.1 s. Returns the state for the next one.
  */
 export const mixChannels = (
   mix: Mix,

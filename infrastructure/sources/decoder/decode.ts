@@ -22,7 +22,7 @@ export interface DecodeOptions {
   readonly write: (audio: TimedPcm) => Promise<void>
   /** Reports container, codec, sample rate in Hz and channels, before the first audio. */
   readonly opened?: (format: string) => void
-  /** Called once, when audio cannot be decoded and is left out. `seconds`: its time after the beginning of the media. */
+  /** Called once, when audio cannot be decoded and is left out. `seconds`: its time after the media begins. */
   readonly damaged?: (seconds: number) => void
 }
 

@@ -9,6 +9,8 @@ import { createPieceReader, type TimedPcm } from './timed-pcm.ts'
 /** A decoder process for one stretch of container bytes. */
 export interface Decoder {
   readonly up: Promise<void>
+  /** Resolves when all audio is delivered and the process has closed its output. */
+  readonly delivered: Promise<void>
   /** Resolves when the process has ended and the system no longer lists it. */
   readonly ended: Promise<unknown>
   /**
@@ -29,7 +31,7 @@ export interface DecoderOptions {
   readonly stream: boolean
   /** Reports container and codec by FFmpeg's names, sample rate and channels, before the first audio. */
   readonly onFormat?: (text: string) => void
-  /** Called once, when audio cannot be decoded and is left out. `seconds`: its time after the beginning of the bytes. */
+  /** Called once, when audio cannot be decoded and is left out. `seconds`: its time after the media begins. */
   readonly onDamaged?: (seconds: number) => void
   /** Reports why isolation failed. */
   readonly onRefused?: (reason: string) => void
@@ -76,6 +78,7 @@ export const startDecoder = (options: DecoderOptions): Decoder => {
 
   return {
     up,
+    delivered,
     ended: exited,
     feed: async (bytes) => {
       if (child.stdin.write(bytes)) return

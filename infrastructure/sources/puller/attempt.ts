@@ -85,7 +85,7 @@ const createFeeder = (
     if (!isPlaylist || sourceErrorOf(error).code !== 'not_audio') throw error
     failures += 1
     if (!hasAudio && failures >= MAX_FAILURES_WITHOUT_AUDIO) throw new SourceError('no_audio')
-    await decoder?.finish().catch(() => undefined)
+    await decoder?.delivered
     decoder = null
     failed = rest
     await send(messageFrame({ kind: 'damaged', seconds: samples / SAMPLE_RATE }))

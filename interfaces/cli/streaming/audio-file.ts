@@ -28,8 +28,8 @@ export interface ReadOptions {
 }
 
 /**
- * Reads a file in any format that FFmpeg knows as 16-bit samples, 16 kHz, mono. Sample n is the sound at n / 16,000 s of
- * the file: where it has no audio, there is silence. Throws an Error with file and reason.
+ * Reads a file in any format that FFmpeg knows as 16-bit samples, 16 kHz, mono. Sample n is the sound at n / 16,000 s
+ * of the file: where it has no audio, there is silence. Throws an Error with file and reason.
  */
 export const readAudioFile = async (path: string, options: ReadOptions = {}): Promise<Int16Array> => {
   const chunks: Array<Buffer> = []

@@ -44,12 +44,14 @@ const STATIC_IMPORT = /\b(?:from|import)\s*["'](\.[^"']+)["']/g
 const DOMAIN_IMPORT = /(["'])(?:\.\.\/)+domain\//g
 
 /** Replaces package names in imports with file addresses, because browsers cannot resolve packages. */
-const withAddresses = (path: string, text: string): string =>
-  text.replaceAll(DOMAIN_IMPORT, `$1${posix.relative(posix.dirname(path), 'domain')}/`).replaceAll(BARE_IMPORT, (whole, word: string, space: string, quote: string, name: string) => {
+const withAddresses = (path: string, text: string): string => {
+  const local = text.replaceAll(DOMAIN_IMPORT, `$1${posix.relative(posix.dirname(path), 'domain')}/`)
+  return local.replaceAll(BARE_IMPORT, (whole, word: string, space: string, quote: string, name: string) => {
     if (PACKAGES[name] === undefined) return whole
     const address = posix.relative(posix.dirname(path), vendorPath(name))
     return `${word}${space}${quote}${address.startsWith('.') ? address : `./${address}`}${quote}`
   })
+}
 
 type FileEntry = readonly [path: string, file: ConsoleFile]
 
