@@ -3,6 +3,7 @@ import { PassThrough } from 'node:stream'
 import fc from 'fast-check'
 import { createAuthentication } from '../../../infrastructure/sources/network/authentication.ts'
 import { parseAudioMessage } from '../../../infrastructure/sources/rtmp/audio-messages.ts'
+import { parseSdp } from '../../../infrastructure/sources/rtsp/sdp.ts'
 import { createRtspConnection } from '../../../infrastructure/sources/rtsp/rtsp-connection.ts'
 import { SourceError, sourceErrorOf } from '../../../infrastructure/sources/source-error.ts'
 import { interleaved } from './rtsp-server.ts'
@@ -67,6 +68,22 @@ export const fuzzStrayBytes = (numRuns: number): Promise<void> =>
       const received = await receivedFrom(Buffer.concat(sent))
       const expected = parts.map(([, { payload }]) => payload)
       return received.code === 'closed' && Buffer.concat(received.packets).equals(Buffer.concat(expected))
+    }),
+    { numRuns },
+  )
+
+const sdpLines = fc.constantFrom(
+  'm=audio 0 RTP/AVP 0 96', 'm=audio 9 RTP/SAVPF 96', 'm=video 0 RTP/AVP 97', 'a=rtpmap:96 mpeg4-generic/16000/1',
+  'a=sendonly', 'a=fmtp:96 sizeLength=13; config=1408', 'a=rtpmap:96 opus/48000/2', 'a=control:t0', 'a=recvonly',
+  'a=inactive',
+)
+
+/** Every description is parsed, and offers no more media than it has lines. */
+export const fuzzDescriptions = (numRuns: number): void =>
+  fc.assert(
+    fc.property(fc.array(fc.oneof(sdpLines, fc.string())), (lines) => {
+      const { audio } = parseSdp(lines.join('\r\n'))
+      return audio.length <= lines.length
     }),
     { numRuns },
   )
