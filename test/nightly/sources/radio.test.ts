@@ -19,7 +19,7 @@ const withTitles = (sound: Buffer): Buffer => {
   return Buffer.concat(pieces)
 }
 
-withFfmpeg('a station from a list that answers ICY, with titles in its sound, is heard to its last second', async (t) => {
+withFfmpeg('a station from a list that answers ICY, with titles in its sound, is heard to its end', async (t) => {
   const sound = await readFile(join(await packageSample(t, 'mp3', SECONDS), 'audio.mp3'))
   const radio = createServer((socket) => {
     socket.on('error', () => undefined)
