@@ -130,7 +130,7 @@ const createFeeder = (
   }
   return {
     sink,
-    /** Ends the last stretch of a whole source. Throws `no_audio` when its bytes contained no audio. */
+    /** Ends the last stretch of a source. Throws `no_audio` when its bytes contained no audio. */
     finish: async () => {
       const problem = await sink.stretchEnds().then(() => null, sourceErrorOf)
       if (hasBytes && !hasAudio && (problem === null || problem.code === 'not_audio')) throw new SourceError('no_audio')
@@ -185,9 +185,12 @@ export const startAttempt = (
       await feeder.finish()
       return { kind: 'complete' }
     } catch (error) {
-      await feeder.sink.stretchEnds().catch(() => undefined)
+      const problem = await feeder.finish().then(() => null, sourceErrorOf)
       const { code, retry } = sourceErrorOf(error)
-      return INTERRUPTIONS.has(code) ? { kind: 'interrupted', code } : { kind: 'failed', code, retry, isPublic }
+      if (!INTERRUPTIONS.has(code)) return { kind: 'failed', code, retry, isPublic }
+      // A stream of which nothing could be decoded has not ended regularly. What comes back may be better.
+      if (problem?.code === 'no_audio') return { kind: 'failed', code: problem.code, retry: true, isPublic }
+      return { kind: 'interrupted', code }
     } finally {
       feeder.killSpare()
     }

@@ -204,6 +204,13 @@ withFfmpeg('rtmp: a server that closes after audio has ended regularly, and may 
   t.is((await pullOnce((await closing([])).url('app/ok'))).code, 'closed')
 })
 
+test('rtmp: a stream that ends and of which nothing could be decoded has failed, and is tried again', async (t) => {
+  const [parameters, frame] = [Buffer.from([0xaf, 0, 0x14, 0x08]), Buffer.alloc(300, 'no AAC')]
+  frame.set([0xaf, 1])
+  const server = await serveRtmp(t, [parameters, ...Array.from({ length: 20 }, () => frame)])
+  t.like((await attempt(server.url('app/ok'))).end, { kind: 'failed', code: 'no_audio', retry: true })
+})
+
 test('rtmp: a publisher that restarts with other parameters begins a new stretch', async (t) => {
   const [first, second, frame] = ['\xaf\0\x14\x08', '\xaf\0\x11\x90', '\xaf\x01frame'].map((text) =>
     Buffer.from(text, 'latin1'))
