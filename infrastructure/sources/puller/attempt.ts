@@ -40,6 +40,7 @@ const createFeeder = (
   let spare: Decoder | null = null
   /** Includes decoders that deliver their last audio. */
   const running = new Set<Decoder>()
+  let isUp = false
   let isPlaylist = false
   let fed: Array<FedSegment> = []
   let continuity: Continuity = UNKNOWN_CONTINUITY
@@ -126,7 +127,8 @@ const createFeeder = (
       isPlaylist = true
       void send(messageFrame({ kind: 'target', seconds }))
     },
-    awaitAudio: () => void send(messageFrame({ kind: 'began' })),
+    // A decoder that still starts has more time, and reports when it is up.
+    awaitAudio: () => { if (isUp) void send(messageFrame({ kind: 'began' })) },
   }
   return {
     sink,
@@ -139,6 +141,7 @@ const createFeeder = (
     prepare: async () => {
       spare = start()
       await spare.up
+      isUp = true
       await send(messageFrame({ kind: 'began' }))
     },
     /** Ends a decoder that was started but not used. */
