@@ -1,5 +1,5 @@
 /** Titles and initials whose full stop does not end a sentence. */
-const ABBREVIATED = /(?:^|\s)(?:\p{Lu}|Mrs?|Ms|Dr|Drs|Prof|St|Sr|Sra|Srta|Jr|Mme|Mlle|Hr|Nr|No|vs)\.\s*$/u
+export const ABBREVIATED = /(?:^|\s)(?:\p{Lu}|Mrs?|Ms|Dr|Drs|Prof|St|Sr|Sra|Srta|Jr|Mme|Mlle|Hr|Nr|No|vs)\.\s*$/u
 
 /**
  * Splits a text in `language` (ISO 639-1) into trimmed sentences at Unicode's sentence boundaries (UAX 29), but not

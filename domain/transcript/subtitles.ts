@@ -1,5 +1,6 @@
 import { type CaptionShape, splitIntoCaptions } from './captions.ts'
 import type { SegmentFinalised } from './events.ts'
+import { columnsOf } from './widths.ts'
 
 export type TranscriptSegment = SegmentFinalised['data']
 
@@ -34,17 +35,26 @@ const captionsOf = ({ start, end, text }: Timed, shape: CaptionShape): ReadonlyA
   })
 }
 
+/** Time between two cues, so that a viewer sees the change: two frames at 25 frames a second. */
+const GAP_MS = 80
+const MIN_CUE_MS = 1000
+const COLUMNS_PER_SECOND = 17
+
+/** The time that a viewer needs to read a cue. */
+const readingTime = (text: string): number =>
+  Math.max(MIN_CUE_MS, Math.ceil((columnsOf(text) * 1000) / COLUMNS_PER_SECOND))
+
 /**
- * Converts segments, sorted by time, to cues. A cue that overlaps the next cue ends when the next cue starts. A cue
- * without duration lasts one millisecond.
+ * Converts segments, sorted by time, to cues. A cue that is too short to be read lasts into the free time after it. It
+ * ends at least `GAP_MS` before the next one. A cue that has no time lasts one millisecond.
  */
 const cuesOf = (segments: ReadonlyArray<Timed>, shape: CaptionShape): ReadonlyArray<Cue> => {
   const raw = segments.flatMap((segment) => captionsOf(segment, shape))
   const cues: Array<Cue> = []
   for (const [index, { from, to, text }] of raw.entries()) {
-    const begin = Math.max(from, cues.at(-1)?.to ?? 0)
-    const limit = raw[index + 1]?.from ?? Infinity
-    cues.push({ from: begin, to: Math.max(begin + 1, Math.min(to, limit)), text })
+    const begin = Math.max(from, (cues.at(-1)?.to ?? -GAP_MS) + GAP_MS)
+    const limit = (raw[index + 1]?.from ?? Infinity) - GAP_MS
+    cues.push({ from: begin, to: Math.max(begin + 1, Math.min(Math.max(to, begin + readingTime(text)), limit)), text })
   }
   return cues
 }

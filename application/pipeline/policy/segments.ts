@@ -95,7 +95,7 @@ export const partialSegment = (
 
 /** Counts the words at the start that fill complete captions, that is, all words before the last caption. */
 export const wordsInFullCaptions = (words: ReadonlyArray<Word>, shape: CaptionShape): number => {
-  const lastCaption = splitIntoCaptions(textOf(words), shape).at(-1)
+  const lastCaption = splitIntoCaptions(textOf(words), shape, true).at(-1)
   if (lastCaption === undefined || lastCaption.from === 0) return 0
   const count = place(words).findIndex(({ from }) => from >= lastCaption.from)
   return count === -1 ? words.length : count

@@ -56,8 +56,9 @@ export const SETTING_TEXTS: Readonly<Record<SessionSetting, SettingText>> = {
     advice: '5 for captions. Use values below 2 only with a small model on a fast machine.',
   },
   max_chars: {
-    meaning: 'Longest line in characters.',
-    text: 'Longer text is broken into lines at spaces.',
+    meaning: 'Longest line in characters. Wide characters, such as Chinese ones, count twice.',
+    text: 'Longer text is broken into lines at words and clauses. A caption ends with a sentence or a clause if one '
+      + 'ends in its last 40 %.',
     delay: 'None.',
     advice: '37 to 42 for television, 80 for a web page. Use 1000 when your program breaks lines itself.',
   },

@@ -1,6 +1,8 @@
 import test from 'ava'
 import fc from 'fast-check'
-import { newestCaption, splitIntoCaptions, withoutPunctuation } from '../../../../domain/transcript/captions.ts'
+import {
+  newestCaption, splitIntoCaptions, withoutPunctuation, wrapped,
+} from '../../../../domain/transcript/captions.ts'
 
 const letters = ['a', 'b', 'é', 'ß', '好', 'e\u0301', '👩‍👧', '🎧', '.', '7']
 const word = fc.array(fc.constantFrom(...letters), { minLength: 1, maxLength: 14 }).map((parts) => parts.join(''))
@@ -39,7 +41,7 @@ test('a final split into captions loses no word and no letter', (t) => {
 
 test('words that fit a line are never broken', (t) => {
   fc.assert(
-    fc.property(sentence, fc.integer({ min: 1, max: 4 }), (text, maxLines) => {
+    fc.property(sentence.map((text) => text.replaceAll('好', 'ж')), fc.integer({ min: 1, max: 4 }), (text, maxLines) => {
       const captions = splitIntoCaptions(text, { maxChars: 60, maxLines })
       const words = captions.flatMap(({ caption }) => caption.split(/[\n ]/))
       t.deepEqual(words.filter((part) => part !== ''), text.split(' ').filter((part) => part !== ''))
@@ -56,6 +58,56 @@ test('a partial keeps its newest lines', (t) => {
 test('a letter and its accents stay together unless a line holds one character', (t) => {
   t.is(newestCaption('ae\u0301o', { maxChars: 2, maxLines: 9 }), 'a\ne\u0301\no')
   t.is(newestCaption('e\u0301', { maxChars: 1, maxLines: 9 }), 'e\n\u0301')
+})
+
+test('wide characters take two columns', (t) => {
+  const narrow = ['a', 'é', 'ß', 'ｱ', '…', 'я', 'ا']
+  const wide = ['好', 'あ', 'ア', 'ー', '한', '。', '（', 'Ａ', '￥', '🎧', '㍿', 'ㄅ']
+  for (const letter of narrow) t.is(wrapped(letter.repeat(8), 8), letter.repeat(8))
+  for (const letter of wide) {
+    t.is(wrapped(letter.repeat(4), 8), letter.repeat(4))
+    t.not(wrapped(letter.repeat(5), 8), letter.repeat(5), letter)
+  }
+})
+
+const WRAPPED: ReadonlyArray<readonly [text: string, maxChars: number, lines: ReadonlyArray<string>]> = [
+  ['มหาวิทยาลัยเปิดระบบใหม่', 14, ['มหาวิทยาลัย', 'เปิดระบบใหม่']],
+  ['今日は天気がいいですね。散歩に行きましょう。', 26, ['今日は天気がいいですね。', '散歩に行きましょう。']],
+  ['彼は「時間がない」と言った。', 16, ['彼は「時間が', 'ない」と言った。']],
+  ['大家早上好，欢迎参加讨论会。', 16, ['大家早上好，', '欢迎参加讨论会。']],
+  ['Tu viens demain ?', 16, ['Tu viens', 'demain ?']],
+  ['Il dit « oui » et part', 10, ['Il dit', '« oui »', 'et part']],
+  ['Price 25 € (net)', 10, ['Price 25 €', '(net)']],
+  ['one two three four five six', 20, ['one two three', 'four five six']],
+  ['He stayed at home, and then she left', 25, ['He stayed at home,', 'and then she left']],
+]
+
+test('lines break at words of any script and at clauses, about evenly, and marks stay where they belong', (t) => {
+  for (const [text, maxChars, lines] of WRAPPED) t.deepEqual(wrapped(text, maxChars).split('\n'), lines)
+})
+
+const captionsOf = (text: string, maxChars: number, maxLines = 1, isOpen = false): ReadonlyArray<string> =>
+  splitIntoCaptions(text, { maxChars, maxLines }, isOpen).map((caption) => caption.text)
+
+test('a caption ends at a sentence, or else at a clause, that ends in its last 40 percent', (t) => {
+  t.deepEqual(captionsOf('We went home. Then it rained, and we slept until the next morning', 32), [
+    'We went home. Then it rained,', 'and we slept until', 'the next morning',
+  ])
+  t.deepEqual(captionsOf('We all went home. Then, it rained and rained', 28), [
+    'We all went home.', 'Then, it rained and rained',
+  ])
+  t.deepEqual(captionsOf('Go. Then we walked to the harbour of the town', 24), [
+    'Go. Then we walked to', 'the harbour of the town',
+  ])
+  t.deepEqual(captionsOf('We spoke with Mr. Hill about the 3. May and 2.5 more', 28), [
+    'We spoke with Mr. Hill about', 'the 3. May and 2.5 more',
+  ])
+})
+
+test('the last two captions of a text are about equally long, and no word is left alone', (t) => {
+  t.deepEqual(captionsOf('one two three four five six seven', 30), ['one two three four', 'five six seven'])
+  t.deepEqual(captionsOf('one two three four five six seven', 30, 1, true), ['one two three four five', 'six seven'])
+  t.deepEqual(captionsOf('aaa bbb ccc ddd eee fff ggg hhh iii', 15), ['aaa bbb ccc ddd', 'eee fff ggg', 'hhh iii'])
 })
 
 const WITHOUT_PUNCTUATION: ReadonlyArray<readonly [string, string]> = [

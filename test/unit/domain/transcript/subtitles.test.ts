@@ -21,8 +21,8 @@ test('SubRip numbers its cues and writes times with a comma before the milliseco
 
 test('WebVTT begins with its name and a blank line and writes times with a full stop', (t) => {
   t.is(
-    toWebVtt([segmentOf(0, 1.5, 'Good morning.'), segmentOf(2, 3, 'Bye.')], shape),
-    'WEBVTT\n\n00:00:00.000 --> 00:00:01.500\nGood morning.\n\n00:00:02.000 --> 00:00:03.000\nBye.\n',
+    toWebVtt([segmentOf(0, 1.5, 'Good morning.'), segmentOf(2, 3.5, 'Bye.')], shape),
+    'WEBVTT\n\n00:00:00.000 --> 00:00:01.500\nGood morning.\n\n00:00:02.000 --> 00:00:03.500\nBye.\n',
   )
 })
 
@@ -42,8 +42,8 @@ test('markup in the text stays text: escaped in WebVTT, neutralised in SubRip', 
 
 test('line breaks, blank lines and control characters in the text never end a cue', (t) => {
   t.is(
-    toSubRip([segmentOf(0, 1, 'one\r\n\r\ntwo\u0000\u0085three\u2028four')], shape),
-    '1\n00:00:00,000 --> 00:00:01,000\none two three four\n',
+    toSubRip([segmentOf(0, 2, 'one\r\n\r\ntwo\u0000\u0085three\u2028four')], shape),
+    '1\n00:00:00,000 --> 00:00:02,000\none two three four\n',
   )
 })
 
@@ -57,19 +57,29 @@ test('right-to-left text stays unchanged', (t) => {
 test('a segment longer than a caption becomes several cues, each with its share of the time', (t) => {
   t.is(
     toSubRip([segmentOf(10, 14, 'aaaa bbbb cccc dddd')], { maxChars: 4, maxLines: 2 }),
-    '1\n00:00:10,000 --> 00:00:12,105\naaaa\nbbbb\n\n2\n00:00:12,105 --> 00:00:14,000\ncccc\ndddd\n',
+    '1\n00:00:10,000 --> 00:00:12,025\naaaa\nbbbb\n\n2\n00:00:12,105 --> 00:00:14,000\ncccc\ndddd\n',
   )
 })
 
-test('a cue ends at the start of the next cue; a cue without duration lasts a millisecond', (t) => {
-  const times = toWebVtt([segmentOf(0, 5, 'a'), segmentOf(4, 4, 'b'), segmentOf(4, 4, 'c')], shape)
+const timesOf = (segments: ReadonlyArray<ReturnType<typeof segmentOf>>): ReadonlyArray<string> =>
+  toWebVtt(segments, shape)
     .split('\n')
     .filter((line) => line.includes('-->'))
-  t.deepEqual(times, [
-    '00:00:00.000 --> 00:00:04.000',
-    '00:00:04.000 --> 00:00:04.001',
-    '00:00:04.001 --> 00:00:04.002',
+    .map((line) => line.replaceAll('00:00:', ''))
+
+test('a cue ends 80 ms before the next one; a cue without time lasts a millisecond', (t) => {
+  t.deepEqual(timesOf([segmentOf(0, 5, 'a'), segmentOf(4, 4, 'b'), segmentOf(4, 4, 'c')]), [
+    '00.000 --> 03.920', '04.000 --> 04.001', '04.081 --> 05.081',
   ])
+})
+
+test('a cue that is too short to be read lasts into the free time after it, and no longer', (t) => {
+  const text = 'This sentence of 44 letters is spoken quickly'
+  t.deepEqual(timesOf([segmentOf(0, 0.1, text), segmentOf(9, 12, 'slow')]), ['00.000 --> 02.648', '09.000 --> 12.000'])
+  const [yes, no] = [segmentOf(0, 0.1, 'Yes.'), segmentOf(0.7, 2, 'No.')]
+  t.deepEqual(timesOf([yes, no]), ['00.000 --> 00.620', '00.700 --> 02.000'])
+  t.deepEqual(timesOf([yes]), ['00.000 --> 01.000'])
+  t.deepEqual(timesOf([segmentOf(0, 0.1, '東京は今日も暑いです。')]), ['00.000 --> 01.295'], 'wide letters take twice the time')
 })
 
 const segment = fc.tuple(
