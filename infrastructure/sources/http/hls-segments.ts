@@ -1,35 +1,23 @@
-import { createDecipheriv, type Decipheriv } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Continuity } from '../../../application/ports/audio-source.ts'
-import {
-  type MasterPlaylist, type MediaPlaylist, parsePlaylist, type Segment, type SegmentKey, type Variables,
-} from './hls-playlist.ts'
+import { createLoader, type Loader, type OpenedPlaylist, type Piece } from './hls-loader.ts'
+import { type MasterPlaylist, type MediaPlaylist, parsePlaylist, type Segment } from './hls-playlist.ts'
 import { audioPlaylists } from './hls-renditions.ts'
 import type { Fetched, Fetcher } from './http-fetch.ts'
 import { SourceError } from '../source-error.ts'
 
-export const MAX_PLAYLIST_BYTES = 2 << 20
-const MAX_SEGMENT_BYTES = 256 << 20
-/** A segment is handed on in pieces of this size, so a long one costs no memory. */
-const PIECE_BYTES = 1 << 20
-const MAX_INITIAL_BYTES = 4 << 20
-const KEY_BYTES = 16
 /** Playback of a live playlist starts this many segments before its end (RFC 8216, 6.3.3). */
 const LIVE_BACKLOG = 3
 /** The pull fails after this number of missing segments in a row. */
 const MAX_MISSING_IN_A_ROW = 3
 
-/** The next bytes of a segment. */
-export interface HlsPiece {
+export interface HlsPiece extends Piece {
   /** The media sequence of the segment. */
   readonly sequence: number
   /** Seconds of the whole segment, from the playlist. */
   readonly duration: number
-  readonly bytes: Buffer
   /** How the piece starts a new stretch, which needs a new decoder; null: it continues the previous piece. */
   readonly begins: Continuity | null
-  /** Whether the segment ends with this piece. */
-  readonly isLast: boolean
 }
 
 export interface FollowHls {
@@ -45,112 +33,6 @@ export interface FollowHls {
   readonly onWait: () => void
   readonly signal: AbortSignal
 }
-
-const sequenceIv = (sequence: number): Buffer => {
-  const iv = Buffer.alloc(16)
-  iv.writeBigUInt64BE(BigInt(sequence), 8)
-  return iv
-}
-
-async function* decrypted(
-  body: AsyncIterable<Buffer>,
-  cipher: Decipheriv,
-): AsyncGenerator<Buffer, void, undefined> {
-  for await (const piece of body) yield cipher.update(piece)
-  let last: Buffer
-  try {
-    last = cipher.final()
-  } catch {
-    throw new SourceError('bad_answer')
-  }
-  yield last
-}
-
-async function* joined(...bodies: ReadonlyArray<AsyncIterable<Buffer>>): AsyncGenerator<Buffer, void, undefined> {
-  for (const body of bodies) yield* body
-}
-
-/** Yields at least one piece, and marks the last one. */
-async function* inPieces(
-  body: AsyncIterable<Buffer>,
-): AsyncGenerator<Pick<HlsPiece, 'bytes' | 'isLast'>, void, undefined> {
-  let held: Array<Buffer> = []
-  let size = 0
-  for await (const bytes of body) {
-    // The piece that is held may be the last one, until more bytes follow.
-    if (size >= PIECE_BYTES && bytes.length > 0) {
-      yield { bytes: Buffer.concat(held), isLast: false }
-      held = []
-      size = 0
-    }
-    held.push(bytes)
-    size += bytes.length
-  }
-  yield { bytes: Buffer.concat(held), isLast: true }
-}
-
-/** Fetches playlists and segments, and decrypts segments. */
-const createLoader = (fetcher: Fetcher) => {
-  const keys = new Map<string, Buffer>()
-
-  const resolve = (uri: string, base: URL): URL => {
-    const url = URL.parse(uri, base.href)
-    if (url === null) throw new SourceError('bad_playlist')
-    return url
-  }
-
-  const keyBytes = async (url: URL): Promise<Buffer> => {
-    const known = keys.get(url.href)
-    if (known !== undefined) return known
-    const { bytes } = await fetcher.bytes(url, KEY_BYTES)
-    if (bytes.length !== KEY_BYTES) throw new SourceError('bad_playlist')
-    // Keys rotate, so old keys are not needed again.
-    if (keys.size >= 8) keys.clear()
-    keys.set(url.href, bytes)
-    return bytes
-  }
-
-  /** Decrypts a body, with a key that is fetched before its first byte. */
-  async function* opened(
-    body: AsyncIterable<Buffer>,
-    key: SegmentKey | null,
-    sequence: number,
-    base: URL,
-  ): AsyncGenerator<Buffer, void, undefined> {
-    if (key === null) return yield* body
-    if (key.method !== 'AES-128' || key.format !== 'identity') throw new SourceError('encrypted')
-    const iv = key.iv ?? sequenceIv(sequence)
-    yield* decrypted(body, createDecipheriv('aes-128-cbc', await keyBytes(resolve(key.uri, base)), iv))
-  }
-
-  const initial = ({ map, key, sequence }: Segment, base: URL): AsyncIterable<Buffer> => {
-    if (map === null) return joined()
-    const body = fetcher.pieces(resolve(map.uri, base), MAX_INITIAL_BYTES, map.range)
-    return opened(body, key?.iv === null ? null : key, sequence, base)
-  }
-
-  return {
-    /** Yields a segment, and before it the initial section if a decoder starts with this segment. */
-    segment: (segment: Segment, isFirst: boolean, base: URL) => {
-      const { uri, range, key, sequence } = segment
-      const media = opened(fetcher.pieces(resolve(uri, base), MAX_SEGMENT_BYTES, range), key, sequence, base)
-      return inPieces(isFirst ? joined(initial(segment, base), media) : media)
-    },
-    /** Fetches a media playlist. A master playlist must not refer to another one, which could loop. */
-    playlist: async (
-      url: URL,
-      variables: Variables,
-    ): Promise<{ readonly url: URL; readonly playlist: MediaPlaylist }> => {
-      const fetched = await fetcher.bytes(url, MAX_PLAYLIST_BYTES)
-      const playlist = parsePlaylist(fetched.bytes.toString('utf8'), fetched.url, variables)
-      if (playlist.kind === 'master') throw new SourceError('bad_playlist')
-      return { url: fetched.url, playlist }
-    },
-    resolve,
-  }
-}
-
-type Loader = ReturnType<typeof createLoader>
 
 /** Returns the first segment: after the delivered one, at the start of a recording or near the end of a live stream. */
 const firstSequence = ({ segments, ended }: MediaPlaylist, after: number | null): number => {
@@ -229,15 +111,9 @@ const createCursor = (firstPlaylist: MediaPlaylist, after: number | null) => {
   }
 }
 
-interface Opened {
-  readonly url: URL
-  readonly playlist: MediaPlaylist
-  readonly variables: Variables
-}
-
 /** Follows one media playlist. */
 async function* followMedia(
-  { url, playlist, variables }: Opened,
+  { url, playlist, variables }: OpenedPlaylist,
   loader: Loader,
   { after, onTargetDuration, onWait, signal }: Pick<FollowHls, 'after' | 'onTargetDuration' | 'onWait' | 'signal'>,
 ): AsyncGenerator<HlsPiece, void, undefined> {
@@ -297,7 +173,7 @@ async function* followAny(
     onWait()
     try {
       const opened = await loader.playlist(loader.resolve(uri, base), variables)
-      for await (const piece of followMedia({ ...opened, variables }, loader, { ...options, after })) {
+      for await (const piece of followMedia(opened, loader, { ...options, after })) {
         if (piece.isLast) after = piece.sequence
         yield piece
       }

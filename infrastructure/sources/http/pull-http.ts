@@ -1,6 +1,7 @@
 import { isStationList, isStationListHead, STATION_HEAD_BYTES, stationsOf } from './station-list.ts'
 import { looksLikePlaylist } from './hls-playlist.ts'
-import { followHls, MAX_PLAYLIST_BYTES } from './hls-segments.ts'
+import { MAX_PLAYLIST_BYTES } from './hls-loader.ts'
+import { followHls } from './hls-segments.ts'
 import { type ByteRange, createFetcher, type Fetched, type Fetcher, type Opened, wholeBody } from './http-fetch.ts'
 import { titleIntervalOf, withoutTitles } from './icy.ts'
 import { looksLikeMp4, readableMp4 } from './mp4-file.ts'
