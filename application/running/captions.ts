@@ -40,6 +40,7 @@ export const createCaptions = (options: CaptionsOptions) => {
   let loading: Promise<boolean> = Promise.resolve(false)
   let lastFinal: Promise<void> = Promise.resolve()
   let stored = point.sampleOffset
+  let hasText = point.nextSegment > 1
 
   const handleException = (error: unknown): boolean => {
     failed({ _tag: 'JobFailed', reason: String(error) })
@@ -91,6 +92,7 @@ export const createCaptions = (options: CaptionsOptions) => {
           if (!options.isSettled()) bus.publish(liveId, frameOf(onClock(segment), false, voiceOf(segment)))
         },
         final: async (final) => {
+          hasText = true
           const [segment, voice] = [onClock(final), voiceOf(final)]
           lastFinal = record(segment, voice, settings().max_chars)
           await lastFinal
@@ -126,6 +128,8 @@ export const createCaptions = (options: CaptionsOptions) => {
       clock.received(samples.length)
       pipeline?.push(samples)
     },
+    /** Whether any speech was found, also by an earlier worker. */
+    hasText: (): boolean => hasText,
     backlogSeconds: (): number => pipeline?.backlogSeconds() ?? 0,
     /** Numbers of samples of the session before which all speech is in sent finals, or in stored finals. */
     settledSamples: (): { readonly sent: number; readonly stored: number } => {

@@ -137,6 +137,7 @@ export const runSession = (options: RunSessionOptions): RunningSession => {
   /** All ends take this way, so of several ends the one that was asked for first counts. */
   const finishThenEnd = async (limitMs: number, end: End): Promise<Answer> => {
     await captions.finish(limitMs, false)
+    if (source !== undefined && !captions.hasText()) logger.info({ liveId }, 'no speech was found')
     return take('end', end)
   }
 

@@ -1,3 +1,4 @@
+import { posix } from 'node:path'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { request, type IncomingMessage } from 'node:http'
 import { buffer } from 'node:stream/consumers'
@@ -50,4 +51,14 @@ test('page files are compressed as the client accepts, and a cached copy is answ
   }
   const { body } = await get(`${url}/docs/swagger-ui.js`, { 'accept-encoding': 'br' })
   t.true(body.length < 500_000, `${body.length} bytes`)
+})
+
+test('each module that a file of the console imports is served, also a shared one of the domain', async (t) => {
+  const { files } = await consoleFiles()
+  const missing = [...files].flatMap(([path, { content }]) =>
+    [...String(content).matchAll(/\b(?:from|import)\s*["'](\.[^"']+)["']/g)]
+      .map(([, to = '']) => posix.join(posix.dirname(path), to))
+      .filter((to) => !files.has(to)))
+  t.deepEqual(missing, [])
+  t.true(files.has('domain/audio/mix-channels.ts'))
 })

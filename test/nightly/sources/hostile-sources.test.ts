@@ -111,7 +111,7 @@ onLinux('no hostile playlist causes a contact with a forbidden address', async (
   ])
     t.is(codes.get(path), 'scheme_forbidden', path)
   for (const path of ['a.mpd', 'a.ffconcat', 'a.sdp', 'a.xspf', 'a.late.m3u8'])
-    t.is(codes.get(path), 'not_audio', path)
+    t.is(codes.get(path), 'no_audio', path)
 
   const plays = await serve(t, filesOf(folder), ALLOWED)
   const control = await attempt(plays.url('index.m3u8'))
@@ -232,5 +232,5 @@ onLinux('only six schemes are pulled, and no forbidden address in any spelling',
   const own = await serve(t, (_request, response) => response.end('own'), ALLOWED)
   t.is((await attempt(own.url(''), ['127.0.0.0/8'], own.port)).end, 'address_forbidden')
   t.deepEqual(own.requests, [])
-  t.is((await attempt(own.url(''), ['127.0.0.0/8'])).end, 'not_audio', 'another port is allowed')
+  t.is((await attempt(own.url(''), ['127.0.0.0/8'])).end, 'no_audio', 'another port is allowed')
 })

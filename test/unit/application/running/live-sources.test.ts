@@ -183,6 +183,35 @@ test('after 10 s or three segments without audio a new process replaces the sour
   t.true(pullers.latest().stopped, 'ten seconds apply once the process runs')
 })
 
+test('a decoder has 15 s more to find the first audio of a stretch; then ten seconds apply again', async (t) => {
+  const { pullers, timers } = await autoStarted(t)
+  const { events } = pullers.latest()
+  events.began()
+  timers.advance(9_000)
+  events.stretch({ lost: null, newClock: false })
+  timers.advance(24_999)
+  t.false(pullers.latest().stopped)
+  events.audio(AUDIO, null)
+  timers.advance(9_999)
+  t.false(pullers.latest().stopped)
+  timers.advance(1)
+  t.true(pullers.latest().stopped)
+})
+
+test('audio that cannot be decoded is logged once, and so is a source without speech', async (t) => {
+  for (const text of [null, 'Good morning']) {
+    const { live, pullers, logger } = await autoStarted(t, { tail: () => text })
+    const { events } = pullers.latest()
+    events.audio(AUDIO, null)
+    for (const seconds of [11, 12]) events.damaged(seconds)
+    events.ended(COMPLETE)
+    await eventually(() => assert.deepEqual(live.cause, { status: 'finished', reason: 'source_ended' }))
+    const lines = logger.lines.map(({ fields, message }) => [message, fields['seconds']])
+    const damage = ['audio of a source could not be decoded and is left out', 11]
+    t.deepEqual(lines, text === null ? [damage, ['no speech was found', undefined]] : [damage])
+  }
+})
+
 test('a dead puller is restarted and counts as a failure', async (t) => {
   const { live, pullers, timers } = await autoStarted(t)
   for (const seconds of [1, 2, 4, 8, 16]) {
