@@ -43,7 +43,9 @@ test('the general help is 80 columns wide and names each command once', (t) => {
 test('arguments are parsed by the command table: actions, arguments, options and defaults', (t) => {
   t.deepEqual(readArguments(TRANSCRIBE, ['a.wav', '--speed=max', 'b.wav', '--json']), {
     action: '', operands: ['a.wav', 'b.wav'],
-    options: { model: 'demo-en', language: 'en', speed: 'max', mode: 'partial', output: undefined, json: true },
+    options: {
+      model: 'demo-en', language: 'en', track: undefined, speed: 'max', mode: 'partial', output: undefined, json: true,
+    },
   })
   const { action, operands, options } = readArguments(USERS, [
     'create',
