@@ -1,4 +1,4 @@
-import { WorkerJoined } from '../../domain/admission/events.ts'
+import { WorkerJoined, WorkerRestarted } from '../../domain/admission/events.ts'
 import { LogRestored } from '../../domain/restores/events.ts'
 import { LiveCreated, LiveDeleted, LiveFailed, LiveFinished } from '../../domain/live/events.ts'
 import { UserDeleted } from '../../domain/user/events.ts'
@@ -30,6 +30,9 @@ export interface ErasureRules {
   ) => Promise<ReadonlyArray<LeftOver>>
 }
 
+/** A process starts to run sessions, and to erase what waits for it, or a log is restored. */
+const STARTS: ReadonlySet<string> = new Set([WorkerJoined.type, WorkerRestarted.type, LogRestored.type])
+
 /** Text without retention is readable for this many milliseconds after the end of its session. */
 const PROMISED_MS = 60_000
 
@@ -55,7 +58,7 @@ export const createErasureRules = (retentionMax: number): ErasureRules => {
 
   const observe = ({ type, data }: ObservedEvent): void => {
     const [liveId, userId, at] = [Number(data['liveId']), Number(data['userId']), Date.parse(String(data['at']))]
-    if (type === WorkerJoined.type || type === LogRestored.type) startedAt = at
+    if (STARTS.has(type)) startedAt = at
     if (type === LiveCreated.type) lives.set(liveId, { userId, hasRetention: data['retention'] === true })
     if (type === LiveFinished.type || type === LiveFailed.type) ends.set(liveId, at)
     if (type === UserDeleted.type) deletedUsers.set(userId, at)

@@ -60,7 +60,8 @@ test('the key of a text must be gone when its time is over, counted from the end
   t.deepEqual(await afterStart(start), problem)
   const ahead = observed('WorkerJoined', { worker: 'w', at: after(900_000) })
   const restored = observed('LogRestored', { epoch: 'e', at: after(500_000) })
-  for (const later of [restarted, restored]) {
+  const keptItsSessions = observed('WorkerRestarted', { worker: 'w', at: after(500_000) })
+  for (const later of [restarted, restored, keptItsSessions]) {
     const counted = leftOverOf(0, keys, of(false), ended, ahead, later)
     t.deepEqual([await counted(start - 1), await counted(start)], [[], problem], later.type)
   }
